@@ -1,0 +1,62 @@
+# `make run` starts the service, `make test` runs its tests; both set up what is missing first.
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+ifneq ($(ENVIRONMENT),production)
+run: export OUTBOUND_ALLOW_LOOPBACK ?= true
+endif
+
+.PHONY: help run test check format lock peers clean
+
+help: ## list what make can do
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+run: .venv/runtime ## start the service at http://127.0.0.1:8000 (ARGS="--port 9000 --data-dir DIR")
+	$(BIN)/python manage.py up $(ARGS)
+
+test: .venv/development ## run the tests (ARGS="tests/posts -k cancel")
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: .venv/development ## lint, types, import floors, migrations, the OpenAPI document
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy .
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
+
+format: .venv/development ## format the code and sort its imports
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format .
+
+peers: .venv/development ## tests against third-party programs (BLUESKY_PDS_URL=http://…)
+	$(BIN)/python -m pytest -m peer tests/peers $(ARGS)
+
+lock: .venv/development ## pin requirements.in and requirements-dev.in anew, with hashes and without addresses
+	$(BIN)/python -m pip install --quiet pip-tools
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-header --no-annotate --no-emit-index-url \
+		--no-emit-find-links --output-file requirements-dev.txt requirements-dev.in
+	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-index-url \
+		--no-emit-find-links --constraint requirements-dev.txt --output-file requirements.txt requirements.in
+
+clean: ## remove the virtual environment and everything under var/
+	rm -rf .venv var
+
+# The stamps say which requirements are installed. uv installs several times faster and is used where it is at hand.
+INSTALL = if command -v uv >/dev/null 2>&1 && [ -z "$$NO_UV" ] && uv pip install --python $(BIN)/python --quiet --require-hashes -r $(1); \
+	then :; else $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1); fi
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
+	$(PYTHON) -m venv .venv
+
+.venv/runtime: requirements.txt | $(BIN)/python
+	@echo "Installing the dependencies …"
+	@$(call INSTALL,requirements.txt)
+	@touch $@
+
+.venv/development: requirements-dev.txt | $(BIN)/python
+	@echo "Installing the dependencies and the development tools …"
+	@$(call INSTALL,requirements-dev.txt)
+	@touch $@ .venv/runtime

@@ -1,0 +1,37 @@
+"""Refusals of connections."""
+
+from __future__ import annotations
+
+from accounts.platforms import errors as platform_errors
+from config.api.errors import ApiError
+
+
+class CredentialsRejected(ApiError):
+    status, code = 422, "CREDENTIALS_REJECTED"
+    message = "The platform does not accept these credentials."
+    suggested_action = "Check the credentials and connect again."
+
+
+class ConnectionUnavailable(ApiError):
+    status, code = 503, "CONNECTION_UNAVAILABLE"
+    message = "This platform cannot be connected at this service."
+    suggested_action = "GET /capabilities tells which platforms can be connected, and why others cannot."
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message, headers={"Retry-After": "3600"})
+
+
+class PlatformFault(ApiError):
+    status, code = 502, "PLATFORM_ERROR"
+    message = "The platform answered with a fault."
+    suggested_action = "Try again in a minute."
+    auto_fixable = True
+
+
+def as_api_error(error: platform_errors.PlatformError) -> ApiError:
+    """An adapter's fault as callers of the API get it."""
+    if isinstance(error, platform_errors.CredentialsRejected | platform_errors.AccountDisconnected):
+        return CredentialsRejected(error.message, suggested_action=error.suggested_action)
+    if isinstance(error, platform_errors.ConnectionUnavailable):
+        return ConnectionUnavailable(error.message)
+    return PlatformFault(error.message, suggested_action=error.suggested_action)

@@ -1,0 +1,58 @@
+"""What every platform is: a Capabilities value and a few verbs. Adding one: a module here and a line in the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.conf import settings
+
+from accounts.platforms.errors import ConnectionUnavailable
+from accounts.platforms.types import Capabilities, Connection, Content, Grant, Identity, Progress, Published
+
+START = Progress("start")
+
+
+class Platform:
+    """One platform. An instance holds no state and may be used by many threads.
+
+    Verbs raise the errors of accounts/platforms/errors.py and nothing else. The base refuses all of them, which is what a
+    platform does whose capabilities are known here but which cannot be connected yet.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    capabilities: ClassVar[Capabilities]
+    method: ClassVar[str] = "oauth"  # or credentials
+    credentials_schema: ClassVar[Mapping[str, Any] | None] = None
+    irreversible: ClassVar[frozenset[str]] = frozenset()  # the phases that publish
+
+    def unavailable_reason(self) -> str | None:
+        """Why no account can be connected at this moment; None when one can."""
+        return f"Connecting {self.label} accounts is not offered by this service yet."
+
+    def connect(self, credentials: Mapping[str, Any]) -> Connection:
+        """Check what the owner gave, by asking the platform. Raises CredentialsRejected, Transient."""
+        raise ConnectionUnavailable(self.unavailable_reason() or "This platform takes no credentials.")
+
+    def identify(self, grant: Grant) -> Identity:
+        """Ask the platform whose account the grant opens. Raises TokenExpired, AccountDisconnected, Transient."""
+        raise ConnectionUnavailable(self.unavailable_reason() or "This platform cannot be asked.")
+
+    def refresh(self, grant: Grant) -> Grant:
+        """A grant with new tokens. Raises AccountDisconnected when a person has to reconnect, Transient otherwise."""
+        raise ConnectionUnavailable(self.unavailable_reason() or "This platform issues no tokens to refresh.")
+
+    def revoke(self, grant: Grant) -> None:
+        """End the grant at the platform, where it can be ended; faults are Transient."""
+
+    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+        """Take one step: `progress.phase` names it (the first is `start`). Steps may be repeated unless irreversible.
+
+        Raises ContentRejected, TokenExpired, AccountDisconnected, Transient (nothing was done), OutcomeUnknown.
+        """
+        raise ConnectionUnavailable(self.unavailable_reason() or "This platform cannot be published to.")
+
+    def setting(self, key: str, default: str = "") -> str:
+        """The operator's setting for this platform: `<PLATFORM>_<key>`, such as `BLUESKY_API_BASE`."""
+        return settings.PLATFORM_SETTINGS.get(f"{self.name.upper()}_{key}", default)

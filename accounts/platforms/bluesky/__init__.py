@@ -1,0 +1,1 @@
+"""Bluesky: posts on the AT Protocol, at Bluesky's own servers or at any other."""

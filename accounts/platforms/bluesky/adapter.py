@@ -1,0 +1,133 @@
+"""Bluesky: connection by app password, posts as records under keys that we choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from accounts.platforms.base import Platform
+from accounts.platforms.bluesky import feed_post, session
+from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.bluesky.tid import TidClock
+from accounts.platforms.bluesky.xrpc import (
+    TOKEN_ERRORS,
+    UnreadableAnswer,
+    XrpcError,
+    platform_error,
+    platform_errors,
+    query,
+)
+from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError, TokenExpired
+from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
+from config.outbound import DestinationRefused, OutboundError
+
+
+class Bluesky(Platform):
+    """Publishing in two steps: `start` freezes the record and its key, `put` may then be repeated without harm.
+
+    A grant's tokens are {access, refresh, pds}; `pds` is the address of the account's own server.
+    """
+
+    name = "bluesky"
+    label = "Bluesky"
+    capabilities = CAPABILITIES
+    method = "credentials"
+    credentials_schema = CREDENTIALS_SCHEMA
+    irreversible = frozenset({"put"})
+    clock: ClassVar[TidClock] = TidClock()
+
+    def unavailable_reason(self) -> str | None:
+        """None: Bluesky needs no set-up by the operator."""
+        return None
+
+    def connect(self, credentials: Mapping[str, Any]) -> Connection:
+        """Sign in with the app password. Raises CredentialsRejected, Transient."""
+        service = self._service(credentials)
+        identifier = credentials["identifier"].strip().removeprefix("@")
+        try:
+            opened = session.sign_in(service, identifier, credentials["app_password"])
+            if not opened.active:
+                raise CredentialsRejected("The account is deactivated or suspended at Bluesky.")
+            identity = session.identity(opened.pds, opened.access, opened.did, opened.handle)
+        except DestinationRefused as error:
+            raise CredentialsRejected(f"The service does not connect to the account's server: {error}") from error
+        except UnreadableAnswer as error:
+            raise CredentialsRejected("What answers at this address is not an AT Protocol server.") from error
+        except OutboundError as error:
+            raise platform_error(error) from error
+        except XrpcError as error:
+            raise _refused_sign_in(error) from error
+        grant = Grant(credentials=dict(credentials), tokens=opened.tokens(), external_id=opened.did)
+        return Connection(identity=identity, grant=grant)
+
+    def identify(self, grant: Grant) -> Identity:
+        """Ask the account's server whose session it is. Raises TokenExpired, AccountDisconnected, Transient."""
+        pds, access = grant.tokens["pds"], grant.tokens["access"]
+        with platform_errors():
+            try:
+                answer = query(pds, "com.atproto.server.getSession", token=access)
+            except XrpcError as error:
+                # How the reference server speaks of an account that is taken down.
+                if error.status == 400 and error.name == "InvalidRequest":
+                    raise AccountDisconnected("Bluesky no longer knows the account.") from error
+                raise
+            if answer.get("active") is False:
+                raise AccountDisconnected("The account is deactivated or suspended at Bluesky.")
+            return session.identity(pds, access, *session.whose(answer))
+
+    def refresh(self, grant: Grant) -> Grant:
+        """New tokens, by the refresh token or else by the app password. Raises AccountDisconnected, Transient."""
+        with platform_errors():
+            renewed = self._renewed(grant)
+        if renewed.did != grant.external_id:
+            raise AccountDisconnected("The credentials open another account than the one that was connected.")
+        return Grant(credentials=grant.credentials, tokens=renewed.tokens(), external_id=grant.external_id)
+
+    def revoke(self, grant: Grant) -> None:
+        """End the session. One that has ended already is well; other faults are Transient."""
+        try:
+            with platform_errors():
+                session.end(self._service(grant.credentials), grant.tokens["refresh"])
+        except (TokenExpired, AccountDisconnected):
+            return
+
+    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+        """Take the step that `progress` names; its state is {rkey, record} once the record is frozen."""
+        if progress.phase == "start":
+            with platform_errors():
+                record = feed_post.build(content, grant.tokens["pds"])
+            return Progress("put", {"rkey": self.clock.next(), "record": record})
+        return feed_post.put(
+            pds=grant.tokens["pds"],
+            access_token=grant.tokens["access"],
+            did=grant.external_id,
+            rkey=progress.state["rkey"],
+            record=progress.state["record"],
+        )
+
+    def _renewed(self, grant: Grant) -> session.Session:
+        service = self._service(grant.credentials)
+        try:
+            return session.renew(service, grant.tokens["refresh"], pds=grant.tokens["pds"])
+        except XrpcError as error:
+            if error.name not in TOKEN_ERRORS:
+                raise
+        # By DID: the handle may have changed since the account was connected.
+        return session.sign_in(service, grant.external_id, grant.credentials["app_password"])
+
+    def _service(self, credentials: Mapping[str, Any]) -> str:
+        address: str = credentials.get("service") or self.setting("API_BASE", "https://bsky.social")
+        return address.rstrip("/")
+
+
+def _refused_sign_in(error: XrpcError) -> PlatformError:
+    if error.status == 429 or error.status >= 500:
+        return platform_error(error)
+    if error.name == "AuthFactorTokenRequired":
+        return CredentialsRejected(
+            "Bluesky asks for a second factor, which it does for the account's own password only.",
+            suggested_action="Make an app password in Bluesky's settings and connect with that.",
+        )
+    if error.status == 401:
+        return CredentialsRejected("Bluesky does not accept this identifier with this app password.")
+    return CredentialsRejected(f"The address takes no sign-in: {error.status} {error.message or error.name}".strip())

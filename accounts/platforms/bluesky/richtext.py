@@ -1,0 +1,118 @@
+"""Facets: what makes links, mentions and tags of a post's text live. The server detects none of them.
+
+The rules are those of Bluesky's own detector (bluesky-social/atproto, packages/api, rich-text), with these differences:
+a bare domain may hold hyphens and ends where the domain or its path does; a `)` is stripped when it is unmatched; of
+two that overlap only the first in the order link, mention, tag stays; nothing is taken that the lexicon would refuse.
+Offsets of a facet are in bytes of UTF-8, the end excluded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import regex
+from twitter_text.regexp.valid_cctld import valid_cctld
+from twitter_text.regexp.valid_gtld import valid_gtld
+
+from accounts.platforms.counting import graphemes, utf8_bytes
+
+MAX_TAG_GRAPHEMES = 64
+MAX_TAG_BYTES = 640
+
+_LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+_LINK = regex.compile(
+    rf"""(?<![^\s(])
+    (?: [Hh][Tt][Tt][Pp][Ss]?://[\w\[]\S*
+      | (?P<domain>[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.{_LABEL})+)
+        (?![A-Za-z0-9_@(]|\.\w)  # else it is an e-mail address, a call such as array.map(), or a part of a longer name
+        (?::\d+)?(?:[/?\#]\S*)?
+    )""",
+    regex.VERBOSE,
+)
+_MENTION = regex.compile(rf"(?<![^\s(])@((?:{_LABEL}\.)+{_LABEL})(?![A-Za-z0-9_]|\.\w)")
+# What follows # is not a variation selector (that is the keycap emoji) and holds none of the invisible spaces.
+_TAG = regex.compile(r"(?<!\S)[#＃](?!\ufe0f)([^\s\u00ad\u2060\u200a-\u200d\u20e2]+)")
+_TAG_END = regex.compile(r"\p{P}+$")
+_TAG_SUBSTANCE = regex.compile(r"[^0-9\p{P}]")
+_TICKER = regex.compile(r"""(?<![^\s(])\$([A-Za-z][A-Za-z0-9]{0,4})(?=\s|$|[.,;:!?)"'’])""")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A live stretch of the text: `start` and `end` in code points; `value` is the URI, the handle or the tag."""
+
+    start: int
+    end: int
+    kind: Literal["link", "mention", "tag"]
+    value: str
+
+
+def detect(text: str) -> list[Span]:
+    """The links, mentions and tags in `text`, in order of appearance, none overlapping another."""
+    kept: list[Span] = []
+    for span in (*_links(text), *_mentions(text), *_tags(text), *_tickers(text)):
+        if all(span.end <= other.start or other.end <= span.start for other in kept):
+            kept.append(span)
+    return sorted(kept, key=lambda span: span.start)
+
+
+def facets(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The facets of `spans`. `dids` are by handle in lower case; a mention without one stays plain text."""
+    made = []
+    for span in spans:
+        feature = _feature(span, dids)
+        if feature:
+            start = utf8_bytes(text[: span.start])
+            end = start + utf8_bytes(text[span.start : span.end])
+            made.append({"index": {"byteStart": start, "byteEnd": end}, "features": [feature]})
+    return made
+
+
+def _feature(span: Span, dids: Mapping[str, str]) -> dict[str, str] | None:
+    if span.kind == "link":
+        return {"$type": "app.bsky.richtext.facet#link", "uri": span.value}
+    if span.kind == "tag":
+        return {"$type": "app.bsky.richtext.facet#tag", "tag": span.value}
+    did = dids.get(span.value)
+    return {"$type": "app.bsky.richtext.facet#mention", "did": did} if did else None
+
+
+def _links(text: str) -> Iterator[Span]:
+    for match in _LINK.finditer(text):
+        domain = match["domain"]
+        if domain and not _has_known_tld(domain):
+            continue
+        uri = match[0]
+        if uri[-1] in ".,;:!?":
+            uri = uri[:-1]
+        if uri[-1] == ")" and uri.count(")") > uri.count("("):
+            uri = uri[:-1]
+        yield Span(match.start(), match.start() + len(uri), "link", f"https://{uri}" if domain else uri)
+
+
+def _mentions(text: str) -> Iterator[Span]:
+    for match in _MENTION.finditer(text):
+        handle = match[1]
+        if _has_known_tld(handle) or handle.endswith(".test"):  # .test: servers of developers
+            yield Span(match.start(), match.end(), "mention", handle.lower())
+
+
+def _tags(text: str) -> Iterator[Span]:
+    for match in _TAG.finditer(text):
+        tag = _TAG_END.sub("", match[1])
+        fits = graphemes(tag) <= MAX_TAG_GRAPHEMES and utf8_bytes(tag) <= MAX_TAG_BYTES
+        if fits and _TAG_SUBSTANCE.search(tag):
+            yield Span(match.start(), match.start(1) + len(tag), "tag", tag)
+
+
+def _tickers(text: str) -> Iterator[Span]:
+    for match in _TICKER.finditer(text):
+        yield Span(match.start(), match.end(), "tag", f"${match[1].upper()}")
+
+
+def _has_known_tld(domain: str) -> bool:
+    """Whether the last label is a top-level domain in lower case: "end.So" is two sentences, not a domain."""
+    tld = domain.rpartition(".")[2]
+    return bool(valid_gtld.fullmatch(tld) or valid_cctld.fullmatch(tld))

@@ -1,0 +1,44 @@
+"""Every platform by name. Adding one is one line here."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from django.utils.module_loading import import_string
+
+from accounts.platforms.base import Platform
+
+PLATFORMS = {
+    "bluesky": "accounts.platforms.bluesky.adapter.Bluesky",
+    "mastodon": "accounts.platforms.mastodon.Mastodon",
+    "telegram": "accounts.platforms.telegram.Telegram",
+    "discord": "accounts.platforms.discord.Discord",
+    "x": "accounts.platforms.x.X",
+    "linkedin": "accounts.platforms.linkedin.LinkedIn",
+    "threads": "accounts.platforms.threads.Threads",
+    "instagram": "accounts.platforms.instagram.Instagram",
+    "facebook": "accounts.platforms.facebook.Facebook",
+    "youtube": "accounts.platforms.youtube.YouTube",
+    "tiktok": "accounts.platforms.tiktok.TikTok",
+    "pinterest": "accounts.platforms.pinterest.Pinterest",
+    "slack": "accounts.platforms.slack.Slack",
+}
+SANDBOX = "accounts.platforms.sandbox.Sandbox"
+
+
+@cache
+def platform(name: str) -> Platform:
+    """The platform of this name. Raises KeyError for a name that is none."""
+    made: Platform = import_string(PLATFORMS[name])()
+    return made
+
+
+@cache
+def publisher(name: str, *, sandbox: bool) -> Platform:
+    """Who publishes: the platform itself, or the simulator for sandbox accounts and sandbox posts."""
+    return import_string(SANDBOX)(platform(name)) if sandbox else platform(name)
+
+
+def platforms() -> list[Platform]:
+    """All platforms, in the registry's order."""
+    return [platform(name) for name in PLATFORMS]

@@ -1,0 +1,32 @@
+"""What a new workspace gets of this app: a sandbox account for each platform (settings.WORKSPACE_PROVISIONERS)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import PLATFORMS, platforms
+from accounts.platforms.sandbox import Sandbox
+from workspaces.models import Workspace
+
+
+class SandboxAccounts:
+    """Accounts at the simulator, on which callers try everything without publishing for real."""
+
+    def preview(self) -> dict[str, Any]:
+        return {"sandbox_accounts": {"count": len(PLATFORMS), "platforms": list(PLATFORMS)}}
+
+    def provision(self, *, workspace: Workspace) -> None:
+        ConnectedAccount.objects.bulk_create(
+            ConnectedAccount(
+                workspace=workspace,
+                platform=each.name,
+                method=ConnectedAccount.Method.CREDENTIALS,
+                sandbox=True,
+                external_id=identity.external_id,
+                handle=identity.handle,
+                display_name=identity.display_name,
+            )
+            for each in platforms()
+            for identity in [Sandbox(each).account(workspace.id)]
+        )

@@ -1,0 +1,43 @@
+"""Reads of connected accounts and of what can be connected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import platforms
+from billing.plans import billing_capabilities
+from config.api.caller import Caller, require
+from config.api.errors import NotFound
+from config.api.paging import Page, paginate
+
+
+def accounts_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ConnectedAccount]:
+    """The workspace's accounts, those that were disconnected left out."""
+    require(caller, workspace_id, "accounts.read", write=False)
+    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id)
+    return paginate(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED), limit=limit, cursor=cursor)
+
+
+def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:
+    """An account that exists for this caller. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    account = ConnectedAccount.objects.filter(pk=account_id).first()
+    if account is None:
+        raise NotFound("There is no such account.")
+    require(caller, account.workspace_id, scope, write=write)
+    return account
+
+
+def service_capabilities() -> dict[str, Any]:
+    """What can be connected at this service, and what of billing there is."""
+    return {"account_connections": [_connection(each) for each in platforms()], "billing": billing_capabilities()}
+
+
+def _connection(platform: Any) -> dict[str, Any]:
+    reason = platform.unavailable_reason()
+    shown: dict[str, Any] = {"provider": platform.name, "method": platform.method, "available": reason is None}
+    if reason:
+        shown["reason"] = reason
+    if platform.credentials_schema is not None:
+        shown["credentials_schema"] = platform.credentials_schema
+    return shown

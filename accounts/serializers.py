@@ -1,0 +1,172 @@
+"""Connected accounts and capabilities on the wire."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import PLATFORMS
+from accounts.platforms.types import Capabilities
+from config.api import fields
+from config.api.operation import WriteBody
+from config.api.serializers import PageQuery, page_of, preview_of
+
+JSON_SCHEMA = {"type": "object", "description": "A JSON Schema.", "additionalProperties": True}
+
+
+@extend_schema_field(JSON_SCHEMA)
+class JSONSchemaField(serializers.JSONField):
+    """A JSON Schema, told as it is."""
+
+
+class AccountSerializer(serializers.ModelSerializer):
+    """A connected account; its secrets are never shown."""
+
+    platform = serializers.ChoiceField(choices=list(PLATFORMS))
+    scopes = serializers.ListField(child=serializers.CharField())
+
+    class Meta:
+        model = ConnectedAccount
+        fields = (
+            "id",
+            "workspace_id",
+            "platform",
+            "method",
+            "sandbox",
+            "external_id",
+            "handle",
+            "display_name",
+            "avatar_url",
+            "profile_url",
+            "status",
+            "scopes",
+            "token_expires_at",
+            "last_checked_at",
+            "created_at",
+            "updated_at",
+        )
+
+
+class AccountEnvelope(serializers.Serializer):
+    account = AccountSerializer()
+
+
+AccountPage = page_of("AccountPage", "accounts", AccountSerializer)
+
+
+class AccountsQuery(PageQuery):
+    workspace_id = fields.Identifier("wrk")
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True, "description": "As the credentials_schema says."})
+class CredentialsField(serializers.JSONField):
+    """An object of secrets; its own schema is the platform's."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("Must be an object.", code="wrong_type")
+        return data
+
+
+class ConnectSerializer(WriteBody):
+    """An account to be connected."""
+
+    workspace_id = fields.Identifier("wrk")
+    platform = fields.Text(max_length=20, help_text="A `provider` of GET /capabilities.")
+    method = fields.Choice(choices=ConnectedAccount.Method.choices, required=False)
+    credentials = CredentialsField(required=False, write_only=True)
+
+
+class ConnectRequestShown(ConnectSerializer):
+    """The request without its secrets."""
+
+    credentials = None
+
+
+ConnectPreview = preview_of("AccountConnect", request=ConnectRequestShown, would_create=AccountSerializer)
+DisconnectPreview = preview_of("AccountDisconnect", would_update=AccountSerializer)
+
+
+class TextCapabilitiesSerializer(serializers.Serializer):
+    max_length = serializers.IntegerField()
+    counted_as = serializers.CharField()
+    url_length = serializers.IntegerField(allow_null=True)
+
+
+class ImageCapabilitiesSerializer(serializers.Serializer):
+    mime_types = serializers.ListField(child=serializers.CharField())
+    max_bytes = serializers.IntegerField()
+    max_count = serializers.IntegerField()
+    max_pixels = serializers.IntegerField(allow_null=True)
+
+
+class VideoCapabilitiesSerializer(serializers.Serializer):
+    mime_types = serializers.ListField(child=serializers.CharField())
+    max_bytes = serializers.IntegerField()
+    max_count = serializers.IntegerField()
+    max_duration_seconds = serializers.IntegerField(allow_null=True)
+
+
+class MediaCapabilitiesSerializer(serializers.Serializer):
+    max_count = serializers.IntegerField()
+    mixed = serializers.BooleanField()
+    required = serializers.BooleanField(help_text="Whether a post of text alone is impossible.")
+    images = ImageCapabilitiesSerializer(allow_null=True)
+    videos = VideoCapabilitiesSerializer(allow_null=True)
+    alt_text_max_length = serializers.IntegerField(allow_null=True)
+
+
+class PublishingCapabilitiesSerializer(serializers.Serializer):
+    retry_safety = serializers.ChoiceField(choices=["idempotent", "verifiable", "at_most_once"])
+
+
+class CapabilitiesSerializer(serializers.Serializer):
+    """What a platform takes."""
+
+    text = TextCapabilitiesSerializer()
+    media = MediaCapabilitiesSerializer()
+    features = serializers.ListField(child=serializers.CharField())
+    options = JSONSchemaField()
+    publishing = PublishingCapabilitiesSerializer()
+
+    def to_representation(self, instance: Capabilities) -> dict[str, Any]:
+        shown = {
+            "text": instance.text,
+            "media": asdict(instance.media),
+            "features": instance.features,
+            "options": instance.options,
+            "publishing": {"retry_safety": instance.retry_safety},
+        }
+        return super().to_representation(shown)
+
+
+class AccountCapabilitiesSerializer(serializers.Serializer):
+    account_id = serializers.CharField()
+    platform = serializers.ChoiceField(choices=list(PLATFORMS))
+    capabilities = CapabilitiesSerializer()
+
+
+class AccountConnectionSerializer(serializers.Serializer):
+    provider = serializers.ChoiceField(choices=list(PLATFORMS))
+    method = serializers.ChoiceField(choices=ConnectedAccount.Method.choices)
+    available = serializers.BooleanField()
+    reason = serializers.CharField(required=False, help_text="Why it is not available.")
+    credentials_schema = JSONSchemaField(required=False)
+
+
+class BillingCapabilitiesSerializer(serializers.Serializer):
+    mode = serializers.ChoiceField(choices=["free_beta", "paid"])
+    checkout_available = serializers.BooleanField()
+    portal_available = serializers.BooleanField()
+    available_plans = serializers.ListField(child=serializers.ChoiceField(choices=["payg", "pro", "scale"]))
+
+
+class ServiceCapabilitiesSerializer(serializers.Serializer):
+    """What this service can connect and bill."""
+
+    account_connections = AccountConnectionSerializer(many=True)
+    billing = BillingCapabilitiesSerializer()

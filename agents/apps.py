@@ -1,0 +1,13 @@
+"""Agents, API keys and who is calling."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class AgentsConfig(AppConfig):
+    name = "agents"
+
+    def ready(self) -> None:
+        # Registers how the document describes bearer tokens; DRF loads the authentication class too early for that.
+        import agents.openapi  # noqa: F401, PLC0415

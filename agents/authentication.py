@@ -1,0 +1,115 @@
+"""Bearer tokens to callers: workspace keys, agent keys, claim tokens and, in development, the service's own user tokens."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from agents import tokens
+from agents.models import Agent, ApiKey, ClaimToken
+from config.api.caller import Caller, WorkspaceStatus
+from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
+from workspaces.models import User
+
+LAST_USED_EVERY = timedelta(seconds=60)
+CLIENTS = ("cli", "mcp", "agent_runtime")
+
+
+class BearerAuthentication(BaseAuthentication):
+    """`request.user` becomes the Caller. Raises Unauthenticated, ApiKeyExpired, ApiKeyRevoked."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, None] | None:
+        header = request.META.get("HTTP_AUTHORIZATION", "")
+        if not header:
+            return None
+        scheme, _, token = header.partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise Unauthenticated("The Authorization header must be `Bearer <token>`.")
+        caller = _caller_of(token.strip())
+        client = request.headers.get("x-service-client", "")
+        caller.via = client if client in CLIENTS else None
+        caller.ip = _address(request.META.get("REMOTE_ADDR", ""))
+        return caller, None
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+def _caller_of(token: str) -> Caller:
+    if token.startswith(tokens.USER):
+        return _user_caller(token)
+    if not tokens.is_well_formed(token):
+        raise Unauthenticated("This token is not one of this service's.")
+    return _claim_caller(token) if token.startswith(tokens.CLAIM) else _key_caller(token)
+
+
+def _key_caller(token: str) -> Caller:
+    stored = tokens.digest(token)
+    key = ApiKey.objects.select_related("agent", "workspace").filter(token_sha256=stored).first()
+    if key is None or not hmac.compare_digest(key.token_sha256, stored):
+        raise Unauthenticated("This token is not one of this service's.")
+    agent, workspace = key.agent, key.workspace
+    gone = workspace.status == WorkspaceStatus.DELETED or (agent and agent.status == Agent.Status.REVOKED)
+    if key.revoked_at or gone:
+        raise ApiKeyRevoked()
+    now = timezone.now()
+    if key.expires_at and key.expires_at <= now:
+        raise ApiKeyExpired()
+    if key.last_used_at is None or now - key.last_used_at > LAST_USED_EVERY:
+        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_EVERY)
+        ApiKey.objects.filter(stale, pk=key.pk).update(last_used_at=now)
+    caller = Caller(
+        kind="api_key",
+        actor_id=key.id,
+        key_id=key.id,
+        workspace_id=workspace.id,
+        scopes=frozenset(key.held_scopes),
+        workspace_owner_id=workspace.owner_user_id,
+        workspace_status=workspace.status,
+        retention_tier=workspace.retention_tier,
+    )
+    if agent:
+        caller.kind, caller.actor_id, caller.mode = "agent", agent.id, agent.default_mode
+        caller.rate_limit_per_minute = agent.rate_limit_per_minute
+        caller.account_allowlist = None if agent.account_allowlist is None else tuple(agent.account_allowlist)
+    return caller
+
+
+def _claim_caller(token: str) -> Caller:
+    """A claim token may open POST /agents/claim alone; whether it is still good is said there."""
+    claim = ClaimToken.objects.select_related("agent__workspace").filter(token_sha256=tokens.digest(token)).first()
+    if claim is None:
+        raise Unauthenticated("This token is not one of this service's.")
+    workspace = claim.agent.workspace
+    return Caller(
+        kind="claim",
+        actor_id=claim.agent_id,
+        key_id=f"claim:{claim.pk}",
+        workspace_id=workspace.id,
+        workspace_status=workspace.status,
+        retention_tier=workspace.retention_tier,
+    )
+
+
+def _user_caller(token: str) -> Caller:
+    """Tokens of the service's own making are for development without a provider only."""
+    if settings.PRODUCTION or settings.OIDC_ISSUER:
+        raise Unauthenticated("User tokens of this service are for development; use the identity provider's.")
+    user = User.objects.filter(pk=tokens.read_user_token(token), is_active=True).first()
+    if user is None:
+        raise Unauthenticated("This user token is forged, expired, or its user is gone.")
+    return Caller(kind="user", actor_id=user.id)
+
+
+def _address(text: str) -> str | None:
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        return None

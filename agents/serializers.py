@@ -1,0 +1,146 @@
+"""Agents, keys and claims on the wire."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from agents.models import Agent, ApiKey
+from config.api import fields
+from config.api.caller import Mode
+from config.api.operation import WriteBody
+from config.api.scopes import SCOPE_CHOICES
+from config.api.serializers import StrictList, StrictSerializer, preview_of
+
+KEY_STATUSES = ["active", "retiring", "revoked", "expired"]
+INT32 = 2**31 - 1
+
+
+def scope_list(**kwargs: object) -> StrictList:
+    return StrictList(child=fields.Choice(choices=SCOPE_CHOICES), min_length=1, max_length=len(SCOPE_CHOICES), **kwargs)
+
+
+class AgentSerializer(serializers.ModelSerializer):
+    """An agent; exactly these fields, wherever one appears."""
+
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPE_CHOICES))
+
+    class Meta:
+        model = Agent
+        fields = ("id", "workspace_id", "name", "scopes", "default_mode", "status")
+
+
+class AgentSettingsSerializer(serializers.ModelSerializer):
+    """What the owner set for the agent beside its scopes and mode."""
+
+    account_allowlist = serializers.ListField(child=serializers.CharField(), allow_null=True)
+
+    class Meta:
+        model = Agent
+        fields = (
+            "version",
+            "description",
+            "account_allowlist",
+            "rate_limit_per_minute",
+            "posts_per_day_cap",
+            "monthly_spend_cap_cents",
+            "monthly_social_url_post_cap",
+            "webhook_url",
+            "showcase_opt_in",
+        )
+
+
+class AgentEnvelope(serializers.Serializer):
+    agent = AgentSerializer()
+    settings = AgentSettingsSerializer()
+
+
+class CreateAgentSerializer(WriteBody):
+    """An agent to be registered."""
+
+    workspace_id = fields.Identifier("wrk")
+    owner_user_id = fields.Identifier("usr", help_text="The workspace's owner.")
+    name = fields.Name()
+    scopes = scope_list()
+    default_mode = fields.Choice(choices=Mode.choices, help_text="The agent's ceiling.")
+    version = fields.Name(required=False)
+    description = fields.Text(required=False, max_length=2000, allow_blank=True)
+    account_allowlist = StrictList(
+        child=fields.Identifier("acc"), required=False, max_length=200, help_text="The accounts it may post to."
+    )
+    rate_limit_per_minute = fields.Integer(required=False, min_value=1, max_value=INT32)
+    posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=INT32)
+    monthly_spend_cap_cents = fields.Integer(required=False, min_value=0)
+    monthly_social_url_post_cap = fields.Integer(required=False, min_value=0)
+    webhook_url = fields.Text(required=False, max_length=2048, help_text="Gets the events of posts that name none.")
+    showcase_opt_in = fields.Boolean(required=False)
+
+
+class AgentCreatedSerializer(AgentEnvelope):
+    """The agent with its claim token, which is shown once."""
+
+    claim_token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
+    claim_expires_at = serializers.DateTimeField()
+
+
+CreateAgentPreview = preview_of("AgentCreate", request=CreateAgentSerializer, would_create=AgentSerializer)
+
+
+class ApiKeySerializer(serializers.ModelSerializer):
+    """A key, without its token."""
+
+    agent_id = serializers.CharField(allow_null=True)
+    status = serializers.ChoiceField(choices=KEY_STATUSES)
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPE_CHOICES), source="held_scopes")
+
+    class Meta:
+        model = ApiKey
+        fields = (
+            "id",
+            "workspace_id",
+            "agent_id",
+            "name",
+            "prefix",
+            "scopes",
+            "status",
+            "created_at",
+            "expires_at",
+            "last_used_at",
+        )
+
+
+class ClaimSerializer(StrictSerializer):
+    """The claim of an agent."""
+
+    claim_token = fields.Text(max_length=200)
+
+
+class AgentClaimedSerializer(serializers.Serializer):
+    """The agent with its key, whose token is shown once."""
+
+    agent = AgentSerializer()
+    api_key = ApiKeySerializer()
+    token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
+
+
+class CreateApiKeySerializer(WriteBody):
+    """A workspace key to be made."""
+
+    workspace_id = fields.Identifier("wrk")
+    name = fields.Name()
+    scopes = scope_list()
+    expires_at = fields.Timestamp(required=False, help_text="When it stops by itself.")
+
+
+class KeyIssuedSerializer(serializers.Serializer):
+    """A key with its token, which is shown once."""
+
+    api_key = ApiKeySerializer()
+    token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
+
+
+class ApiKeyEnvelope(serializers.Serializer):
+    api_key = ApiKeySerializer()
+
+
+CreateApiKeyPreview = preview_of("ApiKeyCreate", request=CreateApiKeySerializer, would_create=ApiKeySerializer)
+RevokeApiKeyPreview = preview_of("ApiKeyRevoke", would_update=ApiKeySerializer)

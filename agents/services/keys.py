@@ -1,0 +1,115 @@
+"""API keys: made, shown once, revoked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents import selectors, tokens
+from agents.models import Agent, ApiKey
+from auditlog.services import record
+from config.api.caller import Caller, require
+from config.api.errors import Forbidden, ScopeMissing, ValidationFailed
+
+
+@dataclass(frozen=True)
+class KeyIssued:
+    """A key with its token, which is shown once (None in a preview)."""
+
+    api_key: ApiKey
+    token: str | None
+
+
+def create_api_key(
+    *,
+    caller: Caller,
+    workspace_id: str,
+    name: str,
+    scopes: Sequence[str],
+    expires_at: datetime | None = None,
+    dry_run: bool = False,
+) -> KeyIssued:
+    """Make a workspace key. Raises ScopeMissing, Forbidden (an agent), ValidationFailed, WorkspacePaused."""
+    require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
+    forbid_agents(caller)
+    require_grantable(caller, scopes)
+    if expires_at and expires_at <= timezone.now():
+        raise ValidationFailed.of("expires_at", "Must lie in the future.")
+    with transaction.atomic():
+        issued = issue_key(workspace_id=workspace_id, name=name, scopes=scopes, expires_at=expires_at, save=not dry_run)
+        record(
+            caller=caller,
+            operation="api_keys.create",
+            resource_type="api_key",
+            resource_id="" if dry_run else issued.api_key.id,
+            dry_run=dry_run,
+            metadata={"scopes": list(scopes)},
+        )
+    return issued
+
+
+def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) -> ApiKey:
+    """Stop a key at once; one that is revoked already is answered as it stands. Raises NotFound, Forbidden."""
+    key = selectors.api_key_of(caller=caller, api_key_id=api_key_id)
+    forbid_agents(caller)
+    key.revoked_at = key.revoked_at or timezone.now()
+    with transaction.atomic():
+        if not dry_run:
+            ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(
+                revoked_at=key.revoked_at, updated_at=timezone.now()
+            )
+        record(
+            caller=caller,
+            operation="api_keys.revoke",
+            resource_type="api_key",
+            resource_id=key.id,
+            dry_run=dry_run,
+        )
+    return key
+
+
+def issue_key(
+    *,
+    workspace_id: str,
+    name: str,
+    scopes: Sequence[str],
+    agent: Agent | None = None,
+    expires_at: datetime | None = None,
+    save: bool = True,
+) -> KeyIssued:
+    """A new key row and its token, without questions asked; services and commands that may do so call it."""
+    token = tokens.new_token(tokens.AGENT_KEY if agent else tokens.WORKSPACE_KEY)
+    key = ApiKey(
+        workspace_id=workspace_id,
+        agent=agent,
+        name=name,
+        prefix=token[: tokens.PREFIX_LENGTH],
+        token_sha256=tokens.digest(token),
+        scopes=[] if agent else list(scopes),
+        expires_at=expires_at,
+    )
+    if not save:
+        key.prefix = ""
+        return KeyIssued(key, None)
+    key.save(force_insert=True)
+    return KeyIssued(key, token)
+
+
+def forbid_agents(caller: Caller) -> None:
+    """Agents and keys are the business of owners and their keys, whatever scope an agent holds."""
+    if caller.agent_id:
+        raise Forbidden("An agent's key cannot manage agents or keys.")
+
+
+def require_grantable(caller: Caller, scopes: Sequence[str]) -> None:
+    """Nobody grants a scope that they do not hold themselves."""
+    missing = [scope for scope in scopes if scope not in caller.scopes]
+    if missing:
+        raise ScopeMissing(
+            f"The caller does not hold {', '.join(missing)} and so cannot grant it.",
+            suggested_action="Grant scopes that the calling key holds, or use a wider key.",
+        )

@@ -1,0 +1,9 @@
+"""The audit log."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class AuditlogConfig(AppConfig):
+    name = "auditlog"

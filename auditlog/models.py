@@ -1,0 +1,44 @@
+"""One entry for each write that an authenticated caller tried: ids and facts only, so that erasure is true."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from config.db.ids import PrefixedIdField
+
+
+class AuditEntry(models.Model):
+    """Append-only. String ids without foreign keys: an entry outlives what it speaks of."""
+
+    class Outcome(models.TextChoices):
+        SUCCEEDED = "succeeded"
+        REFUSED = "refused"
+
+    id = PrefixedIdField("log")
+    workspace_id = models.CharField(max_length=30, blank=True)
+    actor_type = models.CharField(max_length=20)
+    actor_id = models.CharField(max_length=64)
+    via = models.CharField(max_length=20, null=True)
+    operation = models.CharField(max_length=64)
+    resource_type = models.CharField(max_length=40, blank=True)
+    resource_id = models.CharField(max_length=64, blank=True)
+    outcome = models.CharField(max_length=10, choices=Outcome.choices)
+    code = models.CharField(max_length=64, null=True)
+    dry_run = models.BooleanField(default=False)
+    ip = models.GenericIPAddressField(null=True)
+    trace_id = models.CharField(max_length=32, db_index=True)
+    retention_tier = models.CharField(max_length=12)
+    metadata = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "audit entries"
+        indexes = [
+            models.Index(fields=["workspace_id", "-id"], name="audit_workspace"),
+            models.Index(fields=["workspace_id", "actor_id", "-id"], name="audit_actor"),
+            models.Index(fields=["retention_tier", "created_at"], name="audit_retention"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.outcome} ({self.id})"

@@ -1,0 +1,54 @@
+"""Writing audit entries. Each service that writes records its success in its own transaction; refusals are recorded
+by the API once the transaction is rolled back (`record_refusal`, named in settings)."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.db import DatabaseError
+
+from auditlog.models import AuditEntry
+from config.api.caller import Caller
+from config.api.handler import code_of
+from config.api.trace import current_trace_id
+
+logger = logging.getLogger(__name__)
+
+
+def record(
+    *,
+    caller: Caller,
+    operation: str,
+    workspace_id: str | None = None,
+    resource_type: str = "",
+    resource_id: str = "",
+    dry_run: bool = False,
+    metadata: dict[str, Any] | None = None,
+    refused_with: str | None = None,
+) -> AuditEntry:
+    """One entry: who did (or tried) what on which resource. `metadata` holds ids and facts, no text of people."""
+    return AuditEntry.objects.create(
+        workspace_id=workspace_id or caller.workspace_id or "",
+        actor_type=caller.actor_type,
+        actor_id=caller.actor_id,
+        via=caller.via,
+        operation=operation,
+        resource_type=resource_type,
+        resource_id=resource_id,
+        outcome=AuditEntry.Outcome.REFUSED if refused_with else AuditEntry.Outcome.SUCCEEDED,
+        code=refused_with,
+        dry_run=dry_run,
+        ip=caller.ip,
+        trace_id=current_trace_id(),
+        retention_tier=caller.retention_tier,
+        metadata=metadata or {},
+    )
+
+
+def record_refusal(*, caller: Caller, operation: str, error: Exception, dry_run: bool) -> None:
+    """One entry for a write that was refused, with its code; the answer to the caller never depends on it."""
+    try:
+        record(caller=caller, operation=operation, dry_run=dry_run, refused_with=code_of(error))
+    except DatabaseError as fault:
+        logger.error("A refusal of %s could not be recorded: %s", operation, fault)

@@ -1,0 +1,9 @@
+"""The billing app."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class BillingConfig(AppConfig):
+    name = "billing"

@@ -1,0 +1,124 @@
+"""Counters of the month and of the day, usage totals, and the ledger that they must always agree with.
+
+Workspaces, agents and targets stand here as plain ids: the books outlive what they speak of, and a hot counter takes no
+foreign key's lock. Every amount is a Positive… field, so the database itself refuses a counter below zero.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F, Q, Value
+from django.utils import timezone
+
+from config.db import ids
+
+
+class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
+    def with_room_for(
+        self, *, cents: int, limit_cents: int | None, url_posts: int, url_post_cap: int | None
+    ) -> MonthCounterQuerySet:
+        """The counters that can take this much more. What adds nothing is not held up by a cap that was lowered."""
+        rows = self
+        if cents and limit_cents is not None:
+            rows = rows.filter(held_cents__lte=Value(limit_cents - cents) - F("settled_cents"))
+        if url_posts and url_post_cap is not None:
+            rows = rows.filter(url_posts__lte=url_post_cap - url_posts)
+        return rows
+
+
+class MonthCounter(models.Model):
+    """What a workspace or an agent (`holder_id`) has held and spent in a UTC month (`month`: its first day).
+
+    `url_posts` counts the targets with URLs, held and published alike.
+    """
+
+    holder_id = models.CharField(max_length=ids.LENGTH)
+    month = models.DateField()
+    held_cents = models.PositiveBigIntegerField(default=0)
+    settled_cents = models.PositiveBigIntegerField(default=0)
+    url_posts = models.PositiveBigIntegerField(default=0)
+
+    objects = MonthCounterQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["holder_id", "month"], name="month_counter_once")]
+
+    def __str__(self) -> str:
+        return f"{self.holder_id} {self.month:%Y-%m}"
+
+
+class DayCounter(models.Model):
+    """How many targets of an agent, published or waiting, are due on a UTC day."""
+
+    agent_id = models.CharField(max_length=ids.LENGTH)
+    day = models.DateField()
+    targets = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["agent_id", "day"], name="day_counter_once")]
+
+    def __str__(self) -> str:
+        return f"{self.agent_id} {self.day}"
+
+
+class UsageTotal(models.Model):
+    """What came of a month's targets by platform; `agent_id` is "" for posts that no agent made."""
+
+    workspace_id = models.CharField(max_length=ids.LENGTH)
+    month = models.DateField()
+    agent_id = models.CharField(max_length=ids.LENGTH, blank=True)
+    platform = models.CharField(max_length=32)
+    published = models.PositiveBigIntegerField(default=0)
+    failed = models.PositiveBigIntegerField(default=0)
+    url_posts = models.PositiveBigIntegerField(default=0)
+    spend_cents = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace_id", "month", "agent_id", "platform"], name="usage_total_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.workspace_id} {self.month:%Y-%m} {self.agent_id} {self.platform}"
+
+
+class LedgerEntry(models.Model):
+    """One movement of money; entries are added, never changed.
+
+    A target's first hold is round 1, its next hold after a release round 2, and so on; a settle or release carries the
+    round, the amounts and the due day of the hold that it ends. `adjust` corrects what was settled, up or down.
+    """
+
+    class Kind(models.TextChoices):
+        HOLD = "hold"
+        SETTLE = "settle"
+        RELEASE = "release"
+        ADJUST = "adjust"
+
+    id = ids.PrefixedIdField("use")
+    workspace_id = models.CharField(max_length=ids.LENGTH)
+    agent_id = models.CharField(max_length=ids.LENGTH, blank=True)
+    target_id = models.CharField(max_length=ids.LENGTH)
+    platform = models.CharField(max_length=32)
+    round = models.PositiveIntegerField()
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    cents = models.BigIntegerField()
+    url_posts = models.SmallIntegerField()
+    month = models.DateField()
+    day = models.DateField()
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name_plural = "ledger entries"
+        constraints = [
+            models.UniqueConstraint(fields=["target_id", "round", "kind"], name="ledger_entry_once"),
+            models.CheckConstraint(
+                condition=Q(kind__in=["hold", "settle", "release", "adjust"]), name="ledger_entry_kind"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="adjust") | Q(cents__gte=0, url_posts__gte=0), name="ledger_entry_not_negative"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.cents} {self.target_id}"

@@ -1,0 +1,168 @@
+"""Who is calling, and what they may do.
+
+Authentication (floor 3) builds a Caller; every service's first line is `require(caller, workspace_id, scope)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, cast
+
+from django.conf import settings
+from django.db.models import TextChoices
+from django.utils.module_loading import import_string
+
+from config.api import errors
+from config.api.scopes import ALL_SCOPES, READ_SCOPES, AnyOf
+
+
+class Mode(TextChoices):
+    """An agent's ceiling, from the narrowest to the widest."""
+
+    DRY_RUN = "dry_run"
+    DRAFT = "draft"
+    REQUIRES_CONFIRMATION = "requires_confirmation"
+    ALLOW_PUBLISH = "allow_publish"
+
+
+class WorkspaceStatus(TextChoices):
+    ACTIVE = "active"
+    PAUSED = "paused"
+    DELETED = "deleted"
+
+
+@dataclass(frozen=True)
+class Access:
+    """A user's place in a workspace, as the resolver that settings name finds it."""
+
+    role: str  # owner, admin or member
+    workspace_status: str
+    retention_tier: str
+
+
+class AccessResolver(Protocol):
+    def __call__(self, *, workspace_id: str, user_id: str) -> Access | None: ...
+
+
+@dataclass
+class Caller:
+    """One authenticated caller for one request or job.
+
+    `workspace_id` is the workspace of a key; a user has none until `require` let them into one.
+    """
+
+    kind: Literal["user", "api_key", "agent", "claim", "system"]
+    actor_id: str
+    workspace_id: str | None = None
+    scopes: frozenset[str] = frozenset()
+    key_id: str | None = None
+    workspace_owner_id: str | None = None
+    workspace_status: str = WorkspaceStatus.ACTIVE
+    retention_tier: str = "free"
+    mode: str = Mode.ALLOW_PUBLISH
+    account_allowlist: tuple[str, ...] | None = None
+    rate_limit_per_minute: int | None = None
+    role: str | None = None
+    via: str | None = None
+    ip: str | None = None
+
+    @property
+    def is_user(self) -> bool:
+        return self.kind == "user"
+
+    @property
+    def agent_id(self) -> str | None:
+        return self.actor_id if self.kind == "agent" else None
+
+    @property
+    def actor_type(self) -> str:
+        """As audit entries name it: a workspace key's client may say that it is a cli, mcp or agent_runtime."""
+        return self.via if self.kind == "api_key" and self.via else self.kind
+
+    @property
+    def idempotency_actor(self) -> str:
+        """Two agents that both count from 1 never meet; an agent's two keys do."""
+        return f"{self.kind}:{self.actor_id}"
+
+    def holds(self, scope: str | AnyOf) -> bool:
+        wanted = scope if isinstance(scope, AnyOf) else (scope,)
+        return any(one in self.scopes for one in wanted)
+
+
+def system_caller(workspace_id: str | None = None, *, retention_tier: str = "free") -> Caller:
+    """The service itself, for what workers and commands do."""
+    return Caller("system", "system", workspace_id, ALL_SCOPES, retention_tier=retention_tier)
+
+
+def require(
+    caller: Caller,
+    workspace_id: str,
+    scope: str | AnyOf | None,
+    *,
+    write: bool = True,
+    body_field: str | None = None,
+) -> None:
+    """Let the caller act in the workspace, or raise.
+
+    In this order: ScopeMissing; NotFound for a workspace that is foreign, absent or deleted (ValidationFailed on
+    `body_field` when its id came in a body); WorkspacePaused when a write meets a pause. `scope` None: any caller.
+    """
+    if not caller.is_user:
+        require_scope(caller, scope)
+    if not _enter(caller, workspace_id):
+        raise absent(body_field, "workspace")
+    require_scope(caller, scope)
+    if write and caller.workspace_status == WorkspaceStatus.PAUSED:
+        raise errors.WorkspacePaused()
+
+
+def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
+    """Raise ScopeMissing unless the caller holds the scope (of several: one)."""
+    if scope is None or caller.holds(scope):
+        return
+    wanted = " or ".join(scope) if isinstance(scope, AnyOf) else scope
+    if caller.is_user:
+        raise errors.Forbidden(f"A workspace's {caller.role} may not do this; it needs an owner or admin.")
+    raise errors.ScopeMissing(f"This operation needs the scope {wanted}.")
+
+
+def absent(body_field: str | None, noun: str) -> errors.ApiError:
+    """What a foreign or absent id is answered with: 422 on its field in a body, 404 anywhere else."""
+    if body_field:
+        return errors.ValidationFailed.of(body_field, f"There is no such {noun}.", "not_found")
+    return errors.NotFound(f"There is no such {noun}.")
+
+
+def _enter(caller: Caller, workspace_id: str) -> bool:
+    """Whether the workspace exists for this caller; a user who is let in gets the scopes of the role."""
+    if not caller.is_user:
+        return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
+    if caller.role and caller.workspace_id == workspace_id:
+        return True
+    access = access_resolver()(workspace_id=workspace_id, user_id=caller.actor_id)
+    if access is None or access.workspace_status == WorkspaceStatus.DELETED:
+        return False
+    caller.workspace_id, caller.role = workspace_id, access.role
+    caller.workspace_status, caller.retention_tier = access.workspace_status, access.retention_tier
+    caller.scopes = READ_SCOPES if access.role == "member" else ALL_SCOPES
+    return True
+
+
+def access_resolver() -> AccessResolver:
+    return cast(AccessResolver, import_string(settings.WORKSPACE_ACCESS_RESOLVER))
+
+
+def require_role(
+    caller: Caller, workspace_id: str, *roles: str, write: bool = True, body_field: str | None = None
+) -> None:
+    """As `require`, for what only a signed-in person of one of these roles may do. Raises UserSessionRequired for keys."""
+    if not caller.is_user:
+        raise errors.UserSessionRequired()
+    require(caller, workspace_id, None, write=write, body_field=body_field)
+    if caller.role not in roles:
+        raise errors.Forbidden(f"This needs the role {' or '.join(roles)} in the workspace.")
+
+
+def facts(caller: Caller) -> dict[str, Any]:
+    """Who made a thing, as resources tell it."""
+    return {"actor_type": caller.actor_type, "actor_id": caller.actor_id}

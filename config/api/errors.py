@@ -1,0 +1,199 @@
+"""Errors as callers see them: one class for each code, all in one envelope.
+
+ApiError
+├── MalformedRequest 400 · Unauthenticated, ApiKeyExpired, ApiKeyRevoked 401
+├── ScopeMissing, Forbidden, WorkspacePaused, AgentModeForbids, UserSessionRequired 403 · NotFound 404
+├── MethodNotAllowed 405 · NotAcceptable 406 · PayloadTooLarge 413 · UnsupportedMediaType 415
+├── Conflict, InvalidState, IdempotencyInProgress 409 · ValidationFailed, WebhookUrlNotAllowed 422 · RateLimited 429
+└── InternalError 500 · ServiceUnavailable 503
+
+Errors of one app's own subject stand in that app (billing: SpendCapExceeded, …) and derive from ApiError as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from config.api.trace import current_trace_id
+
+
+class ApiError(Exception):
+    """What a caller gets instead of an answer: `code` to branch on, `message` to read, `suggested_action` to follow."""
+
+    status = 500
+    code = "INTERNAL_ERROR"
+    message = "The service met a fault of its own."
+    suggested_action = "Try again later; if it goes on, report the trace_id."
+    auto_fixable = False
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        suggested_action: str | None = None,
+        details: list[dict[str, Any]] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        self.message = message or self.message
+        self.suggested_action = suggested_action or self.suggested_action
+        self.details = details
+        self.headers = headers or {}
+        super().__init__(self.message)
+
+    def envelope(self) -> dict[str, Any]:
+        """The body of the answer: the five fields, and `details` where there are some."""
+        body: dict[str, Any] = {
+            "code": self.code,
+            "message": self.message,
+            "suggested_action": self.suggested_action,
+            "auto_fixable": self.auto_fixable,
+            "trace_id": current_trace_id(),
+        }
+        if self.details is not None:
+            body["details"] = self.details
+        return body
+
+
+class MalformedRequest(ApiError):
+    status, code = 400, "MALFORMED_REQUEST"
+    message = "The request could not be read."
+    suggested_action = "Send well-formed JSON in UTF-8, with each key once."
+
+
+class Unauthenticated(ApiError):
+    status, code = 401, "UNAUTHENTICATED"
+    message = "This operation needs a valid bearer token."
+    suggested_action = "Send `Authorization: Bearer <API key>` with a key of this service."
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.headers.setdefault("WWW-Authenticate", "Bearer")
+
+
+class ApiKeyExpired(Unauthenticated):
+    code, message = "API_KEY_EXPIRED", "This API key has expired."
+    suggested_action = "Use the key that replaced it, or have a new one made."
+
+
+class ApiKeyRevoked(Unauthenticated):
+    code, message = "API_KEY_REVOKED", "This API key was revoked."
+    suggested_action = "Ask the owner of the workspace for a new key."
+
+
+class Forbidden(ApiError):
+    status, code = 403, "FORBIDDEN"
+    message = "This caller may not do this."
+    suggested_action = "Ask the owner of the workspace to do it."
+
+
+class ScopeMissing(Forbidden):
+    code, message = "SCOPE_MISSING", "The caller lacks a scope that this operation needs."
+    suggested_action = "Use a key that holds the scope."
+
+
+class WorkspacePaused(Forbidden):
+    code, message = "WORKSPACE_PAUSED", "This workspace is paused: it can be read, but nothing may be changed."
+    suggested_action = "Resume the workspace, or ask the operator of the service to."
+
+
+class AgentModeForbids(Forbidden):
+    code, message = "AGENT_MODE_FORBIDS", "The mode that the owner gave this agent does not allow this."
+    suggested_action = "Ask for less (draft or dry run), or ask the owner for a wider default_mode."
+
+
+class UserSessionRequired(Forbidden):
+    code, message = "USER_SESSION_REQUIRED", "Only a signed-in person may do this; API keys may not."
+    suggested_action = "Sign in and send the person's own token."
+
+
+class NotFound(ApiError):
+    status, code = 404, "NOT_FOUND"
+    message = "There is nothing at this address for this caller."
+    suggested_action = "Check the path and the identifier."
+
+
+class MethodNotAllowed(ApiError):
+    status, code = 405, "METHOD_NOT_ALLOWED"
+    message = "This address does not take this method."
+    suggested_action = "Use a method that the Allow header names."
+
+
+class NotAcceptable(ApiError):
+    status, code = 406, "NOT_ACCEPTABLE"
+    message = "The answer is JSON only."
+    suggested_action = "Send `Accept: application/json`, or no Accept header."
+
+
+class Conflict(ApiError):
+    status, code = 409, "CONFLICT"
+    message = "The request conflicts with what stands now."
+    suggested_action = "Read the resource again and decide anew."
+
+
+class InvalidState(ApiError):
+    status, code = 409, "INVALID_STATE"
+    message = "The resource is not in a state that allows this."
+    suggested_action = "Read the resource again; its status says what is possible."
+
+
+class IdempotencyInProgress(ApiError):
+    status, code = 409, "IDEMPOTENCY_IN_PROGRESS"
+    message = "Another request with this Idempotency-Key is still running."
+    suggested_action = "Send the same request again after the time in Retry-After."
+
+    def __init__(self) -> None:
+        super().__init__(headers={"Retry-After": "1"})
+
+
+class PayloadTooLarge(ApiError):
+    status, code = 413, "PAYLOAD_TOO_LARGE"
+    message = "The body is larger than this operation takes."
+    suggested_action = "Send at most 1 MB of JSON."
+
+
+class UnsupportedMediaType(ApiError):
+    status, code = 415, "UNSUPPORTED_MEDIA_TYPE"
+    message = "The body is not of a type that this operation takes."
+    suggested_action = "Send `Content-Type: application/json`."
+
+
+class ValidationFailed(ApiError):
+    """`details`: `[{field, code, message}]`, `field` a path such as `targets[0].platform`."""
+
+    status, code = 422, "VALIDATION_FAILED"
+    message = "Some fields are not right; details names each."
+    suggested_action = "Correct the fields that details names, then send the request again."
+    auto_fixable = True
+
+    @classmethod
+    def of(cls, field: str, message: str, code: str = "invalid") -> ValidationFailed:
+        """The error for one field."""
+        return cls(details=[{"field": field, "code": code, "message": message}])
+
+
+class WebhookUrlNotAllowed(ApiError):
+    status, code = 422, "WEBHOOK_URL_NOT_ALLOWED"
+    message = "Events are not sent to this address."
+    suggested_action = "Give a public https address on port 443 or above 1023, without credentials in it."
+
+
+class RateLimited(ApiError):
+    status, code = 429, "RATE_LIMITED"
+    message = "Too many requests by this caller."
+    suggested_action = "Wait for the time in Retry-After, then go on more slowly."
+    auto_fixable = True
+
+
+class InternalError(ApiError):
+    pass
+
+
+class ServiceUnavailable(ApiError):
+    status, code = 503, "SERVICE_UNAVAILABLE"
+    message = "The service cannot answer at the moment."
+    suggested_action = "Send the same request again after the time in Retry-After, with the same Idempotency-Key."
+    auto_fixable = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.headers.setdefault("Retry-After", "2")

@@ -1,0 +1,177 @@
+"""Serializer fields without coercion: a string is a string, a boolean true or false, a time carries its offset."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import available_timezones
+
+from django.core.exceptions import ValidationError as DjangoValidationError
+from django.core.validators import validate_email
+from django.utils.dateparse import parse_datetime
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from config.db.ids import ALPHABET, is_id
+
+INT64 = 2**63 - 1
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.IGNORECASE)
+# Zone files that are no places: the machine's own zone, POSIX rules, and the leap-second family.
+TIMEZONES = frozenset(
+    zone
+    for zone in available_timezones()
+    if zone not in ("localtime", "posixrules", "Factory") and not zone.startswith(("right/", "posix/"))
+)
+
+
+class Text(serializers.CharField):
+    """A JSON string, kept as it is: nothing is trimmed."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("trim_whitespace", False)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            raise serializers.ValidationError("Must be a string.", code="wrong_type")
+        if "\0" in data:  # JSON bodies were refused already; this is for query parameters
+            raise serializers.ValidationError("Must not hold NUL.", code="invalid")
+        return super().to_internal_value(data)
+
+
+class Name(Text):
+    """A short label for people: 1 to 200 characters, not only blanks."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 200)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        value = super().to_internal_value(data).strip()
+        if not value and not self.allow_blank:
+            self.fail("blank")
+        return value
+
+
+class Email(Text):
+    """An e-mail address."""
+
+    def to_internal_value(self, data: Any) -> str:
+        value = super().to_internal_value(data)
+        try:
+            validate_email(value)
+        except DjangoValidationError as error:
+            raise serializers.ValidationError("Must be an e-mail address.", code="invalid") from error
+        return value
+
+
+class Identifier(Text):
+    """An id with one of the given prefixes, such as `acc_01jd…`."""
+
+    def __init__(self, prefix: str, **kwargs: Any) -> None:
+        self.prefix = prefix
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        value = super().to_internal_value(data)
+        if not is_id(value, self.prefix):
+            raise serializers.ValidationError(f"Must be an id that begins with {self.prefix}_.", code="invalid_id")
+        return value
+
+    @property
+    def pattern(self) -> str:
+        return f"^{self.prefix}_[0-7][{ALPHABET}]{{25}}$"
+
+
+@extend_schema_field(OpenApiTypes.BOOL)
+class Boolean(serializers.Field):
+    """true or false, nothing that merely looks like it."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            raise serializers.ValidationError("Must be true or false.", code="wrong_type")
+        return data
+
+    def to_representation(self, value: Any) -> bool:
+        return bool(value)
+
+
+class Integer(serializers.IntegerField):
+    """A whole number of at most 64 bits."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("max_value", INT64)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, bool) or not isinstance(data, int):
+            raise serializers.ValidationError("Must be a whole number.", code="wrong_type")
+        return data
+
+
+class Timestamp(serializers.DateTimeField):
+    """An RFC 3339 time with an offset; answers are in UTC and end in Z."""
+
+    def to_internal_value(self, value: Any) -> datetime:
+        if not isinstance(value, str) or not _RFC3339.fullmatch(value):
+            raise serializers.ValidationError(
+                "Must be an RFC 3339 time with an offset, such as 2027-01-31T09:00:00Z.", code="invalid"
+            )
+        try:
+            parsed = parse_datetime(value.upper())
+            if parsed is None:
+                raise ValueError
+            return parsed.astimezone(UTC)
+        except (ValueError, OverflowError) as error:
+            raise serializers.ValidationError("There is no such time.", code="invalid") from error
+
+
+class Timezone(Text):
+    """A name of the IANA time zone database."""
+
+    def to_internal_value(self, data: Any) -> str:
+        value = super().to_internal_value(data)
+        if value not in TIMEZONES:
+            raise serializers.ValidationError("Must be an IANA time zone, such as Europe/Berlin.", code="invalid")
+        return value
+
+
+class Choice(serializers.ChoiceField):
+    """One of a set of strings."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            raise serializers.ValidationError("Must be a string.", code="wrong_type")
+        return super().to_internal_value(data)
+
+
+class StringMap(serializers.DictField):
+    """A small object of strings: at most 50 entries of 500 characters."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(child=Text(max_length=500, allow_blank=True), **kwargs)
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("Must be an object of strings.", code="wrong_type")
+        if len(data) > 50 or any(len(str(key)) > 500 for key in data):
+            raise serializers.ValidationError("Takes at most 50 entries with keys of 500 characters.", code="too_long")
+        return super().to_internal_value(data)
+
+
+class QueryInteger(Integer):
+    """A whole number in a query string."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if not isinstance(data, str) or not re.fullmatch(r"-?[0-9]{1,19}", data):
+            raise serializers.ValidationError("Must be a whole number.", code="wrong_type")
+        return super().to_internal_value(int(data))
+
+
+class QueryBoolean(Boolean):
+    """`true` or `false` in a query string."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        return super().to_internal_value({"true": True, "false": False}.get(data, data))

@@ -1,0 +1,104 @@
+"""Everything that goes wrong, turned into the envelope: for DRF's views, and for Django where no view was reached."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, JsonResponse, UnreadablePostError
+from django.views.defaults import permission_denied as django_permission_denied
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from config.api import errors
+
+logger = logging.getLogger(__name__)
+
+_TRANSLATED: list[tuple[type[Exception] | tuple[type[Exception], ...], type[errors.ApiError]]] = [
+    (Http404, errors.NotFound),
+    (exceptions.NotFound, errors.NotFound),
+    ((exceptions.NotAuthenticated, exceptions.AuthenticationFailed), errors.Unauthenticated),
+    ((PermissionDenied, exceptions.PermissionDenied), errors.Forbidden),
+    (exceptions.NotAcceptable, errors.NotAcceptable),
+    (exceptions.UnsupportedMediaType, errors.UnsupportedMediaType),
+    (RequestDataTooBig, errors.PayloadTooLarge),
+    ((exceptions.ParseError, SuspiciousOperation, BadRequest, UnreadablePostError), errors.MalformedRequest),
+    ((OperationalError, InterfaceError), errors.ServiceUnavailable),
+]
+
+
+def as_api_error(error: Exception) -> errors.ApiError:
+    """The error in the form that callers get; what nobody foresaw is logged with its trace and told as INTERNAL_ERROR."""
+    if isinstance(error, errors.ApiError):
+        return error
+    if isinstance(error, exceptions.MethodNotAllowed):
+        return errors.MethodNotAllowed()
+    if isinstance(error, exceptions.ValidationError):
+        return errors.ValidationFailed(details=_details(error.detail))
+    for classes, translated in _TRANSLATED:
+        if isinstance(error, classes):
+            if translated is errors.ServiceUnavailable:
+                logger.error("The database did not serve a request: %s", error)
+            return translated()
+    logger.error("A request met a fault.", exc_info=error)
+    return errors.InternalError()
+
+
+def code_of(error: Exception) -> str:
+    """The code that callers get for this error, for the audit log."""
+    if isinstance(error, errors.ApiError):
+        return error.code
+    if isinstance(error, exceptions.ValidationError):
+        return errors.ValidationFailed.code
+    return next((told.code for classes, told in _TRANSLATED if isinstance(error, classes)), errors.InternalError.code)
+
+
+def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's EXCEPTION_HANDLER."""
+    told = as_api_error(error)
+    return Response(told.envelope(), status=told.status, headers=told.headers)
+
+
+def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
+    """DRF's nested error detail as a flat list of {field, code, message}."""
+    if isinstance(detail, dict):
+        found = []
+        for key, value in detail.items():
+            step = "" if key == "non_field_errors" else f"[{key}]" if isinstance(key, int) else str(key)
+            joined = path + step if not path or not step or step.startswith("[") else f"{path}.{step}"
+            found += _details(value, joined)
+        return found
+    if isinstance(detail, list):
+        if detail and all(isinstance(part, dict) for part in detail):
+            return [row for index, part in enumerate(detail) for row in _details(part, f"{path}[{index}]")]
+        return [row for part in detail for row in _details(part, path)]
+    return [{"field": path, "code": str(getattr(detail, "code", "invalid")), "message": str(detail)}]
+
+
+def respond(error: errors.ApiError) -> JsonResponse:
+    """The envelope as a plain Django response."""
+    return JsonResponse(error.envelope(), status=error.status, headers=error.headers)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
+    """handler400: a bad Host header, a suspicious operation."""
+    return respond(errors.MalformedRequest("The request is not acceptable: its Host header or form is not right."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> Any:
+    """handler403: the envelope, and Django's own page where a person is at the admin or dashboard."""
+    if request.path.startswith(("/admin/", "/dashboard/")):
+        return django_permission_denied(request, exception)
+    return respond(errors.Forbidden())
+
+
+def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
+    """handler404."""
+    return respond(errors.NotFound())
+
+
+def server_error(request: HttpRequest) -> JsonResponse:
+    """handler500; Django has logged the fault."""
+    return respond(errors.InternalError())

@@ -1,0 +1,247 @@
+"""The one declaration of an operation, and how a request runs through it.
+
+`@operation("agents.create", …)` on a view method says who may call it, what goes in and out, whether it replays and
+whether it can be previewed. The request's path follows from it, and the OpenAPI document says the same (schema.py).
+The order of checks: authentication, rate limit, form of the request, scope; then the service's own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer, Serializer
+
+from config.api import errors, fields, idempotency
+from config.api.caller import Caller, Mode, require_scope
+from config.api.models import IdempotencyRecord
+from config.api.scopes import AnyOf
+from config.api.serializers import QuerySerializer, StrictSerializer
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+SAFE_METHODS = ("GET", "HEAD")
+
+
+class WriteBody(StrictSerializer):
+    """The body of a write; every write can be previewed."""
+
+    dry_run = fields.Boolean(required=False, help_text="Answer what would happen, and change nothing.")
+
+
+class WriteQuery(QuerySerializer):
+    """The query of a write."""
+
+    dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What the decorator was given."""
+
+    name: str
+    summary: str
+    responses: dict[int, type[BaseSerializer]]
+    scope: str | AnyOf | None = None
+    body: type[StrictSerializer] | None = None
+    query: type[QuerySerializer] = QuerySerializer
+    idempotent: Literal["transaction", "lease"] | None = None
+    preview: type[Serializer] | None = None
+    preview_status: int = 200
+    writes: bool = True
+    claim_token: bool = False
+    idempotency_actor: Callable[[Call], str] | None = None
+    replay: Callable[[Call, str], Any] | None = None
+    replay_status: int | None = None
+    secrets: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    description: str = ""
+
+    @property
+    def resource(self) -> str:
+        return self.name.partition(".")[0]
+
+
+@dataclass
+class Call:
+    """One request's input, checked for form."""
+
+    caller: Caller
+    operation: Operation
+    data: dict[str, Any]
+    query: dict[str, Any]
+    dry_run: bool
+    request: Request
+    path: dict[str, str]
+
+
+@dataclass
+class Reply:
+    """A success: `data` is rendered by the serializer declared for `status`.
+
+    `finish` runs after the commit and may bring newer data, as `wait` does.
+    """
+
+    data: Any
+    status: int = 200
+    resource_id: str = ""
+    finish: Callable[[], Any] | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    body: Any = None
+
+
+@dataclass
+class Preview:
+    """A dry run's answer: the resolved input, and what would be created, updated or deleted."""
+
+    request: Any
+    would: Any
+    kind: Literal["would_create", "would_update", "would_delete"]
+    unchecked: list[str] = field(default_factory=list)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
+    """Declare a view method `(self, call, **path) -> Reply | Preview` as the operation `resource.verb`."""
+    declaration = Operation(name, **declared)
+    if declaration.body and not declaration.body.__doc__:
+        raise TypeError(f"{name}: its body's serializer says nothing about itself.")
+
+    def decorate(method: Method) -> Method:
+        @functools.wraps(method)
+        def run(view: Any, request: Request, **path: str) -> Response:
+            return _run(declaration, functools.partial(method, view), request, path)
+
+        run.operation = declaration  # type: ignore[attr-defined]
+        return run  # type: ignore[return-value]
+
+    return decorate
+
+
+def _run(declared: Operation, method: Callable[..., Any], request: Request, path: dict[str, str]) -> Response:
+    caller: Caller = request.user
+    dry_run: bool | None = None
+    try:
+        key = idempotency.read_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None
+        data, query = _read_body(declared, request), _read_query(declared, request)
+        call = Call(caller, declared, data, query, False, request, path)
+        dry_run = call.dry_run = _take_dry_run(call)
+        if not caller.is_user and caller.kind != "claim":
+            require_scope(caller, declared.scope)
+        return _answer(call, functools.partial(method, call, **path), key)
+    except Exception as error:
+        if declared.writes and request.method not in SAFE_METHODS:
+            import_string(settings.REFUSAL_RECORDER)(
+                caller=caller, operation=declared.name, error=error, dry_run=bool(dry_run)
+            )
+        raise
+
+
+def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) -> Response:
+    if key is None or call.dry_run:
+        return _respond(call, work())
+    workspace_id = call.caller.workspace_id or str(call.data.get("workspace_id", ""))
+    actor = call.caller.idempotency_actor
+    if call.operation.idempotency_actor is not None:
+        workspace_id, actor = "", call.operation.idempotency_actor(call)
+    slip = idempotency.ticket(
+        workspace_id=workspace_id,
+        actor=actor,
+        operation=call.operation.name,
+        key=key,
+        request=[call.path, call.data, call.query],
+    )
+    run = idempotency.in_transaction if call.operation.idempotent == "transaction" else idempotency.under_lease
+    result = run(slip, work, functools.partial(_keep, call))
+    if isinstance(result, IdempotencyRecord):
+        return _replay(call, result, idempotency.differs(result, slip))
+    return _respond(call, result)
+
+
+def _keep(call: Call, reply: Reply) -> idempotency.Answer:
+    """The answer as it is stored: rendered, each secret taken out; nothing where a replay shows the resource anew."""
+    reply.body = _render(call, reply)
+    kept = None
+    if call.operation.replay is None:
+        kept = {name: None if name in call.operation.secrets else value for name, value in reply.body.items()}
+    return idempotency.Answer(reply.status, kept, reply.resource_id)
+
+
+def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Response:
+    declared = call.operation
+    status = declared.replay_status or record.status
+    body = record.body
+    if declared.replay is not None:
+        body = declared.responses[record.status](declared.replay(call, record.resource_id)).data
+    headers = {"Idempotency-Replayed": "true"}
+    if request_differs:
+        headers["Idempotency-Request-Differs"] = "true"
+    return Response(body, status=status, headers=headers)
+
+
+def _respond(call: Call, result: Reply | Preview) -> Response:
+    if isinstance(result, Preview):
+        return Response(_render_preview(call, result), status=call.operation.preview_status)
+    if result.finish is not None:
+        result.data, result.body = result.finish(), None
+    body = result.body if result.body is not None else _render(call, result)
+    return Response(body, status=result.status, headers=result.headers)
+
+
+def _render(call: Call, reply: Reply) -> Any:
+    return call.operation.responses[reply.status](reply.data).data
+
+
+def _render_preview(call: Call, preview: Preview) -> dict[str, Any]:
+    if call.operation.preview is None:
+        raise TypeError(f"{call.operation.name} declares no preview.")
+    told = {
+        "dry_run": True,
+        "operation": call.operation.name,
+        "request": preview.request,
+        preview.kind: preview.would,
+        **({"unchecked": preview.unchecked} if preview.unchecked else {}),
+        **preview.extra,
+    }
+    return dict(call.operation.preview(told).data)
+
+
+def _read_body(declared: Operation, request: Request) -> dict[str, Any]:
+    """The checked body; an operation without one takes an empty body or an empty object."""
+    if request.method in SAFE_METHODS:
+        return {}
+    serializer_class = declared.body or (WriteBody if declared.preview else StrictSerializer)
+    raw = request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
+    serializer = serializer_class(data=raw)
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+def _read_query(declared: Operation, request: Request) -> dict[str, Any]:
+    twice = [name for name, values in request.query_params.lists() if len(values) > 1]
+    if twice:
+        raise errors.ValidationFailed.of(twice[0], "This parameter stands more than once.", "repeated")
+    serializer_class = declared.query
+    if declared.preview and serializer_class is QuerySerializer:
+        serializer_class = WriteQuery
+    serializer = serializer_class(data=request.query_params.dict())
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+def _take_dry_run(call: Call) -> bool:
+    """dry_run from body and query, which must not disagree; an agent whose ceiling is dry_run can only preview."""
+    told = [source.pop("dry_run") for source in (call.data, call.query) if "dry_run" in source]
+    if len(set(told)) > 1:
+        raise errors.ValidationFailed.of("dry_run", "The body and the query disagree.", "conflict")
+    wanted = bool(told and told[0])
+    if call.caller.mode == Mode.DRY_RUN and call.operation.preview:
+        if told and not wanted:
+            raise errors.AgentModeForbids("The owner lets this agent make dry runs only.")
+        return True
+    return wanted

@@ -1,0 +1,164 @@
+"""The OpenAPI document, out of the operations' declarations. Loaded through settings, after the apps are ready."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiParameter
+
+from config.api import fields
+from config.api.operation import Operation, WriteQuery
+from config.api.scopes import AnyOf
+from config.api.serializers import ErrorEnvelope, QuerySerializer
+
+READ_ERRORS = ("UNAUTHENTICATED", "API_KEY_EXPIRED", "API_KEY_REVOKED", "VALIDATION_FAILED", "RATE_LIMITED")
+WRITE_ERRORS = ("MALFORMED_REQUEST", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "WORKSPACE_PAUSED")
+ERROR_STATUSES = {
+    "400": "Malformed: not JSON, a key twice, nested too deep, or a bad header.",
+    "401": "No valid bearer token.",
+    "402": "The spend cap is reached, or a payment method is needed.",
+    "403": "The caller may not do this.",
+    "404": "Nothing there for this caller.",
+    "405": "Not a method of this address.",
+    "406": "The answer is JSON only.",
+    "409": "In conflict with what stands now.",
+    "410": "Too late.",
+    "413": "The body is too large.",
+    "415": "The body is not JSON.",
+    "422": "Some of the input is not right; `details` names each field.",
+    "429": "Too many requests; `Retry-After` says when to go on.",
+    "500": "A fault of the service.",
+    "502": "The platform answered with a fault.",
+    "503": "Not at the moment; `Retry-After` says when to try again.",
+}
+RATE_LIMIT_HEADERS = {
+    name: {"schema": {"type": "integer"}, "description": text}
+    for name, text in {
+        "RateLimit-Limit": "Requests a minute.",
+        "RateLimit-Remaining": "Requests left at this moment.",
+        "RateLimit-Reset": "Seconds until all of them are left again.",
+    }.items()
+}
+TRACE_HEADER = {"x-trace-id": {"schema": {"type": "string"}, "description": "The request's trace identifier."}}
+
+
+class IdentifierField(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """Identifiers are strings of a known form."""
+
+    target_class = "config.api.fields.Identifier"
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        field: fields.Identifier = self.target
+        return {"type": "string", "pattern": field.pattern}
+
+
+class OperationSchema(AutoSchema):
+    """Describes an operation by its declaration."""
+
+    @property
+    def declared(self) -> Operation:
+        method = getattr(self.view, self.view.action)
+        return method.operation
+
+    def get_operation_id(self) -> str:
+        return self.declared.name.replace(".", "_")
+
+    def get_tags(self) -> list[str]:
+        return [self.declared.resource]
+
+    def get_summary(self) -> str:
+        return self.declared.summary
+
+    def get_description(self) -> str:
+        text = [self.declared.description] if self.declared.description else []
+        scope = self.declared.scope
+        if scope:
+            text.append(f"Scope: {' or '.join(scope) if isinstance(scope, AnyOf) else scope}.")
+        codes = [*READ_ERRORS, *(WRITE_ERRORS if self.declared.writes else ()), *self.declared.errors]
+        if scope:
+            codes.append("SCOPE_MISSING")
+        text.append(f"Error codes: {', '.join(sorted(set(codes)))}.")
+        return "\n\n".join(text)
+
+    def get_auth(self) -> list[dict[str, list[str]]]:
+        scope = self.declared.scope
+        if isinstance(scope, AnyOf):
+            return [{"bearerAuth": [one]} for one in scope]
+        return [{"bearerAuth": [scope] if scope else []}]
+
+    def get_request_serializer(self) -> Any:
+        return self.declared.body
+
+    def get_response_serializers(self) -> Any:
+        return self.declared.responses
+
+    def get_filter_backends(self) -> list[Any]:
+        return []
+
+    def get_override_parameters(self) -> list[Any]:
+        declared = self.declared
+        query = declared.query
+        if declared.preview and query is QuerySerializer:
+            query = WriteQuery
+        parameters: list[Any] = [query] if query().fields else []
+        if declared.idempotent:
+            parameters.append(
+                OpenApiParameter(
+                    "Idempotency-Key",
+                    {"type": "string", "minLength": 1, "maxLength": 255},
+                    OpenApiParameter.HEADER,
+                    description="The same key within 24 hours answers the first result again and does nothing anew.",
+                )
+            )
+        return parameters
+
+    def _get_request_body(self, direction: str = "request") -> Any:
+        body = super()._get_request_body(direction)
+        if body and not any(field.required for field in self.declared.body().fields.values()):  # type: ignore[misc]
+            body["required"] = False
+        return body
+
+    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+        """Private in drf-spectacular (pinned below 0.31): the declared answers, the preview, and the errors."""
+        declared = self.declared
+        bodies: dict[str, Any] = super()._get_response_bodies(direction)
+        if declared.preview:
+            self._add_preview(bodies, declared)
+        if declared.replay_status and str(declared.replay_status) not in bodies:
+            bodies[str(declared.replay_status)] = bodies[str(min(declared.responses))]
+        for body in bodies.values():
+            body["headers"] = {**TRACE_HEADER, **RATE_LIMIT_HEADERS}
+        envelope = self.resolve_serializer(ErrorEnvelope, "response").ref
+        for status, description in ERROR_STATUSES.items():
+            bodies[status] = {
+                "description": description,
+                "content": {"application/json": {"schema": envelope}},
+                "headers": TRACE_HEADER,
+            }
+        return bodies
+
+    def _add_preview(self, bodies: dict[str, Any], declared: Operation) -> None:
+        preview = self.resolve_serializer(declared.preview, "response").ref
+        status = str(declared.preview_status)
+        if declared.replay_status == declared.preview_status:
+            first = bodies[str(min(declared.responses))]["content"]["application/json"]["schema"]
+            bodies.setdefault(status, self._json(first, ""))
+        if status in bodies:
+            content = bodies[status]["content"]["application/json"]
+            content["schema"] = {"oneOf": [content["schema"], preview]}
+        else:
+            bodies[status] = self._json(preview, "What the call would do; nothing was changed.")
+
+    @staticmethod
+    def _json(schema: dict[str, Any], description: str) -> dict[str, Any]:
+        return {"content": {"application/json": {"schema": schema}}, "description": description}
+
+
+def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """A postprocessing hook: objects take no fields that are not declared."""
+    for component in result["components"]["schemas"].values():
+        if component.get("type") == "object" and "additionalProperties" not in component:
+            component["additionalProperties"] = False
+    return result

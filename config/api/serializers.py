@@ -1,0 +1,100 @@
+"""Strict serializers: what is not declared is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api import fields
+
+
+class StrictSerializer(serializers.Serializer):
+    """A body, or an object in one, whose unknown fields are errors and whose required objects are objects."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("Must be an object.", code="wrong_type")
+        unknown = [name for name in data if name not in self.fields]
+        if unknown:
+            raise serializers.ValidationError(
+                {name: serializers.ErrorDetail("This field is not known here.", "unknown_field") for name in unknown}
+            )
+        return super().to_internal_value(data)
+
+
+class StrictList(serializers.ListField):
+    """A JSON array of one kind of thing."""
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if not isinstance(data, list):
+            raise serializers.ValidationError("Must be an array.", code="wrong_type")
+        return super().to_internal_value(data)
+
+
+class QuerySerializer(StrictSerializer):
+    """Query parameters; each may stand once."""
+
+
+class PageQuery(QuerySerializer):
+    """The query of a list."""
+
+    limit = fields.QueryInteger(
+        min_value=1, max_value=200, default=50, help_text="How many rows at the most (1 to 200, default 50)."
+    )
+    cursor = fields.Text(required=False, help_text="`next_cursor` of the page before.")
+
+
+class ErrorDetailSerializer(serializers.Serializer):
+    """One field that is not right."""
+
+    field = serializers.CharField()
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ErrorEnvelope(serializers.Serializer):
+    """Every answer that is not a success."""
+
+    code = serializers.CharField(help_text="Machine-readable; branch on it.")
+    message = serializers.CharField(help_text="For people.")
+    suggested_action = serializers.CharField(help_text="What the caller should do.")
+    auto_fixable = serializers.BooleanField(help_text="Whether the caller can repair the request by itself.")
+    trace_id = serializers.CharField(help_text="Keep it in logs and support messages.")
+    details = ErrorDetailSerializer(many=True, required=False)
+
+
+def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:
+    """The serializer class of a list: `{"<plural>": [...], "next_cursor": string|null}`."""
+    members = {
+        plural: item(many=True),
+        "next_cursor": serializers.CharField(allow_null=True, help_text="Give it as `cursor` for the next page."),
+        "__module__": __name__,
+    }
+    return type(name, (serializers.Serializer,), members)
+
+
+def preview_of(
+    name: str,
+    *,
+    request: type[serializers.Serializer] | None = None,
+    extra: dict[str, serializers.Field] | None = None,
+    **would: type[serializers.Serializer],
+) -> type[serializers.Serializer]:
+    """The serializer class of a dry run's answer; `would` is one of would_create, would_update, would_delete."""
+    members: dict[str, Any] = {
+        "dry_run": serializers.BooleanField(help_text="Always true."),
+        "operation": serializers.CharField(help_text="The operation that was previewed, such as `agents.create`."),
+        "request": (request or EmptyRequest)(help_text="The input with all defaults resolved."),
+        **{key: serializer() for key, serializer in would.items()},
+        "unchecked": serializers.ListField(
+            child=serializers.CharField(), required=False, help_text="What only the real call can find out."
+        ),
+        **(extra or {}),
+        "__module__": __name__,
+    }
+    return type(f"{name}Preview", (serializers.Serializer,), members)
+
+
+class EmptyRequest(serializers.Serializer):
+    """A request without input of its own."""

@@ -1,0 +1,14 @@
+"""The Celery app: the bell, the beat, and the worker's duties (config/site/worker.py)."""
+
+from __future__ import annotations
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+app = Celery("social-publishing-service")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+app.steps["worker"].update(("config.site.worker:Duties", "config.site.worker:EmbeddedBeat"))

@@ -1,0 +1,49 @@
+"""System checks that stop a production start with a bad setting, and name it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from cryptography.fernet import Fernet
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error
+
+
+def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """One error for each setting that is not fit for `ENVIRONMENT=production` (CONTRACT: section 11)."""
+    if settings.ENVIRONMENT not in ("development", "production"):
+        return [
+            Error(f"ENVIRONMENT={settings.ENVIRONMENT!r} is unknown: use development or production.", id="sps.E000")
+        ]
+    problems = [message for bad, message in _ALWAYS if bad()]
+    if settings.PRODUCTION:
+        problems += [message for bad, message in _IN_PRODUCTION if bad()]
+    return [Error(message, id="sps.E001") for message in problems]
+
+
+def _bad_encryption_key() -> bool:
+    try:
+        for key in settings.ENCRYPTION_KEYS:
+            Fernet(key)
+    except ValueError:
+        return True
+    return False
+
+
+_ALWAYS = [
+    (_bad_encryption_key, "ENCRYPTION_KEYS holds a key that is no Fernet key: 32 bytes in URL-safe base64."),
+    (lambda: settings.MEDIA_SCANNER not in ("none", "clamav"), "MEDIA_SCANNER is unknown: use none or clamav."),
+]
+_IN_PRODUCTION = [
+    (lambda: settings.DEBUG, "DEBUG must be off in production."),
+    (lambda: settings.OUTBOUND_ALLOW_LOOPBACK, "OUTBOUND_ALLOW_LOOPBACK must be off in production."),
+    (lambda: len(settings.SECRET_KEY) < 32, "SECRET_KEY is missing or shorter than 32 characters."),
+    (lambda: not settings.ENCRYPTION_KEYS, "ENCRYPTION_KEYS is missing: comma-separated Fernet keys."),
+    (lambda: not settings.ALLOWED_HOSTS, "ALLOWED_HOSTS is missing: the host names that the service answers to."),
+    (lambda: "*" in settings.ALLOWED_HOSTS, "ALLOWED_HOSTS must name hosts; * takes any."),
+    (lambda: urlsplit(settings.BASE_URL).scheme != "https", "BASE_URL must be the service's public https origin."),
+    (lambda: settings.MEDIA_SCANNER == "none", "MEDIA_SCANNER must name a scanner in production: clamav."),
+]

@@ -1,0 +1,56 @@
+"""The claim of due rows: the database is the queue of record.
+
+A worker claims a row for the length of a lease and gets a fencing number. Every write of an outcome is filtered by that
+number, so a worker that lost its lease (stopped, swapped out, cut off) can no longer settle what another has taken over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from config.db.models import DueRow
+
+Row = TypeVar("Row", bound=DueRow)
+
+
+def due(queryset: QuerySet[Row], *, now: datetime | None = None) -> QuerySet[Row]:
+    """The rows whose time has come and that nobody holds, earliest first."""
+    now = now or timezone.now()
+    free = Q(lease_until=None) | Q(lease_until__lte=now)
+    return queryset.filter(free, due_at__lte=now).order_by("due_at", "pk")
+
+
+def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta) -> list[Row]:
+    """Claim up to `limit` due rows for `lease`; no row is ever claimed by two workers at once.
+
+    PostgreSQL skips the rows that another worker is claiming; on SQLite the IMMEDIATE transaction lets one in at a time.
+    The look before the transaction keeps an idle poll from taking SQLite's one write lock.
+    """
+    now = timezone.now()
+    if limit <= 0 or not due(queryset, now=now).exists():
+        return []
+    with transaction.atomic():
+        rows = list(due(queryset, now=now).select_for_update(skip_locked=True, of=("self",))[:limit])
+        manager = queryset.model._default_manager
+        manager.filter(pk__in=[row.pk for row in rows]).update(fence=F("fence") + 1, lease_until=now + lease)
+    for row in rows:
+        row.fence += 1
+        row.lease_until = now + lease
+    return rows
+
+
+def held(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
+    """The row as a queryset, as long as this worker's claim on it stands: filter every outcome's write by it."""
+    return queryset.filter(pk=row.pk, fence=row.fence)
+
+
+def give_back(queryset: QuerySet[Row], rows: Iterable[Row]) -> None:
+    """Return claimed rows that were not begun, at once due for any worker."""
+    for row in rows:
+        held(queryset, row).update(lease_until=None)

@@ -1,0 +1,71 @@
+"""A duty: a thread of a worker that looks for due rows of one kind, when the bell rings and otherwise four times a second."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from django.db import close_old_connections, connections
+
+from config.db import bell
+
+logger = logging.getLogger(__name__)
+POLL_SECONDS = 0.25
+PAUSE_AFTER_FAULT = 2.0
+
+
+class PollingDuty:
+    """Runs `run_once` again and again; subclasses say what is due and how it is done.
+
+    `run_once` returns true when there may be more at once. `last_run` (monotonic seconds) shows that the loop is alive.
+    """
+
+    name: str
+
+    def __init__(self) -> None:
+        self.last_run = time.monotonic()
+        self.stopping = False
+        self._awake = threading.Event()
+        self._thread = threading.Thread(target=self._loop, name=f"duty-{self.name}", daemon=True)
+
+    def run_once(self) -> bool:
+        raise NotImplementedError
+
+    def finish(self, seconds: float) -> None:
+        """Wait for what is in hand; called after the loop has ended."""
+
+    def start(self) -> None:
+        bell.answer_with(self.name, self.wake)
+        self._thread.start()
+
+    def wake(self) -> None:
+        self._awake.set()
+
+    def stop(self, seconds: float) -> None:
+        """End the loop, and give what is in hand up to `seconds` to finish."""
+        self.stopping = True
+        bell.answer_with(self.name, None)
+        self.wake()
+        self._thread.join(seconds)
+        self.finish(seconds)
+
+    def _loop(self) -> None:
+        while not self.stopping:
+            if not self._run_safely():
+                self._awake.wait(POLL_SECONDS)
+            self._awake.clear()
+        connections.close_all()
+
+    def _run_safely(self) -> bool:
+        """One round; a fault (the database away, most likely) is logged and answered with a pause, never with an end."""
+        try:
+            close_old_connections()
+            more = self.run_once()
+            self.last_run = time.monotonic()
+            return more
+        except Exception:
+            logger.exception("The %s duty met a fault; it goes on in %s s.", self.name, PAUSE_AFTER_FAULT)
+            connections.close_all()
+            self._awake.wait(PAUSE_AFTER_FAULT)
+            return False

@@ -1,0 +1,90 @@
+"""Fields whose value is encrypted at rest and bound to its row.
+
+Fernet has no associated data, so the sealed text carries the table, column and key of its row; a ciphertext copied into
+another row does not open. `ENCRYPTION_KEYS` lists the keys: the first seals, all open, which is how keys are rotated.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.db import models
+
+
+class SealedValueError(Exception):
+    """A stored value does not open: its key is gone, or it was moved from another row."""
+
+
+class Sealed(str):
+    """Ciphertext as it stands in the database."""
+
+    __slots__ = ()
+
+
+class EncryptedJSONField(models.TextField):
+    """Any JSON value, sealed when saved and opened when read as an attribute; it needs the row's primary key to be set.
+
+    A queryset's update() knows no row: give it `field.seal(pk, value)`.
+    """
+
+    def contribute_to_class(self, cls: type[models.Model], name: str, private_only: bool = False) -> None:
+        super().contribute_to_class(cls, name, private_only)
+        setattr(cls, name, _OpensWhenRead(self))
+
+    def seal(self, pk: str, value: Any) -> Sealed:
+        text = json.dumps({"row": self._row(pk), "value": value}, separators=(",", ":"))
+        return Sealed(_fernet(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
+
+    def open(self, pk: str, sealed: str) -> Any:
+        try:
+            content = json.loads(_fernet(tuple(settings.ENCRYPTION_KEYS)).decrypt(sealed.encode()))
+        except InvalidToken as error:
+            raise SealedValueError(f"No key opens {self._row(pk)}.") from error
+        if content["row"] != self._row(pk):
+            raise SealedValueError(f"The value of {self._row(pk)} belongs to another row.")
+        return content["value"]
+
+    def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Sealed | None:
+        return None if value is None else Sealed(value)
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Sealed | None:
+        value = model_instance.__dict__[self.attname]
+        return value if value is None or isinstance(value, Sealed) else self.seal(str(model_instance.pk), value)
+
+    def get_prep_value(self, value: Any) -> str | None:
+        if value is not None and not isinstance(value, Sealed):
+            raise TypeError(f"{self.name} takes a sealed value here: use field.seal(pk, value).")
+        return value
+
+    def to_python(self, value: Any) -> Any:
+        return value
+
+    def _row(self, pk: str) -> str:
+        return f"{self.model._meta.db_table}.{self.column}:{pk}"
+
+
+class _OpensWhenRead:
+    """Opens the stored text on first use, so that rows that are only listed cost no decryption."""
+
+    def __init__(self, field: EncryptedJSONField) -> None:
+        self.field = field
+
+    def __get__(self, instance: models.Model | None, owner: type[models.Model]) -> Any:
+        if instance is None:
+            return self
+        if self.field.attname not in instance.__dict__:
+            instance.refresh_from_db(fields=[self.field.attname])
+        value = instance.__dict__[self.field.attname]
+        return self.field.open(str(instance.pk), value) if isinstance(value, Sealed) else value
+
+    def __set__(self, instance: models.Model, value: Any) -> None:
+        instance.__dict__[self.field.attname] = value
+
+
+@lru_cache(maxsize=8)
+def _fernet(keys: tuple[str, ...]) -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in keys])

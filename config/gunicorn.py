@@ -1,0 +1,25 @@
+"""gunicorn's settings, for `gunicorn -c python:config.gunicorn config.wsgi:application`.
+
+The address (`--bind`) and the number of processes (`--workers`) are the caller's.
+"""
+
+from __future__ import annotations
+
+import os
+
+from config.environment import env
+
+worker_class = "config.site.gunicorn_worker.EnvelopeWorker"
+threads = env.int("WEB_THREADS", default=8)
+# A worker whose main loop hangs this long is replaced. Requests run in threads and may take longer.
+timeout = 30
+# Less than the 8 s that the supervisor grants, so that gunicorn still ends its own workers.
+graceful_timeout = 7
+# Longer than the idle time of the usual load balancers (60 s), which else send into a closing connection.
+keepalive = 75
+# The proxies whose X-Forwarded-Proto is believed.
+forwarded_allow_ips = env.str("FORWARDED_ALLOW_IPS", default="127.0.0.1,::1")
+limit_request_line = 8190
+# The workers' heartbeat files: on a disk that stalls they would make gunicorn kill healthy workers.
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108 (gunicorn unlinks the file at once)
+control_socket_disable = True

@@ -1,0 +1,1 @@
+"""The project's commands for `manage.py`."""

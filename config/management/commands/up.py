@@ -1,0 +1,116 @@
+"""`manage.py up`: the whole service with one command."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError, connections
+
+from config.site.demo import Demo, write_demo
+from config.site.startup import address, answers, check_address_free, data_dir_lock, local_host
+from config.site.supervisor import Child, Supervisor
+from config.site.welcome import print_welcome
+
+READY_SECONDS = 60
+
+
+class Command(BaseCommand):
+    """Migrates, starts web and worker, says where to go, and keeps both running until SIGINT or SIGTERM."""
+
+    help = "Migrates the database, then runs the web and worker processes until Ctrl-C."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        parser.add_argument("--port", default=8000, type=_port, help="port to listen on (default: %(default)s)")
+        parser.add_argument("--data-dir", type=Path, help="folder for database, files and secrets (default: DATA_DIR)")
+
+    def handle(self, *args: Any, host: str, port: int, data_dir: Path | None, **options: Any) -> None:
+        _use_data_dir(data_dir)
+        with data_dir_lock(settings.DATA_DIR):
+            check_address_free(host, port)
+            base_url = _prepare_environment(host, port)
+            supervisor = Supervisor(_children(host, port))
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, supervisor.request_stop)
+            demo = self._prepare_database(base_url)
+            try:
+                self._run(supervisor, demo, host=local_host(host), port=port, base_url=base_url)
+            finally:
+                supervisor.stop()
+        self._say("Stopped.")
+
+    def _prepare_database(self, base_url: str) -> Demo | None:
+        self._say("Migrating the database …")
+        try:
+            call_command("migrate", interactive=False, verbosity=0)
+            return None if settings.PRODUCTION else write_demo(base_url=base_url)
+        except OperationalError as error:
+            raise CommandError(f"The database does not serve: {error}") from error
+        finally:
+            connections.close_all()
+
+    def _run(self, supervisor: Supervisor, demo: Demo | None, *, host: str, port: int, base_url: str) -> None:
+        """Start the children, welcome the user when all answers, and watch on until a stop is requested."""
+
+        def ready() -> bool:
+            own_host = urlsplit(base_url).netloc
+            return all(answers(host, port, path, host_header=own_host) for path in ("/healthz", "/readyz"))
+
+        self._say("Starting web and worker …")
+        if not supervisor.watch(until=ready, timeout=READY_SECONDS) and not supervisor.stopping:
+            self.stderr.write(f"Not ready after {READY_SECONDS} s; the log above says why. Still trying.")
+            supervisor.watch(until=ready)
+        if not supervisor.stopping:
+            print_welcome(self.stdout, demo, base_url=base_url, data_dir=settings.DATA_DIR)
+        supervisor.watch()
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
+
+
+def _port(text: str) -> int:
+    if text.isdecimal() and 1 <= int(text) <= 65535:
+        return int(text)
+    raise argparse.ArgumentTypeError("a port is a number from 1 to 65535")
+
+
+def _use_data_dir(data_dir: Path | None) -> None:
+    """Begin again with DATA_DIR set when the settings, which are read before the options, hold another one."""
+    if data_dir is not None and data_dir.resolve() != settings.DATA_DIR:
+        os.environ["DATA_DIR"] = str(data_dir.resolve())
+        os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 (this same command, no shell)
+
+
+def _prepare_environment(host: str, port: int) -> str:
+    """Set what the children inherit; returns the service's base URL.
+
+    All of it runs in the project's folder: `-m` finds its modules there, and a relative path means one place to all.
+    """
+    os.chdir(settings.BASE_DIR)
+    os.environ["DATA_DIR"] = str(settings.DATA_DIR)
+    if settings.PRODUCTION:
+        return settings.BASE_URL
+    base_url = os.environ.get("BASE_URL") or f"http://{address(local_host(host), port)}"
+    os.environ["BASE_URL"] = base_url
+    return base_url.rstrip("/")
+
+
+def _children(host: str, port: int) -> list[Child]:
+    """The web process and the worker process, which also keeps the time for scheduled work."""
+    gunicorn = [sys.executable, "-m", "gunicorn", "config.wsgi:application", "-c", "python:config.gunicorn"]
+    web_processes = 1 if settings.EMBEDDED else 2  # without Redis the rate limits are kept inside the one process
+    celery = [sys.executable, "-m", "celery", "-A", "config.celery", "worker"]
+    return [
+        Child("web", [*gunicorn, "--bind", address(host, port), "--workers", str(web_processes)]),
+        Child("worker", [*celery, "-P", "threads", "-c", "8", "--loglevel", "INFO"]),
+    ]

@@ -1,0 +1,38 @@
+"""The only door to the network: for addresses that users supply, and for the calls to platforms."""
+
+from __future__ import annotations
+
+from config.outbound.addresses import address_allowed, is_loopback_address, is_public_address
+from config.outbound.asynchronous import Answer, create_session, post
+from config.outbound.client import Response, request
+from config.outbound.destinations import (
+    Destination,
+    DestinationNotAllowed,
+    DestinationUnresolved,
+    check_destination,
+    check_url,
+    resolve,
+)
+from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, OutboundError, ResponseTooLarge
+
+__all__ = [
+    "Answer",
+    "Destination",
+    "DestinationNotAllowed",
+    "DestinationRefused",
+    "DestinationUnresolved",
+    "NoAnswer",
+    "NotSent",
+    "OutboundError",
+    "Response",
+    "ResponseTooLarge",
+    "address_allowed",
+    "check_destination",
+    "check_url",
+    "create_session",
+    "is_loopback_address",
+    "is_public_address",
+    "post",
+    "request",
+    "resolve",
+]

@@ -1,0 +1,117 @@
+"""HTTP requests to platforms, made so that a caller knows what it may repeat.
+
+requests prepares the request, a pinned connection carries it: no redirects, no proxies, no netrc, no cookies. Every
+request has a connection of its own. A kept one may be closing at the other end just then, and the reset that follows
+could not be told from a request that was processed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json as jsonlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+from django.conf import settings
+from requests.structures import CaseInsensitiveDict
+from urllib3.exceptions import HTTPError
+from urllib3.response import BaseHTTPResponse
+
+from config.outbound.connections import Exchange, connection_to
+from config.outbound.destinations import Destination, DestinationNotAllowed, DestinationUnresolved, check_url
+from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, ResponseTooLarge, summary
+
+_READ_BYTES = 65_536
+_FAULTS = (HTTPError, http.client.HTTPException, OSError, ValueError)
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer, whatever its status; `headers` are looked up in any case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """Return the body's JSON object or array; raise ValueError if it is anything else."""
+        try:
+            value = jsonlib.loads(self.body)
+        except RecursionError as error:
+            raise ValueError("the JSON is nested too deeply") from error
+        if not isinstance(value, dict | list):
+            raise ValueError("the JSON is neither an object nor an array")
+        return value
+
+
+def request(
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    json: Any = None,
+    data: Any = None,
+    files: Any = None,
+    params: Any = None,
+    timeout: float = 30.0,
+    max_bytes: int = 1_000_000,
+) -> Response:
+    """Send one request and return its answer; a 3xx is an answer like any other.
+
+    `json`, `data`, `files` and `params` are those of requests: `data` may be bytes, a form or an open file, which is
+    streamed. `timeout` is in seconds over the whole exchange, from the name's lookup to the last byte.
+    Raises NotSent if nothing was written, NoAnswer if the request may have been processed, ResponseTooLarge.
+    """
+    exchange = Exchange(time.monotonic() + timeout, readable=2 * max_bytes + _READ_BYTES)
+    try:
+        destination = check_url(url)
+        prepared = requests.Request(
+            method, url, headers=_all_headers(headers), json=json, data=data, files=files, params=params
+        ).prepare()
+        return _send(prepared, destination, exchange, max_bytes)
+    except DestinationNotAllowed as error:
+        raise DestinationRefused(error.reason) from error
+    except DestinationUnresolved as error:
+        raise NotSent(str(error)) from error
+    except _FAULTS as error:
+        if exchange.begun:
+            raise NoAnswer(summary(error)) from error
+        raise NotSent(summary(error)) from error
+
+
+def _send(prepared: requests.PreparedRequest, destination: Destination, exchange: Exchange, max_bytes: int) -> Response:
+    with contextlib.closing(connection_to(destination, exchange)) as connection:
+        connection.connect()
+        # A server may answer (401, 413) and close while the body is still on its way: the answer counts.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            connection.request(
+                prepared.method or "GET",
+                prepared.path_url,
+                body=prepared.body,
+                headers=prepared.headers,
+                preload_content=False,
+                decode_content=False,
+            )
+        with contextlib.closing(connection.getresponse()) as answer:
+            return Response(answer.status, answer.headers, _body(answer, max_bytes))
+
+
+def _body(answer: BaseHTTPResponse, max_bytes: int) -> bytes:
+    body = bytearray()
+    while chunk := answer.read(_READ_BYTES, decode_content=False):
+        body += chunk
+        if len(body) > max_bytes:
+            raise ResponseTooLarge(f"The answer is longer than {max_bytes} bytes.")
+    return bytes(body)
+
+
+def _all_headers(headers: Mapping[str, str] | None) -> CaseInsensitiveDict[str]:
+    every = CaseInsensitiveDict(
+        {"User-Agent": settings.OUTBOUND_USER_AGENT, "Accept-Encoding": "identity", "Connection": "close"}
+    )
+    every.update(headers or {})
+    return every

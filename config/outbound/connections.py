@@ -1,0 +1,147 @@
+"""Connections that go only to a checked address and end at a total deadline.
+
+The address is resolved and checked where the socket is made, and that very address is dialled; the name stays in SNI,
+in the certificate check and in the Host header.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import http.client
+import logging
+import socket
+import ssl
+import time
+from dataclasses import dataclass
+from typing import Any, cast
+
+import certifi
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.response import HTTPResponse
+
+from config.outbound.addresses import address_allowed
+from config.outbound.destinations import RESOLVE_SECONDS, Destination, DestinationNotAllowed, allowed_addresses
+from config.outbound.errors import ResponseTooLarge
+
+CONNECT_SECONDS = 5.0  # for each address, so that a dead one leaves time for the next
+
+logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings quote the URL, which may hold a token
+
+
+@dataclass
+class Exchange:
+    """One request and its answer: what it may take, and how far it has come."""
+
+    deadline: float  # time.monotonic()
+    readable: int  # bytes of the answer that may still be read, headers and framing included
+    begun: bool = False  # something of the request may have been written
+    ended: bool = False  # the other end has closed
+
+    def remaining(self) -> float:
+        """Return the seconds that are left; raise TimeoutError when there are none."""
+        seconds = self.deadline - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError("the deadline has passed")
+        return seconds
+
+
+class _DeadlineSocket(socket.socket):
+    """A socket whose every read and write keeps the exchange's limits: the usual time-out begins anew each time."""
+
+    exchange: Exchange
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        self.settimeout(self.exchange.remaining())
+        count = super().recv_into(*args, **kwargs)
+        self.exchange.ended = count == 0
+        self.exchange.readable -= count
+        if self.exchange.readable < 0:  # http.client itself reads without end after a chunk size of -1
+            raise ResponseTooLarge("The answer is longer than the caller reads.")
+        return count
+
+    def send(self, *args: Any, **kwargs: Any) -> int:
+        self.settimeout(self.exchange.remaining())
+        return super().send(*args, **kwargs)
+
+    def sendall(self, *args: Any, **kwargs: Any) -> None:
+        self.settimeout(self.exchange.remaining())
+        super().sendall(*args, **kwargs)
+
+
+class _DeadlineTLSSocket(_DeadlineSocket, ssl.SSLSocket):
+    """The same over TLS."""
+
+
+@functools.cache
+def tls_context() -> ssl.SSLContext:
+    """Return the one TLS context of the process: certificates and names are always checked.
+
+    It trusts the machine's own store, where an operator may add an authority, and certifi's: a slim image has none.
+    """
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    context.sslsocket_class = _DeadlineTLSSocket
+    return context
+
+
+class PinnedConnection(HTTPConnection):
+    """An HTTP connection for one exchange with one destination."""
+
+    def __init__(self, destination: Destination, exchange: Exchange, **kwargs: Any) -> None:
+        super().__init__(destination.host, destination.port, **kwargs)
+        self._destination = destination
+        self._exchange = exchange
+
+    def connect(self) -> None:
+        """Connect, TLS included; raise DestinationNotAllowed, DestinationUnresolved or what the network gave."""
+        super().connect()
+        cast(_DeadlineSocket, self.sock).exchange = self._exchange
+
+    def send(self, data: Any) -> None:
+        """Write to the connection. From here on nobody can say that nothing was sent."""
+        self._exchange.begun = True
+        super().send(data)
+
+    def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 does
+        """Return the answer once its headers are whole; http.client takes the end of the stream for their end."""
+        answer = super().getresponse()
+        if self._exchange.ended or answer.status < 200:
+            raise http.client.RemoteDisconnected("the answer's headers are not whole")
+        return answer
+
+    def _new_conn(self) -> socket.socket:
+        seconds = min(RESOLVE_SECONDS, self._exchange.remaining())
+        *others, last = allowed_addresses(self._destination, seconds=seconds)
+        for address in others:
+            with contextlib.suppress(OSError):
+                return self._dial(address)
+        return self._dial(last)
+
+    def _dial(self, address: str) -> socket.socket:
+        sock = _DeadlineSocket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            sock.settimeout(min(CONNECT_SECONDS, self._exchange.remaining()))
+            sock.connect((address, self._destination.port))
+            if not address_allowed(sock.getpeername()[0]):
+                raise DestinationNotAllowed("The connection ended at an address that is not public.")
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.settimeout(self._exchange.remaining())  # of the whole TLS handshake
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
+
+class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
+    """The same over TLS, checking the certificate against the destination's name."""
+
+    def __init__(self, destination: Destination, exchange: Exchange) -> None:
+        super().__init__(destination, exchange, ssl_context=tls_context())
+
+
+def connection_to(destination: Destination, exchange: Exchange) -> PinnedConnection:
+    """Return a connection, not yet opened, that carries `exchange` to `destination`."""
+    if destination.scheme == "https":
+        return PinnedTLSConnection(destination, exchange)
+    return PinnedConnection(destination, exchange)

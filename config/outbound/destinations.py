@@ -1,0 +1,172 @@
+"""Where outbound requests may go: the form of the URL, and every address that its host resolves to.
+
+The form is read from the raw text by a whitelist, so that no two URL parsers can disagree about what was allowed. A
+host that is refused here for its name would be refused for its address as well; the reason is only clearer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+
+from django.conf import settings
+
+from config.outbound.addresses import is_loopback_address, is_public_address
+
+MAX_URL_LENGTH = 2048
+RESOLVE_SECONDS = 3.0
+
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+# Names of this machine, of this network, or outside DNS (RFC 6761, 6762, 7686, 8375, 9476; ICANN for .internal).
+_SPECIAL_USE = ("localhost", "localdomain", "local", "internal", "home.arpa", "onion", "alt")
+
+_PRINTABLE = re.compile(r"[\x21-\x7e]*")
+_URL = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[0-9A-Za-z.-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[1-9][0-9]{0,4}))?(?:[/?].*)?"
+)
+# No public top-level domain holds a digit unless it is punycode; so 0x7f.1, 2130706433 and 127.1 are no names.
+_NAME = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])")
+_MAX_NAME_LENGTH = 253
+
+# getaddrinfo knows no time limit: a lookup that hangs keeps its thread, the caller leaves it behind.
+_lookups = ThreadPoolExecutor(max_workers=128, thread_name_prefix="resolve")
+
+
+class DestinationNotAllowed(Exception):
+    """The service does not connect there; `reason` is a sentence for the person who gave the URL."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class DestinationUnresolved(Exception):
+    """The host's name has no address at the moment, or the name servers did not answer in time."""
+
+
+@dataclass(frozen=True)
+class Destination:
+    """The part of a URL that decides who is spoken to; `host` is lower case, an IPv6 address without brackets."""
+
+    scheme: str
+    host: str
+    port: int
+    is_ip: bool
+
+
+def check_url(url: str) -> Destination:
+    """Read the destination out of `url` without touching the network; raise DestinationNotAllowed."""
+    if len(url) > MAX_URL_LENGTH:
+        raise DestinationNotAllowed(f"The URL is longer than {MAX_URL_LENGTH} characters.")
+    if not _PRINTABLE.fullmatch(url):
+        raise DestinationNotAllowed("The URL holds a space or a character that is not printable ASCII.")
+    if "#" in url:
+        raise DestinationNotAllowed("The URL holds a fragment (#).")
+    parts = _URL.fullmatch(url)
+    if parts is None:
+        raise DestinationNotAllowed("The URL is not of the form https://host[:port]/path, without credentials.")
+    host, is_ip = _canonical_host(parts["host"])
+    port = int(parts["port"] or (443 if parts["scheme"] == "https" else 80))
+    if port > 65535:
+        raise DestinationNotAllowed("The URL's port is above 65535.")
+    destination = Destination(parts["scheme"], host, port, is_ip)
+    if not _admitted_loopback(host):
+        _require_public_form(destination)
+    return destination
+
+
+def check_destination(url: str) -> None:
+    """Check `url` and every address of its host, when it is first taken; raise DestinationNotAllowed.
+
+    A name that does not resolve yet is accepted: each connection is checked again.
+    """
+    destination = check_url(url)
+    with contextlib.suppress(DestinationUnresolved):
+        allowed_addresses(destination)
+
+
+def allowed_addresses(destination: Destination, *, seconds: float = RESOLVE_SECONDS) -> list[str]:
+    """Return the addresses to connect to, all of them checked, in the system's order of preference.
+
+    Raises DestinationUnresolved, and DestinationNotAllowed if a single one of them is not allowed.
+    """
+    if destination.is_ip:
+        addresses = [destination.host]
+    else:
+        addresses = resolve(destination.host, destination.port, seconds=seconds)
+    require_allowed(destination.host, addresses)
+    return addresses
+
+
+def require_allowed(host: str, addresses: list[str]) -> None:
+    """Raise DestinationNotAllowed unless every one of `addresses` is allowed for `host`.
+
+    Only a host that is itself a loopback host may have loopback addresses, and it may have no others.
+    """
+    allowed = is_loopback_address if _admitted_loopback(host) else is_public_address
+    if not all(allowed(address) for address in addresses):
+        raise DestinationNotAllowed("The URL's host has an address that is not public.")
+
+
+def resolve(host: str, port: int, *, seconds: float = RESOLVE_SECONDS) -> list[str]:
+    """Return the addresses of `host`; raise DestinationUnresolved if there are none within `seconds`."""
+    lookup = begin_lookup(host, port)
+    try:
+        return lookup.result(timeout=seconds)
+    except TimeoutError as error:
+        lookup.cancel()
+        raise DestinationUnresolved(f"{host} does not resolve in time.") from error
+
+
+def begin_lookup(host: str, port: int) -> Future[list[str]]:
+    """Start to look `host` up in a thread and return the promise of its addresses, or of DestinationUnresolved."""
+    return _lookups.submit(_addresses_of, host, port)
+
+
+def _addresses_of(host: str, port: int) -> list[str]:
+    try:
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise DestinationUnresolved(f"{host} does not resolve.") from error
+    if not entries:
+        raise DestinationUnresolved(f"{host} has no address.")
+    return [str(entry[4][0]) for entry in entries]
+
+
+def _canonical_host(text: str) -> tuple[str, bool]:
+    """Return the host as it will be looked up, and whether it is an IP address."""
+    try:
+        if text.startswith("["):
+            return str(IPv6Address(text[1:-1])), True
+        return str(IPv4Address(text)), True  # four decimal numbers without leading zeros, nothing else
+    except AddressValueError as error:
+        if text.startswith("["):
+            raise DestinationNotAllowed("The URL's host is not an IPv6 address.") from error
+        return text.lower(), False
+
+
+def _require_public_form(destination: Destination) -> None:
+    if destination.scheme != "https":
+        raise DestinationNotAllowed("The URL does not begin with https://.")
+    if destination.port != 443 and destination.port <= 1023:
+        raise DestinationNotAllowed("The URL's port is neither 443 nor above 1023.")
+    if destination.is_ip:
+        require_allowed(destination.host, [destination.host])
+    elif not _is_public_name(destination.host):
+        raise DestinationNotAllowed("The URL's host is not a public domain name.")
+
+
+def _is_public_name(host: str) -> bool:
+    return (
+        len(host) <= _MAX_NAME_LENGTH
+        and _NAME.fullmatch(host) is not None
+        and not any(f".{host}".endswith(f".{name}") for name in _SPECIAL_USE)
+    )
+
+
+def _admitted_loopback(host: str) -> bool:
+    return settings.OUTBOUND_ALLOW_LOOPBACK and host in LOOPBACK_HOSTS

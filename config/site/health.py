@@ -1,0 +1,47 @@
+"""/healthz: the process answers. /readyz: the database, the workers and their sweeps do their work. Both tell no secret."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db import DatabaseError
+from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from config.db.due import due
+from config.site.models import Heartbeat
+from posts.models import PostTarget
+from webhooks.models import Delivery
+
+FRESH = timedelta(seconds=30)
+OVERDUE = timedelta(minutes=5)
+
+
+@require_safe
+def healthz(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"status": "ok"})
+
+
+@require_safe
+def readyz(request: HttpRequest) -> JsonResponse:
+    """200 when everything works, else 503 and what does not; ages in seconds."""
+    now = timezone.now()
+    try:
+        beats = dict(Heartbeat.objects.values_list("duty", "beat_at"))
+        oldest = {"publish": _oldest(PostTarget, now), "deliver": _oldest(Delivery, now)}
+    except DatabaseError:
+        return JsonResponse({"status": "unavailable", "checks": {"database": "unreachable"}}, status=503)
+    checks = {"database": "ok"}
+    for duty, age in oldest.items():
+        beat = beats.get(duty)
+        alive = beat is not None and now - beat < FRESH
+        checks[duty] = "overdue" if age > OVERDUE.total_seconds() else "ok" if alive else "no worker"
+    ready = all(state == "ok" for state in checks.values())
+    body = {"status": "ok" if ready else "unavailable", "checks": checks, "oldest_due_seconds": oldest}
+    return JsonResponse(body, status=200 if ready else 503)
+
+
+def _oldest(model: type[PostTarget] | type[Delivery], now: datetime) -> float:
+    first = due(model._default_manager.all(), now=now).values_list("due_at", flat=True).first()
+    return round((now - first).total_seconds(), 3) if first else 0.0

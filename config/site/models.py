@@ -1,0 +1,15 @@
+"""Signs of life of the workers."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Heartbeat(models.Model):
+    """When a duty of any worker last went its round."""
+
+    duty = models.CharField(primary_key=True, max_length=20)
+    beat_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.duty} {self.beat_at:%H:%M:%S}"

@@ -1,0 +1,47 @@
+"""What `up` prints once the service answers: where to go, and a first post to try."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+from django.core.management.base import OutputWrapper
+
+from config.site.demo import Demo
+
+
+def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, data_dir: Path) -> None:
+    """Write the addresses and, where there is a demo, its sign-in link and a curl line for a first post."""
+    places = {"API": base_url, "Contract": f"{base_url}/openapi.json", "Docs": f"{base_url}/docs"}
+    if demo is not None:
+        places |= {
+            "Dashboard": f"{demo.sign_in_url}  (signs you in, once)",
+            "Admin": demo.admin_url,
+            "Keys": str(data_dir / "demo.json"),
+        }
+    else:
+        places |= {"Dashboard": f"{base_url}/dashboard/"}
+    lines = ["", "The service is up. Ctrl-C stops it.", ""]
+    lines += [f"  {name:<10} {place}" for name, place in places.items()]
+    if demo is not None:
+        lines += ["", "Publish a first post, to the sandbox:", "", f"  {first_post(demo)}"]
+    stdout.write("\n".join([*lines, "", ""]))
+    stdout.flush()
+
+
+def first_post(demo: Demo) -> str:
+    """One shell line that publishes a post to the demo's sandbox account and shows how it ended."""
+    body = {
+        "text": "Hello from the sandbox",
+        "targets": [{"platform": demo.sandbox_platform, "connected_account_id": demo.sandbox_account_id}],
+        "wait": True,
+    }
+    return shlex.join(
+        [
+            *("curl", "-sS", f"{demo.base_url}/posts"),
+            *("-H", f"Authorization: Bearer {demo.api_key}"),
+            *("-H", "Content-Type: application/json"),
+            *("-d", json.dumps(body)),
+        ]
+    )

@@ -1,0 +1,114 @@
+"""Post groups and their targets. A target is a row that waits for the publisher (config/db/due.py)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from accounts.models import ConnectedAccount
+from config.db.ids import PrefixedIdField
+from config.db.models import DueRow, TimestampedModel
+from posts.states import RUNNING_TARGETS, GroupStatus, TargetStatus
+from workspaces.models import Workspace
+
+
+class PostGroup(TimestampedModel):
+    """One text (and media) for one or more accounts. `event_url` is where its events go: its own or its agent's."""
+
+    id = PrefixedIdField("pgr")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="post_groups")
+    status = models.CharField(max_length=20, choices=GroupStatus.choices)
+    content_version = models.PositiveIntegerField(default=1)
+    text = models.TextField(blank=True)
+    media = models.JSONField(default=list)
+    scheduled_at = models.DateTimeField(null=True)
+    sandbox = models.BooleanField(default=False)
+    webhook_url = models.CharField(max_length=2048, null=True)
+    event_url = models.CharField(max_length=2048, null=True)
+    event_sequence = models.PositiveIntegerField(default=0)
+    metadata = models.JSONField(default=dict)
+    created_by_type = models.CharField(max_length=20)
+    created_by_id = models.CharField(max_length=64)
+    agent_id = models.CharField(max_length=30, null=True)
+    rejection_reason = models.CharField(max_length=1000, null=True)
+    trace_id = models.CharField(max_length=32, db_index=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(status__in=GroupStatus.values), name="group_status_known")
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "scheduled_at"], name="group_by_day"),
+            models.Index(fields=["workspace", "-id"], name="group_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.id}"
+
+    @property
+    def cost_cents(self) -> int:
+        return sum(target.cost_cents for target in self.targets.all())
+
+    @property
+    def created_by(self) -> dict[str, str]:
+        return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
+
+
+class PostTarget(DueRow, TimestampedModel):
+    """One account that the group goes to.
+
+    `phase` and `progress` say which step comes next; `step_begun` is committed before a step and taken back with its
+    outcome, so a row that is claimed with it set was left in the middle by a worker that died. `attempts` counts over
+    retries, `round_attempts` since the last release or retry.
+    """
+
+    id = PrefixedIdField("tgt")
+    group = models.ForeignKey(PostGroup, on_delete=models.CASCADE, related_name="targets")
+    account = models.ForeignKey(ConnectedAccount, on_delete=models.PROTECT, related_name="targets")
+    platform = models.CharField(max_length=20)
+    position = models.PositiveSmallIntegerField()
+    sandbox = models.BooleanField(default=False)
+    status = models.CharField(max_length=12, choices=TargetStatus.choices, default=TargetStatus.PENDING)
+    text = models.TextField(null=True)
+    options = models.JSONField(default=dict)
+    content_sha256 = models.CharField(max_length=64)
+    external_id = models.CharField(max_length=255, null=True)
+    permalink = models.CharField(max_length=2048, null=True)
+    attempts = models.PositiveIntegerField(default=0)
+    round_attempts = models.PositiveIntegerField(default=0)
+    phase = models.CharField(max_length=20, blank=True)
+    progress = models.JSONField(default=dict)
+    step_begun = models.BooleanField(default=False)
+    published_at = models.DateTimeField(null=True)
+    price_cents = models.PositiveIntegerField(default=0)
+    url_posts = models.PositiveSmallIntegerField(default=0)
+    error = models.JSONField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["group", "account"], name="target_once"),
+            models.CheckConstraint(condition=models.Q(status__in=TargetStatus.values), name="target_status_known"),
+            # A target that is over waits for nothing: nothing can publish it again but a retry.
+            models.CheckConstraint(
+                condition=models.Q(status__in=[str(status) for status in sorted(RUNNING_TARGETS)])
+                | models.Q(due_at=None),
+                name="target_over_is_not_due",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["platform", "due_at"], name="target_due", condition=models.Q(due_at__isnull=False)),
+            models.Index(fields=["account", "content_sha256", "created_at"], name="target_content"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.platform} {self.status} {self.id}"
+
+    @property
+    def shown_text(self) -> str:
+        """What is published here: the target's own text, or the group's."""
+        return self.group.text if self.text is None else self.text
+
+    @property
+    def cost_cents(self) -> int:
+        """What this target costs or would cost; one that failed or was cancelled costs nothing."""
+        return 0 if self.status in (TargetStatus.FAILED, TargetStatus.CANCELLED) else self.price_cents

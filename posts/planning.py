@@ -1,0 +1,228 @@
+"""The plan of a post group: what would be created, what it costs and what is wrong with it, before anything is written.
+
+A dry run answers the plan and the real call commits that very plan, so a preview cannot lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from agents.models import Agent
+from billing.prices import Charge
+from config.api.caller import Caller, Mode, require
+from config.api.errors import AgentModeForbids, ValidationFailed
+from config.api.scopes import any_of
+from config.api.trace import current_trace_id
+from config.api.webhook_url import check_webhook_url
+from config.db.ids import new_id
+from posts.errors import AccountNotAllowed, ContentInvalid
+from posts.models import PostGroup, PostTarget
+from posts.states import GroupStatus
+from posts.validation import TargetInput, Validation, validate
+
+WRITE_SCOPES = any_of("posts.draft", "posts.schedule", "posts.publish")
+PAST_IS_NOW = timedelta(seconds=60)
+FURTHEST_AHEAD = timedelta(days=366)
+
+
+@dataclass(frozen=True)
+class PostPlan:
+    """Rows that are ready to be inserted, and what is known of them."""
+
+    group: PostGroup
+    targets: list[PostTarget]
+    validation: Validation
+    charges: list[Charge]
+    due: datetime
+
+    @property
+    def released(self) -> bool:
+        """Whether the group goes out without anybody's further word; money is held then."""
+        return self.group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
+
+
+def plan_post(
+    *,
+    caller: Caller,
+    workspace_id: str | None,
+    text: str,
+    targets: Sequence[Mapping[str, Any]],
+    media: Sequence[Mapping[str, Any]] = (),
+    scheduled_at: datetime | None = None,
+    draft: bool = False,
+    webhook_url: str | None = None,
+    sandbox: bool = False,
+    metadata: Mapping[str, str] | None = None,
+    dry_run: bool = False,
+) -> PostPlan:
+    """Plan a group: scopes, mode, times, accounts, content. Money is checked by who commits the plan.
+
+    Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed, AccountNotAllowed,
+    ContentInvalid (a draft may hold invalid content, so that it can be repaired).
+    """
+    workspace_id = workspace_of(caller, workspace_id)
+    scope = "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish"
+    require(caller, workspace_id, WRITE_SCOPES if sandbox or dry_run else scope, body_field="workspace_id")
+    status = ceiling(caller, GroupStatus.DRAFT if draft else _wanted(scheduled_at))
+    check_schedule(scheduled_at)
+    check_webhook_url(webhook_url)
+    _refuse_unknown_media(media)
+    inputs = resolve_targets(caller, workspace_id, text, targets, sandbox)
+    validation = validate(inputs, media_count=len(media))
+    if not draft and not validation.valid:
+        raise content_invalid(validation)
+    group = PostGroup(
+        workspace_id=workspace_id,
+        status=status,
+        text=text,
+        media=list(media),
+        scheduled_at=scheduled_at,
+        sandbox=all(each.sandbox for each in inputs),
+        webhook_url=webhook_url,
+        event_url=webhook_url or _agent_url(caller),
+        metadata=dict(metadata or {}),
+        created_by_type=caller.actor_type,
+        created_by_id=caller.actor_id,
+        agent_id=caller.agent_id,
+        trace_id=current_trace_id(),
+    )
+    due = scheduled_at or timezone.now()
+    rows = [_target_row(group, position, each) for position, each in enumerate(inputs)]
+    plan = PostPlan(group, rows, validation, charges_of(rows), due)
+    if plan.released:
+        for row in rows:
+            row.due_at = due
+    return plan
+
+
+def workspace_of(caller: Caller, workspace_id: str | None) -> str:
+    """The workspace that a body names, or the key's own where it names none."""
+    chosen = workspace_id or caller.workspace_id
+    if chosen is None:
+        raise ValidationFailed.of("workspace_id", "A signed-in user must name the workspace.", "required")
+    return chosen
+
+
+def ceiling(caller: Caller, wanted: GroupStatus) -> GroupStatus:
+    """What the group becomes under the agent's mode: as wanted, or waiting for a person. Raises AgentModeForbids."""
+    if wanted == GroupStatus.DRAFT:
+        return wanted
+    if caller.mode == Mode.DRAFT:
+        raise AgentModeForbids("The owner lets this agent make drafts only: send `draft: true`.")
+    return GroupStatus.PENDING_CONFIRMATION if caller.mode == Mode.REQUIRES_CONFIRMATION else wanted
+
+
+def check_schedule(scheduled_at: datetime | None) -> None:
+    """Up to 60 s in the past counts as now; more than 366 days ahead is refused."""
+    now = timezone.now()
+    if scheduled_at and scheduled_at < now - PAST_IS_NOW:
+        raise ValidationFailed.of("scheduled_at", "Lies more than 60 seconds in the past.", "past")
+    if scheduled_at and scheduled_at > now + FURTHEST_AHEAD:
+        raise ValidationFailed.of("scheduled_at", "Lies more than 366 days ahead.", "too_far")
+
+
+def resolve_targets(
+    caller: Caller, workspace_id: str, text: str, targets: Sequence[Mapping[str, Any]], sandbox: bool
+) -> list[TargetInput]:
+    """The targets with their accounts: one query. Raises ValidationFailed naming the field, AccountNotAllowed."""
+    ids = [target["connected_account_id"] for target in targets]
+    accounts = ConnectedAccount.objects.filter(workspace_id=workspace_id).in_bulk(ids)
+    problems, seen = [], set()
+    for index, target in enumerate(targets):
+        account = accounts.get(target["connected_account_id"])
+        where = f"targets[{index}].connected_account_id"
+        if account is None:
+            problems.append({"field": where, "code": "not_found", "message": "There is no such account."})
+        elif account.platform != target["platform"]:
+            message = f"This account is a {account.platform} account."
+            problems.append({"field": f"targets[{index}].platform", "code": "mismatch", "message": message})
+        elif account.id in seen:
+            problems.append({"field": where, "code": "repeated", "message": "The account is a target already."})
+        seen.add(target["connected_account_id"])
+    if problems:
+        raise ValidationFailed(details=problems)
+    if caller.account_allowlist is not None and not seen <= set(caller.account_allowlist):
+        raise AccountNotAllowed()
+    return [
+        TargetInput(
+            account=accounts[target["connected_account_id"]],
+            text=target.get("text"),
+            options=target.get("options", {}),
+            shown_text=text if target.get("text") is None else target["text"],
+            sandbox=sandbox or accounts[target["connected_account_id"]].sandbox,
+        )
+        for target in targets
+    ]
+
+
+def content_invalid(validation: Validation) -> ContentInvalid:
+    """The refusal of content that the validation calls invalid."""
+    return ContentInvalid(details=[issue_body(issue) for issue in validation.errors])
+
+
+def issue_body(issue: Any) -> dict[str, Any]:
+    """ISSUE as it stands on the wire."""
+    hint = issue.repair_hint
+    shown = {"action": hint.action, "field": hint.field, "explanation": hint.explanation} if hint else None
+    if shown and hint.value is not None:
+        shown["value"] = hint.value
+    return {
+        "code": issue.code,
+        "severity": issue.severity,
+        "field": issue.field,
+        "message": issue.message,
+        "auto_fixable": issue.auto_fixable,
+        "repair_hint": shown,
+    }
+
+
+def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
+    """What these targets cost when they are published; the simulator's cost nothing and count for nothing."""
+    return [
+        Charge(target.id, target.platform, target.price_cents, target.url_posts)
+        for target in targets
+        if not target.sandbox
+    ]
+
+
+def _wanted(scheduled_at: datetime | None) -> GroupStatus:
+    return GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
+
+
+def _refuse_unknown_media(media: Sequence[Mapping[str, Any]]) -> None:
+    if media:
+        raise ValidationFailed(
+            details=[
+                {"field": f"media[{index}].media_id", "code": "not_found", "message": "There is no such media asset."}
+                for index in range(len(media))
+            ]
+        )
+
+
+def _agent_url(caller: Caller) -> str | None:
+    """Where an agent's posts send their events when they name no address."""
+    if caller.agent_id is None:
+        return None
+    return Agent.objects.filter(pk=caller.agent_id).values_list("webhook_url", flat=True).first()
+
+
+def _target_row(group: PostGroup, position: int, each: TargetInput) -> PostTarget:
+    return PostTarget(
+        id=new_id("tgt"),
+        group=group,
+        account=each.account,
+        platform=each.account.platform,
+        position=position,
+        sandbox=each.sandbox,
+        text=each.text,
+        options=dict(each.options),
+        content_sha256=each.content_sha256,
+        price_cents=each.price_cents,
+        url_posts=int(each.has_url and not each.sandbox),
+    )

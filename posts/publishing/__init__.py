@@ -1,0 +1,1 @@
+"""The publisher: claims due targets and takes them through their platform's steps."""

@@ -1,0 +1,81 @@
+"""The publish duty of a worker: claims due targets platform by platform and publishes them in a pool of threads."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+from django.db import close_old_connections
+
+from config.db.due import claim_due, due, give_back
+from config.db.duty import PollingDuty
+from posts.models import PostTarget
+from posts.publishing.engine import LEASE, publish_target
+
+IN_FLIGHT = 24
+IN_FLIGHT_OF_A_PLATFORM = 8  # the bulkhead: a slow platform holds a third of the threads at most
+
+
+class PublishDuty(PollingDuty):
+    """`run_once` claims as many targets as there are free threads; each target frees its thread and rings for more."""
+
+    name = "publish"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="publish")
+        self._lock = threading.Lock()
+        self._in_flight: Counter[str] = Counter()
+        self._futures: dict[Future[None], PostTarget] = {}
+
+    def run_once(self) -> bool:
+        for platform in due(PostTarget.objects.all()).order_by().values_list("platform", flat=True).distinct():
+            for target in claim_due(
+                PostTarget.objects.filter(platform=platform), limit=self._room(platform), lease=LEASE
+            ):
+                self._submit(target)
+        return False
+
+    def finish(self, seconds: float) -> None:
+        """Let what is being published end; what has not begun is given back to the other workers."""
+        with self._lock:
+            waiting = [target for future, target in self._futures.items() if future.cancel()]
+            running = list(self._futures)
+        give_back(PostTarget.objects.all(), waiting)
+        wait(running, timeout=seconds)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _room(self, platform: str) -> int:
+        with self._lock:
+            return min(IN_FLIGHT_OF_A_PLATFORM - self._in_flight[platform], IN_FLIGHT - self._in_flight.total())
+
+    def _submit(self, target: PostTarget) -> None:
+        with self._lock:
+            self._in_flight[target.platform] += 1
+        future = self._pool.submit(_publish, target)
+        with self._lock:
+            self._futures[future] = target
+        future.add_done_callback(self._done)
+
+    def _done(self, future: Future[None]) -> None:
+        with self._lock:
+            target = self._futures.pop(future)
+            self._in_flight[target.platform] -= 1
+        self.wake()
+
+
+def publish_due(*, limit: int = 100) -> int:
+    """Claim what is due and publish it in this thread, one after another; returns how many. For commands and tests."""
+    claimed = claim_due(PostTarget.objects.all(), limit=limit, lease=LEASE)
+    for target in claimed:
+        publish_target(target)
+    return len(claimed)
+
+
+def _publish(target: PostTarget) -> None:
+    close_old_connections()
+    try:
+        publish_target(target)
+    finally:
+        close_old_connections()

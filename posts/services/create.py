@@ -1,0 +1,74 @@
+"""Creating a group: a draft, scheduled, to be published now, or previewed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from auditlog.services import record
+from billing import selectors as billing
+from billing.selectors import SpendCap
+from billing.services import hold
+from config.api.caller import Caller
+from config.db.bell import ring
+from posts import selectors
+from posts.events import tell_group
+from posts.models import PostGroup, PostTarget
+from posts.planning import PostPlan, plan_post
+from posts.states import GroupStatus
+
+
+@dataclass(frozen=True)
+class PostPreview:
+    """A dry run's answer: the plan, and the spend cap as it would stand afterwards."""
+
+    plan: PostPlan
+    spend_cap: SpendCap
+
+
+def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> PostGroup | PostPreview:
+    """Create a post group from the post write fields (posts/planning.py names them).
+
+    Money is held, rows, event and audit entry are written in one transaction; then the publisher's bell rings.
+    Raises what `plan_post` raises, and SpendCapExceeded, SocialUrlPostCapExceeded, PostsPerDayCapExceeded.
+    """
+    plan = plan_post(caller=caller, dry_run=dry_run, **content)
+    if dry_run:
+        charges = plan.charges if plan.released else []
+        spend_cap = billing.check(
+            workspace_id=plan.group.workspace_id, agent_id=caller.agent_id, charges=charges, due=plan.due
+        )
+        _record(caller, plan.group, dry_run=True)
+        return PostPreview(plan, spend_cap)
+    with transaction.atomic():
+        return commit(caller, plan)
+
+
+def commit(caller: Caller, plan: PostPlan) -> PostGroup:
+    """Write a plan; the caller's transaction is open."""
+    group = plan.group
+    if plan.released and plan.charges:
+        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=plan.charges, due=plan.due)
+    group.save(force_insert=True)
+    PostTarget.objects.bulk_create(plan.targets)
+    written = selectors.groups_with_targets().get(pk=group.pk)
+    if group.status in (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION):
+        tell_group(written)
+    _record(caller, group)
+    if group.status == GroupStatus.PUBLISHING:
+        ring("publish")
+    return written
+
+
+def _record(caller: Caller, group: PostGroup, *, dry_run: bool = False) -> None:
+    record(
+        caller=caller,
+        operation="posts.create",
+        workspace_id=group.workspace_id,
+        resource_type="post_group",
+        resource_id="" if dry_run else group.id,
+        dry_run=dry_run,
+        metadata={"status": group.status, "sandbox": group.sandbox},
+    )

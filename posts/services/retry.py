@@ -1,0 +1,148 @@
+"""Sending again what failed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.platforms.registry import publisher
+from auditlog.services import record
+from billing import selectors as billing
+from billing.services import hold
+from config.api.caller import Caller, Mode, require
+from config.api.errors import AgentModeForbids, InvalidState
+from config.api.webhook_url import check_webhook_url
+from config.db.bell import ring
+from posts import selectors
+from posts.errors import AccountNotAllowed
+from posts.events import tell_group
+from posts.models import PostGroup, PostTarget
+from posts.planning import charges_of, check_schedule
+from posts.states import RETRYABLE, GroupStatus, TargetStatus
+
+
+def retry_post(
+    *,
+    caller: Caller,
+    post_group_id: str,
+    workspace_id: str | None = None,
+    webhook_url: str | None = None,
+    scheduled_at: datetime | None = None,
+    include_unconfirmed: bool = False,
+    dry_run: bool = False,
+) -> PostGroup:
+    """Send the targets that failed again, now or at `scheduled_at`; unconfirmed ones only when asked for.
+
+    A failed target is charged anew; an unconfirmed one still holds its money. Raises NotFound, ScopeMissing,
+    InvalidState (nothing to send), AgentModeForbids, AccountNotAllowed, ValidationFailed, WebhookUrlNotAllowed and the
+    spend errors.
+    """
+    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
+    require(caller, workspace_id or group.workspace_id, "posts.publish", body_field="workspace_id")
+    _check_ceiling(caller)
+    check_schedule(scheduled_at)
+    check_webhook_url(webhook_url)
+    again = _to_send(group, include_unconfirmed)
+    _check_allowlist(caller, again)
+    due = scheduled_at or timezone.now()
+    if dry_run:
+        charges = charges_of([target for target in again if target.status == TargetStatus.FAILED])
+        billing.check(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=due)
+        _preview(group, again, scheduled_at, due)
+        _record(caller, group, dry_run=True)
+        return group
+    with transaction.atomic():
+        return _send_again(caller, group, include_unconfirmed, scheduled_at, webhook_url, due)
+
+
+def _check_ceiling(caller: Caller) -> None:
+    if caller.agent_id and caller.mode not in (Mode.ALLOW_PUBLISH, Mode.DRY_RUN):
+        raise AgentModeForbids(
+            "The owner lets this agent publish nothing without a person.",
+            suggested_action="Ask a person of the workspace to retry the post.",
+        )
+
+
+def _to_send(group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
+    wanted = {TargetStatus.FAILED} | ({TargetStatus.UNCONFIRMED} if include_unconfirmed else set())
+    again = [target for target in group.targets.all() if target.status in wanted]
+    if group.status not in RETRYABLE or not again:
+        raise InvalidState(
+            f"The group is {group.status} and has nothing to send again.",
+            suggested_action="Unconfirmed targets are sent again with `include_unconfirmed: true`, once you have looked."
+            if group.status == GroupStatus.UNCONFIRMED
+            else "Only failed, partial and unconfirmed groups can be retried.",
+        )
+    return again
+
+
+def _check_allowlist(caller: Caller, again: list[PostTarget]) -> None:
+    allowed = caller.account_allowlist
+    if allowed is not None and not {target.account_id for target in again} <= set(allowed):
+        raise AccountNotAllowed()
+
+
+def _send_again(
+    caller: Caller,
+    group: PostGroup,
+    include_unconfirmed: bool,
+    scheduled_at: datetime | None,
+    webhook_url: str | None,
+    due: datetime,
+) -> PostGroup:
+    PostGroup.objects.select_for_update().get(pk=group.pk)
+    group = selectors.groups_with_targets().get(pk=group.pk)
+    again = _to_send(group, include_unconfirmed)
+    failed = [target for target in again if target.status == TargetStatus.FAILED]
+    charges = charges_of(failed)
+    if charges:
+        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=due)
+    for target in again:
+        _reset(target, due)
+    status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
+    changes: dict[str, object] = {"status": status, "finished_at": None, "updated_at": timezone.now()}
+    if scheduled_at:
+        changes["scheduled_at"] = scheduled_at
+    if webhook_url:
+        changes |= {"webhook_url": webhook_url, "event_url": webhook_url}
+    PostGroup.objects.filter(pk=group.pk).update(**changes)
+    written = selectors.groups_with_targets().get(pk=group.pk)
+    if scheduled_at:
+        tell_group(written)
+    _record(caller, group)
+    ring("publish")
+    return written
+
+
+def _reset(target: PostTarget, due: datetime) -> None:
+    """Back to pending. What certainly failed begins anew; of what may be out, an idempotent platform keeps the frozen
+    step, so that sending it again changes nothing if it is there."""
+    keeps = target.status == TargetStatus.UNCONFIRMED and _is_idempotent(target)
+    fresh = {} if keeps else {"phase": "", "progress": {}}
+    PostTarget.objects.filter(pk=target.pk, status=target.status).update(
+        status=TargetStatus.PENDING,
+        due_at=due,
+        lease_until=None,
+        step_begun=False,
+        round_attempts=0,
+        error=None,
+        updated_at=timezone.now(),
+        **fresh,
+    )
+
+
+def _is_idempotent(target: PostTarget) -> bool:
+    return publisher(target.platform, sandbox=target.sandbox).capabilities.retry_safety == "idempotent"
+
+
+def _preview(group: PostGroup, again: list[PostTarget], scheduled_at: datetime | None, due: datetime) -> None:
+    group.status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
+    group.scheduled_at, group.finished_at = scheduled_at or group.scheduled_at, None
+    for target in again:
+        target.status, target.due_at, target.error = TargetStatus.PENDING, due, None
+
+
+def _record(caller: Caller, group: PostGroup, *, dry_run: bool = False) -> None:
+    record(caller=caller, operation="posts.retry", resource_type="post_group", resource_id=group.id, dry_run=dry_run)

@@ -1,0 +1,27 @@
+"""Checking content before it is posted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from config.api.caller import Caller, require
+from config.api.scopes import any_of
+from posts.planning import resolve_targets, workspace_of
+from posts.validation import Validation, validate
+
+ANY_POSTS_SCOPE = any_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
+
+
+def validate_post(
+    *,
+    caller: Caller,
+    text: str,
+    targets: Sequence[Mapping[str, Any]],
+    media: Sequence[Mapping[str, Any]] = (),
+    workspace_id: str | None = None,
+) -> Validation:
+    """What the platforms would say of this content; nothing is written. Raises as creating does, but for the content."""
+    chosen = workspace_of(caller, workspace_id)
+    require(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
+    return validate(resolve_targets(caller, chosen, text, targets, sandbox=False), media_count=len(media))

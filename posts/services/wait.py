@@ -1,0 +1,35 @@
+"""Holding an answer until a group is finished, outside any transaction."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from django.conf import settings
+
+from posts import selectors
+from posts.models import PostGroup
+from posts.states import FINISHED, GroupStatus
+
+LOOK_SECONDS = 0.1
+# At most half of the process's threads wait; a caller beyond that is answered at once.
+_waiting = threading.BoundedSemaphore(max(1, settings.WEB_THREADS // 2))
+
+
+def wait_until_finished(post_group_id: str) -> PostGroup:
+    """The group once it is finished, or as it stands after WAIT_SECONDS (or at once when too many wait already)."""
+    if _waiting.acquire(blocking=False):
+        try:
+            _look_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)
+        finally:
+            _waiting.release()
+    return selectors.groups_with_targets().get(pk=post_group_id)
+
+
+def _look_until_finished(post_group_id: str, deadline: float) -> None:
+    rows = PostGroup.objects.filter(pk=post_group_id).exclude(status=GroupStatus.PUBLISHING)
+    while time.monotonic() < deadline:
+        status = rows.values_list("status", flat=True).first()
+        if status in FINISHED or status in (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION):
+            return
+        time.sleep(LOOK_SECONDS)

@@ -1,0 +1,89 @@
+"""The states of groups and targets, and how a group's state follows from its targets'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db.models import TextChoices
+
+
+class GroupStatus(TextChoices):
+    """A phase of its own until the group is released, then the roll-up of its targets."""
+
+    DRAFT = "draft"
+    PENDING_CONFIRMATION = "pending_confirmation"
+    REJECTED = "rejected"
+    SCHEDULED = "scheduled"
+    PUBLISHING = "publishing"
+    PUBLISHED = "published"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    UNCONFIRMED = "unconfirmed"
+    CANCELLED = "cancelled"
+
+
+class TargetStatus(TextChoices):
+    PENDING = "pending"
+    PUBLISHING = "publishing"
+    PROCESSING = "processing"
+    RETRYING = "retrying"
+    PUBLISHED = "published"
+    FAILED = "failed"
+    UNCONFIRMED = "unconfirmed"
+    CANCELLED = "cancelled"
+
+
+# What may follow a target's state. RETRYING also follows itself when a worker died before its first step.
+TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
+    TargetStatus.PENDING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.CANCELLED}),
+    TargetStatus.PUBLISHING: frozenset(
+        {
+            TargetStatus.PUBLISHING,
+            TargetStatus.PROCESSING,
+            TargetStatus.RETRYING,
+            TargetStatus.PUBLISHED,
+            TargetStatus.FAILED,
+            TargetStatus.UNCONFIRMED,
+        }
+    ),
+    TargetStatus.PROCESSING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}),
+    TargetStatus.RETRYING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}),
+    TargetStatus.FAILED: frozenset({TargetStatus.PENDING}),
+    TargetStatus.UNCONFIRMED: frozenset({TargetStatus.PENDING}),
+    TargetStatus.PUBLISHED: frozenset(),
+    TargetStatus.CANCELLED: frozenset(),
+}
+CANCELLABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.SCHEDULED)
+RETRYABLE = (GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)
+FINISHED = frozenset(
+    {
+        GroupStatus.PUBLISHED,
+        GroupStatus.PARTIAL,
+        GroupStatus.FAILED,
+        GroupStatus.UNCONFIRMED,
+        GroupStatus.CANCELLED,
+        GroupStatus.REJECTED,
+    }
+)
+RUNNING_TARGETS = frozenset(
+    {TargetStatus.PENDING, TargetStatus.PUBLISHING, TargetStatus.PROCESSING, TargetStatus.RETRYING}
+)
+
+
+def before(*after: str) -> list[str]:
+    """The target states that may lead to each of these: what an outcome's conditional UPDATE is filtered by."""
+    return [state for state, following in TARGET_TRANSITIONS.items() if set(after) <= following]
+
+
+def roll_up(targets: Iterable[str]) -> GroupStatus:
+    """The state of a released group whose targets stand so (cancelled ones left out unless all are)."""
+    standing = {status for status in targets if status != TargetStatus.CANCELLED}
+    if not standing:
+        return GroupStatus.CANCELLED
+    if standing & RUNNING_TARGETS:
+        return GroupStatus.PUBLISHING
+    if TargetStatus.UNCONFIRMED in standing:
+        return GroupStatus.UNCONFIRMED
+    if standing == {TargetStatus.PUBLISHED}:
+        return GroupStatus.PUBLISHED
+    return GroupStatus.PARTIAL if TargetStatus.PUBLISHED in standing else GroupStatus.FAILED

@@ -1,0 +1,181 @@
+"""What a platform would say of a post, before it is asked: issues, each with a repair that can be applied as it stands."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jsonschema
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.counting import cut
+from accounts.platforms.registry import platform
+from accounts.platforms.types import Capabilities, TextRules
+from billing.prices import price_of
+from posts import selectors
+
+
+@dataclass(frozen=True)
+class RepairHint:
+    """`field` set to `value` (where there is one) removes the issue."""
+
+    action: str
+    field: str
+    explanation: str
+    value: str | None = None
+
+
+@dataclass(frozen=True)
+class Issue:
+    code: str
+    severity: str  # error or warning
+    field: str
+    message: str
+    auto_fixable: bool = False
+    repair_hint: RepairHint | None = None
+
+
+@dataclass(frozen=True)
+class TargetInput:
+    """One target as it was asked for, with its account."""
+
+    account: ConnectedAccount
+    text: str | None
+    options: Mapping[str, Any]
+    shown_text: str
+    sandbox: bool
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return platform(self.account.platform).capabilities
+
+    @property
+    def content_sha256(self) -> str:
+        return hashlib.sha256(self.shown_text.encode()).hexdigest()
+
+    @property
+    def has_url(self) -> bool:
+        """Whether the platform counts this as a post with a URL."""
+        links_url = self.capabilities.links_url
+        return links_url is not None and links_url(self.shown_text)
+
+    @property
+    def price_cents(self) -> int:
+        return 0 if self.sandbox else price_of(self.account.platform, has_url=self.has_url)
+
+
+@dataclass(frozen=True)
+class TargetValidation:
+    target: TargetInput
+    text_length: int
+    issues: list[Issue]
+
+    @property
+    def valid(self) -> bool:
+        return not any(issue.severity == "error" for issue in self.issues)
+
+    @property
+    def text_limit(self) -> int:
+        return self.target.capabilities.text.max_length
+
+    @property
+    def platform(self) -> str:
+        return self.target.account.platform
+
+    @property
+    def connected_account_id(self) -> str:
+        return self.target.account.id
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The result for a whole group."""
+
+    targets: list[TargetValidation]
+    issues: list[Issue] = field(default_factory=list)
+
+    @property
+    def valid(self) -> bool:
+        return not self.errors
+
+    @property
+    def errors(self) -> list[Issue]:
+        found = [*self.issues, *(issue for target in self.targets for issue in target.issues)]
+        return [issue for issue in found if issue.severity == "error"]
+
+    @property
+    def estimated_cost_cents(self) -> int:
+        return sum(each.target.price_cents for each in self.targets)
+
+
+def validate(targets: Sequence[TargetInput], *, media_count: int = 0) -> Validation:
+    """Check each target against its platform's Capabilities; one query, for content that was sent before."""
+    earlier = selectors.earlier_groups_with(
+        contents=[(target.account.id, target.content_sha256) for target in targets if target.shown_text]
+    )
+    checked = []
+    for index, target in enumerate(targets):
+        issues = [
+            *_account_issues(target, index),
+            *_text_issues(target, index, media_count),
+            *_option_issues(target, index),
+            *_repeat_issues(target, index, earlier),
+        ]
+        checked.append(TargetValidation(target, target.capabilities.text.count(target.shown_text), issues))
+    return Validation(checked)
+
+
+def _account_issues(target: TargetInput, index: int) -> list[Issue]:
+    account = target.account
+    if account.status == ConnectedAccount.Status.ACTIVE:
+        return []
+    where = f"targets[{index}].connected_account_id"
+    hint = RepairHint("reconnect_account", where, "Connect the account again (POST /accounts/connect); its id stays.")
+    return [Issue("ACCOUNT_NEEDS_REAUTH", "error", where, f"The account is {account.status}.", repair_hint=hint)]
+
+
+def _text_issues(target: TargetInput, index: int, media_count: int) -> list[Issue]:
+    rules, text, where = target.capabilities.text, target.shown_text, f"targets[{index}].text"
+    issues = []
+    if target.capabilities.media.required and not media_count:
+        hint = RepairHint("add_media", "media", "Attach an image or a video.")
+        issues.append(
+            Issue("MEDIA_REQUIRED", "error", "media", "This platform takes no post of text alone.", repair_hint=hint)
+        )
+    if not text.strip() and not media_count:
+        hint = RepairHint("write_text", where, "Write a text, or attach media.")
+        issues.append(Issue("TEXT_REQUIRED", "error", where, "There is neither text nor media.", repair_hint=hint))
+    over = [(unit, limit, count(text)) for unit, limit, count in _limits(rules) if count(text) > limit]
+    if over:
+        unit, limit, length = over[0]
+        shorter = text
+        for _, most, count in _limits(rules):
+            shorter = cut(shorter, most, count)
+        explanation = f"The text cut at a word within {limit} {unit}; it holds for this target only."
+        hint = RepairHint("replace_text", where, explanation, shorter)
+        message = f"The text counts {length} {unit}; {target.account.platform} takes {limit}."
+        issues.append(Issue("TEXT_TOO_LONG", "error", where, message, auto_fixable=True, repair_hint=hint))
+    return issues
+
+
+def _limits(rules: TextRules) -> list[tuple[str, int, Any]]:
+    return [(rules.counted_as, rules.max_length, rules.count), *rules.also]
+
+
+def _option_issues(target: TargetInput, index: int) -> list[Issue]:
+    problems = jsonschema.Draft202012Validator(dict(target.capabilities.options)).iter_errors(dict(target.options))
+    issues = []
+    for problem in problems:
+        where = ".".join([f"targets[{index}].options", *map(str, problem.absolute_path)])
+        issues.append(Issue("OPTIONS_INVALID", "error", where, problem.message[:500]))
+    return issues
+
+
+def _repeat_issues(target: TargetInput, index: int, earlier: Mapping[tuple[str, str], str]) -> list[Issue]:
+    group_id = earlier.get((target.account.id, target.content_sha256))
+    if group_id is None:
+        return []
+    message = f"The account was sent the same text within 24 hours, by {group_id}."
+    return [Issue("DUPLICATE_CONTENT", "warning", f"targets[{index}].text", message)]

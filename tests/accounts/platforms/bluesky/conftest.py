@@ -1,0 +1,49 @@
+"""A Bluesky server on loopback with one account, connected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pytest_django import Settings
+
+from accounts.platforms.bluesky.adapter import Bluesky
+from accounts.platforms.types import Grant
+from tests.accounts.platforms.bluesky.scripted_server import ScriptedServer
+from tests.fakes.bluesky import FakeBluesky
+
+HANDLE = "alice.test"
+APP_PASSWORD = "abcd-efgh-ijkl-mnop"
+
+
+@pytest.fixture(autouse=True)
+def _loopback(settings: Settings) -> None:
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
+
+
+@pytest.fixture
+def pds() -> Iterator[FakeBluesky]:
+    with FakeBluesky() as server:
+        yield server
+
+
+@pytest.fixture
+def scripted() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as server:
+        yield server
+
+
+@pytest.fixture
+def bluesky() -> Bluesky:
+    return Bluesky()
+
+
+@pytest.fixture
+def credentials(pds: FakeBluesky) -> dict[str, str]:
+    pds.add_account(HANDLE, APP_PASSWORD)
+    return {"identifier": HANDLE, "app_password": APP_PASSWORD, "service": pds.url}
+
+
+@pytest.fixture
+def grant(bluesky: Bluesky, credentials: dict[str, str]) -> Grant:
+    return bluesky.connect(credentials).grant

@@ -1,0 +1,30 @@
+"""A server that says whatever a test lets it say, true to the protocol or not."""
+
+from __future__ import annotations
+
+from tests.fakes.http_server import Answer, LoopbackServer, ReceivedRequest
+
+DID = "did:plc:ewvi7nxzyoun6zhxrhs64oiz"
+CREATE_SESSION = "com.atproto.server.createSession"
+GET_PROFILE = "app.bsky.actor.getProfile"
+GET_RECORD = "com.atproto.repo.getRecord"
+PUT_RECORD = "com.atproto.repo.putRecord"
+RESOLVE_HANDLE = "com.atproto.identity.resolveHandle"
+
+SESSION = {"did": DID, "handle": "alice.test", "accessJwt": "access", "refreshJwt": "refresh"}
+
+
+class ScriptedServer(LoopbackServer):
+    """Answers each method by `answers`, 404 where there is none; `asked` lists the methods in order of arrival."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: dict[str, Answer] = {}
+
+    def answer(self, request: ReceivedRequest) -> Answer:
+        return self.answers.get(request.path.removeprefix("/xrpc/"), Answer(404, b"Not Found"))
+
+    @property
+    def asked(self) -> list[str]:
+        """The methods that were called so far."""
+        return [request.path.removeprefix("/xrpc/") for request in self.requests]

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from accounts.platforms.bluesky.adapter import Bluesky
+
+CAPABILITIES = Bluesky.capabilities
+
+
+def test_text_is_limited_in_graphemes_and_in_bytes() -> None:
+    family = "👩‍👩‍👧"
+    ((unit, limit, count),) = CAPABILITIES.text.also
+
+    assert (CAPABILITIES.text.max_length, CAPABILITIES.text.counted_as) == (300, "graphemes")
+    assert CAPABILITIES.text.count(family * 300) == 300
+    assert (unit, limit, count(family)) == ("bytes", 3000, 18)
+
+
+def test_publishing_may_be_repeated_and_needs_no_operator() -> None:
+    assert CAPABILITIES.retry_safety == "idempotent"
+    assert Bluesky.method == "credentials"
+    assert Bluesky().unavailable_reason() is None
+
+
+@pytest.mark.parametrize(
+    ("options", "valid"),
+    [
+        ({}, True),
+        ({"langs": []}, True),
+        ({"langs": ["en", "pt-BR", "zh-Hant-TW"]}, True),
+        ({"langs": ["en", "fr", "de", "it"]}, False),
+        ({"langs": ["english language"]}, False),
+        ({"langs": ["EN"]}, False),
+        ({"langs": "en"}, False),
+        ({"reply_to": "at://x"}, False),
+    ],
+)
+def test_options_are_up_to_three_languages(options: dict[str, Any], valid: bool) -> None:
+    jsonschema.Draft202012Validator.check_schema(CAPABILITIES.options)
+
+    assert jsonschema.Draft202012Validator(CAPABILITIES.options).is_valid(options) is valid

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from billing import services
+from billing.models import LedgerEntry
+from tests.billing.rows import MARCH, charges, make_agent, make_workspace
+from workspaces.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator(client: Client) -> Client:
+    client.force_login(User.objects.create_superuser("operator"))
+    return client
+
+
+@pytest.mark.parametrize("table", ["ledgerentry", "monthcounter", "daycounter", "usagetotal"])
+def test_operators_find_the_books_by_id_and_cannot_write_in_them(operator: Client, table: str) -> None:
+    workspace = make_workspace()
+    agent = make_agent(workspace)
+    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
+    services.settle(target_id="tgt_1")
+
+    found = operator.get(f"/admin/billing/{table}/", {"q": agent.pk})
+    missed = operator.get(f"/admin/billing/{table}/", {"q": "agt_other"})
+
+    assert (found.status_code, missed.status_code) == (200, 200)
+    assert found.context["cl"].result_count == (2 if table == "ledgerentry" else 1)
+    assert missed.context["cl"].result_count == 0
+    assert operator.get(f"/admin/billing/{table}/add/").status_code == 403
+
+
+def test_an_entry_can_be_read_and_not_changed_or_deleted(operator: Client) -> None:
+    workspace = make_workspace()
+    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    entry = LedgerEntry.objects.get()
+    page = f"/admin/billing/ledgerentry/{entry.pk}/"
+
+    assert operator.get(f"{page}change/").status_code == 200
+    assert operator.post(f"{page}change/", {"cents": "1"}).status_code == 403
+    assert operator.post(f"{page}delete/", {"post": "yes"}).status_code == 403
+    assert list(LedgerEntry.objects.values_list("cents", flat=True)) == [10]

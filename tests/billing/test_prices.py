@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+from pytest_django import Settings
+
+from billing.prices import price_of
+
+
+@pytest.mark.parametrize(
+    ("platform", "has_url", "cents"),
+    [
+        ("plain", False, 1),
+        ("plain", True, 1),
+        ("dear", False, 2),
+        ("dear", True, 20),
+        ("linked", False, 1),
+        ("linked", True, 7),
+        ("free", True, 0),
+    ],
+)
+def test_the_nearest_entry_of_the_price_list_counts(
+    settings: Settings, platform: str, has_url: bool, cents: int
+) -> None:
+    settings.PRICE_LIST = {"default": 1, "dear": 2, "dear+url": 20, "linked+url": 7, "free": 0}
+
+    assert price_of(platform, has_url=has_url) == cents
+
+
+def test_the_price_list_of_the_contract_is_the_default() -> None:
+    assert [price_of("x", has_url=False), price_of("x", has_url=True), price_of("mastodon", has_url=True)] == [2, 20, 1]

@@ -1,0 +1,221 @@
+"""TCP servers on loopback that answer well, badly or not at all, and certificates for them."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+Behaviour = Callable[[socket.socket, threading.Event], None]
+
+
+def replies(answer: bytes) -> Behaviour:
+    """Send `answer` and close."""
+    return lambda connection, closing: connection.sendall(answer)
+
+
+def drips(answer: bytes) -> Behaviour:
+    """Send `answer`, then one byte each 20 ms for as long as the server lives."""
+
+    def behave(connection: socket.socket, closing: threading.Event) -> None:
+        connection.sendall(answer)
+        while not closing.wait(0.02):
+            connection.sendall(b"x")
+
+    return behave
+
+
+def hangs(connection: socket.socket, closing: threading.Event) -> None:
+    """Say nothing for as long as the server lives."""
+    closing.wait()
+
+
+class Server:
+    """Reads the request of each connection to 127.0.0.1, keeps it, and lets `behave` do the rest in a thread.
+
+    Without `reads` the request is left unread. `requests` holds what was read, `accepted` counts connections.
+    """
+
+    def __init__(self, behave: Behaviour, *, tls: ssl.SSLContext | None = None, reads: bool = True) -> None:
+        self.requests: list[bytes] = []
+        self.accepted = 0
+        self._behave = behave
+        self._tls = tls
+        self._reads = reads
+        self._closing = threading.Event()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The server's address without TLS."""
+        return f"http://127.0.0.1:{self.port}/path"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._closing.set()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join()
+
+    def _accept(self) -> None:
+        threads = []
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                self.accepted += 1
+                threads.append(threading.Thread(target=self._serve, args=(connection,), daemon=True))
+                threads[-1].start()
+        for thread in threads:
+            thread.join()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), contextlib.closing(connection):
+            connection.settimeout(5)
+            if self._tls:
+                connection = self._tls.wrap_socket(connection, server_side=True)
+            if self._reads:
+                request = _read_request(connection)
+                self.requests.append(request)
+            self._behave(connection, self._closing)
+            connection.close()
+
+
+def _read_request(connection: socket.socket) -> bytes:
+    request = b""
+    while b"\r\n\r\n" not in request:
+        request += _more(connection)
+    head, _, body = request.partition(b"\r\n\r\n")
+    length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+    while len(body) < length:
+        body += _more(connection)
+    return head + b"\r\n\r\n" + body
+
+
+def _more(connection: socket.socket) -> bytes:
+    data = connection.recv(65_536)
+    if not data:
+        raise ConnectionResetError
+    return data
+
+
+def closed_port() -> int:
+    """Return a port of 127.0.0.1 where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def tls_server_context(certificate: Path, on_name: Callable[[str | None], None] | None = None) -> ssl.SSLContext:
+    """Return a server's TLS context; `on_name` is told the name that each client asks for."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    if on_name:
+        context.sni_callback = lambda connection, name, _: on_name(name)
+    return context
+
+
+def self_signed_certificate(path: Path, *names: str) -> Path:
+    """Write a key and a certificate for `names` (DNS names or IP addresses) to `path`."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
+    return path
+
+
+def _general_name(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+class Names:
+    """Stands in for the system's name service: each lookup takes the next answer, the last one is repeated."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> None:
+        self.lookups: list[str] = []
+        self._answers = list(answers)
+        monkeypatch.setattr(socket, "getaddrinfo", self._getaddrinfo)
+
+    def _getaddrinfo(self, host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
+        self.lookups.append(host)
+        addresses = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if not addresses:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
+
+
+@contextlib.contextmanager
+def silent_name_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let every lookup hang until the block is over."""
+    over = threading.Event()
+
+    def wait(*_: Any, **__: Any) -> list[Any]:
+        over.wait(5)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", wait)
+    yield
+    over.set()
+
+
+class Dials:
+    """Records where connections are tried. They are refused, or all led to `redirect_port` on 127.0.0.1."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, redirect_port: int | None = None) -> None:
+        self.addresses: list[str] = []
+        connect = socket.socket.connect
+
+        def dial(sock: socket.socket, address: tuple[Any, ...]) -> None:
+            self.addresses.append(address[0])
+            if redirect_port is None:
+                raise ConnectionRefusedError(111, "Connection refused")
+            connect(sock, ("127.0.0.1", redirect_port))
+
+        monkeypatch.setattr(socket.socket, "connect", dial)
+
+
+@contextlib.contextmanager
+def elapsed_under(limit: float) -> Iterator[None]:
+    """Fail unless the block is over within `limit` seconds."""
+    began = time.monotonic()
+    yield
+    assert time.monotonic() - began < limit

@@ -1,0 +1,172 @@
+"""A stand-in of a Bluesky PDS (AT Protocol, XRPC over HTTP), without an AppView.
+
+Sources: bluesky-social/atproto lexicons and docs; statuses and error bodies measured against a reference PDS
+(@atproto/dev-env 0.6.7). `bluesky_records` says where it is stricter than that server on purpose.
+
+    with FakeBluesky() as pds:
+        did = pds.add_account("alice.test", "abcd-efgh-ijkl-mnop")
+        pds.drop_next("com.atproto.repo.createRecord")
+        ...
+        assert pds.writes == 1
+
+Methods are named by their full NSID, such as com.atproto.repo.createRecord.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict, deque
+from dataclasses import dataclass
+from typing import Any
+
+from tests.fakes.bluesky_methods import BlueskyMethods
+from tests.fakes.http_server import DROPPED, Answer, LoopbackServer, RawAnswer, ReceivedRequest
+from tests.fakes.xrpc import server_error
+
+GET_PROFILE = "app.bsky.actor.getProfile"  # unknown to a PDS without an AppView, yet a client may ask
+RATE_LIMIT = 3000  # requests in RATE_WINDOW seconds, for each address
+RATE_WINDOW = 300
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What befalls one call: the work is done or not, `release` is waited for, `answer` replaces the real one."""
+
+    after_accept: bool
+    answer: Answer | RawAnswer | None = None
+    release: threading.Event | None = None
+
+
+class FakeBluesky(LoopbackServer):
+    """The server, with the means to arrange accounts, expiry and faults and to count what really happened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._methods = BlueskyMethods(service_endpoint=self.url)
+        self._faults_ahead: defaultdict[str, deque[Fault]] = defaultdict(deque)
+        self._limited = 0
+        self._retry_after = 0
+
+    # what a test arranges
+
+    def add_account(self, handle: str, app_password: str) -> str:
+        """A new account; returns its did."""
+        with self._lock:
+            return self._methods.sessions.add_account(handle, app_password).did
+
+    def announce_endpoint(self, address: str | None) -> None:
+        """Name another PDS address in the didDoc of sessions than this server's own; None leaves the didDoc out."""
+        with self._lock:
+            self._methods.service_endpoint = address
+
+    def take_down(self, did: str) -> None:
+        """The moderators take the account down."""
+        with self._lock:
+            self._methods.sessions.accounts[did].taken_down = True
+
+    def expire_access_tokens(self) -> None:
+        """Every access token issued so far answers 400 ExpiredToken from now on."""
+        with self._lock:
+            self._methods.sessions.expire("access")
+
+    def expire_refresh_tokens(self) -> None:
+        """Every refresh token issued so far answers 400 ExpiredToken from now on."""
+        with self._lock:
+            self._methods.sessions.expire("refresh")
+
+    def end_refresh_grace(self) -> None:
+        """Refresh tokens that were used already are revoked, as two hours after their first use."""
+        with self._lock:
+            self._methods.sessions.end_grace()
+
+    def rate_limit_next(self, count: int, retry_after: int = 30) -> None:
+        """The next `count` requests, whatever they ask, answer 429 with `retry_after` seconds."""
+        with self._lock:
+            self._limited, self._retry_after = count, retry_after
+
+    def fail_next(self, method: str, status: int = 503, times: int = 1, after_accept: bool = False) -> None:
+        """The next `times` calls answer a server error, having done the work first when `after_accept`."""
+        self._add_fault(method, times, Fault(after_accept, server_error(status)))
+
+    def drop_next(self, method: str, after_accept: bool = True) -> None:
+        """The next call has its connection closed without an answer, after the work when `after_accept`."""
+        self._add_fault(method, 1, Fault(after_accept, DROPPED))
+
+    def hold_next(self, method: str) -> threading.Event:
+        """The next call is done, but its answer stays back until the returned event is set."""
+        release = threading.Event()
+        self._add_fault(method, 1, Fault(after_accept=True, release=release))
+        return release
+
+    # what a test reads
+
+    def records(self, did: str) -> list[dict[str, Any]]:
+        """The account's records in order of creation, each with uri, cid, rkey and value."""
+        with self._lock:
+            mine = [record for record in self._methods.repos.records.values() if record.did == did]
+        return [{"uri": one.uri, "cid": one.cid, "rkey": one.rkey, "value": one.value} for one in mine]
+
+    @property
+    def writes(self) -> int:
+        """Records that really came into being; overwriting, no-ops and refusals do not count."""
+        with self._lock:
+            return self._methods.repos.writes
+
+    @property
+    def sessions_created(self) -> int:
+        """Successful logins."""
+        with self._lock:
+            return self._methods.sessions.created
+
+    @property
+    def refreshes(self) -> int:
+        """Successful refreshes, repeated ones included."""
+        with self._lock:
+            return self._methods.sessions.refreshes
+
+    def requests_to(self, method: str) -> int:
+        """Requests that arrived for this method, whatever became of them."""
+        self._check_known(method)
+        return sum(request.path == f"/xrpc/{method}" for request in self.requests)
+
+    # the service
+
+    def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
+        """Rate limit first, then the fault that waits for this method, then the method itself."""
+        method = request.path.removeprefix("/xrpc/")
+        with self._lock:
+            if self._limited:
+                self._limited -= 1
+                return self._rate_limited()
+            fault = self._faults_ahead[method].popleft() if self._faults_ahead[method] else None
+        performed = self._perform(request) if fault is None or fault.after_accept else DROPPED
+        if fault is None:
+            return performed
+        if fault.release:
+            self.hold(fault.release)
+        return fault.answer or performed
+
+    def _perform(self, request: ReceivedRequest) -> Answer:
+        with self._lock:
+            return self._methods.perform(request)
+
+    def _rate_limited(self) -> Answer:
+        headers = {
+            "RateLimit-Limit": str(RATE_LIMIT),
+            "RateLimit-Remaining": "0",
+            "RateLimit-Reset": str(int(time.time()) + self._retry_after),
+            "RateLimit-Policy": f"{RATE_LIMIT};w={RATE_WINDOW}",
+            "Retry-After": str(self._retry_after),
+        }
+        return Answer.of_json({"error": "RateLimitExceeded", "message": "Rate Limit Exceeded"}, 429, headers)
+
+    def _add_fault(self, method: str, times: int, fault: Fault) -> None:
+        self._check_known(method)
+        with self._lock:
+            self._faults_ahead[method].extend([fault] * times)
+
+    def _check_known(self, method: str) -> None:
+        if method not in self._methods.endpoints and method != GET_PROFILE:
+            raise ValueError(f"the stand-in has no method {method!r}")

@@ -1,0 +1,159 @@
+"""Records and blobs of the Bluesky stand-in's accounts.
+
+Not thread-safe: the caller holds the stand-in's lock. Statuses and messages measured against a reference PDS. Left out:
+`validate: false` (records are always validated), `swapCommit`, and `swapRecord` of deleteRecord.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import regex
+
+from tests.fakes.bluesky_records import POST_TYPE, blobs_in, check_record
+from tests.fakes.xrpc import XrpcError, invalid_request, require_keys
+
+TID_ALPHABET = "234567abcdefghijklmnopqrstuvwxyz"
+TID = r"[2-7a-j][2-7a-z]{12}"
+RECORD_KEY = r"(?!\.\.?$)[A-Za-z0-9._:~-]{1,512}"
+FIRST_SERVER_TID = 1_795_000_000_000_000 << 10  # microseconds, then 10 bits of clock id
+
+DAG_CBOR, RAW = 0x71, 0x55  # the codecs of record and blob CIDs
+
+MAGIC = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record as it stands in a repository."""
+
+    did: str
+    rkey: str
+    cid: str
+    value: dict[str, Any]
+
+    @property
+    def uri(self) -> str:
+        """Its at:// address."""
+        return f"at://{self.did}/{POST_TYPE}/{self.rkey}"
+
+
+class Repos:
+    """The repositories of every account; posts are the only collection."""
+
+    def __init__(self) -> None:
+        self.records: dict[tuple[str, str], Record] = {}  # (did, rkey); kept in order of creation
+        self.writes = 0  # records that came into being
+        self._blobs: dict[tuple[str, str], dict[str, Any]] = {}  # (did, cid)
+        self._tids = itertools.count(FIRST_SERVER_TID, 1 << 10)
+
+    def create(self, did: str, body: dict[str, Any]) -> dict[str, Any]:
+        """createRecord. A key that exists already is an internal error, as the reference server has it."""
+        require_keys(body, ("collection", "record"), "$")
+        if "swapCommit" in body and not isinstance(body["swapCommit"], str):
+            raise invalid_request("Expected string value type (got null) at $.swapCommit")
+        record = self._checked(did, body.get("rkey", self._next_tid()), body)
+        if (did, record.rkey) in self.records:
+            raise XrpcError(500, "InternalServerError", "Internal Server Error")
+        return self._write(record)
+
+    def put(self, did: str, body: dict[str, Any]) -> dict[str, Any]:
+        """putRecord. An identical record is a no-op; else a given `swapRecord` must be the present cid (null: none)."""
+        require_keys(body, ("collection", "rkey", "record"), "$")
+        record = self._checked(did, body["rkey"], body)
+        present = self.records.get((did, record.rkey))
+        if present and present.cid == record.cid:
+            return {"uri": record.uri, "cid": record.cid, "validationStatus": "valid"}
+        present_cid = present.cid if present else None
+        if "swapRecord" in body and body["swapRecord"] != present_cid:
+            raise XrpcError(400, "InvalidSwap", f"Record was at {present_cid or 'null'}")
+        return self._write(record)
+
+    def get(self, did: str, query: Mapping[str, str]) -> dict[str, Any]:
+        """getRecord; RecordNotFound when it is absent or has another cid than the one asked for."""
+        collection, rkey = query["collection"], query["rkey"]
+        if not regex.fullmatch(RECORD_KEY, rkey):
+            raise invalid_request(f'Invalid com.atproto.repo.getRecord params: Invalid record key (got "{rkey}")')
+        record = self.records.get((did, rkey)) if collection == POST_TYPE else None
+        if record is None or query.get("cid", record.cid) != record.cid:
+            raise XrpcError(400, "RecordNotFound", f"Could not locate record: at://{did}/{collection}/{rkey}")
+        return {"uri": record.uri, "cid": record.cid, "value": record.value}
+
+    def delete(self, did: str, body: dict[str, Any]) -> dict[str, Any]:
+        """deleteRecord: succeeds when the record is absent, too."""
+        require_keys(body, ("collection", "rkey"), "$")
+        _check_key(body["rkey"])
+        if self.records.pop((did, body["rkey"]), None) is None:
+            return {}
+        return {"commit": self._commit()}
+
+    def keep_blob(self, did: str, data: bytes, declared: str) -> dict[str, Any]:
+        """uploadBlob: the reference for a record. The type is sniffed; the declared one is the fallback."""
+        cid = _cid(RAW, data)
+        blob = {"$type": "blob", "ref": {"$link": cid}, "mimeType": _sniff(data) or declared, "size": len(data)}
+        self._blobs[did, cid] = blob
+        return {"blob": blob}
+
+    def _checked(self, did: str, rkey: Any, body: dict[str, Any]) -> Record:
+        if body["collection"] != POST_TYPE:
+            raise invalid_request(f"The stand-in knows {POST_TYPE} only (got {json.dumps(body['collection'])})")
+        _check_key(rkey)
+        check_record(body["record"])
+        if not regex.fullmatch(TID, rkey):
+            raise invalid_request(f'Invalid record key for {POST_TYPE}: Invalid TID string (got "{rkey}") at $')
+        for blob in blobs_in(body["record"]):
+            self._check_blob(did, blob)
+        return Record(did, rkey, _cid(DAG_CBOR, json.dumps(body["record"], sort_keys=True).encode()), body["record"])
+
+    def _check_blob(self, did: str, blob: dict[str, Any]) -> None:
+        cid = blob["ref"]["$link"]
+        kept = self._blobs.get((did, cid))
+        if kept is None:
+            raise XrpcError(400, "BlobNotFound", f"Could not find blob: {cid}")
+        for key, word in (("size", "Size"), ("mimeType", "Mimetype")):
+            if blob[key] != kept[key]:
+                message = f"Referenced {word} does not match stored blob. Expected: {kept[key]}, Got: {blob[key]}"
+                raise XrpcError(400, "InvalidSize" if key == "size" else "InvalidMimeType", message)
+
+    def _write(self, record: Record) -> dict[str, Any]:
+        key = (record.did, record.rkey)
+        self.writes += key not in self.records
+        self.records[key] = record
+        return {"uri": record.uri, "cid": record.cid, "commit": self._commit(), "validationStatus": "valid"}
+
+    def _commit(self) -> dict[str, str]:
+        rev = self._next_tid()
+        return {"cid": _cid(DAG_CBOR, rev.encode()), "rev": rev}
+
+    def _next_tid(self) -> str:
+        value = next(self._tids)
+        return "".join(TID_ALPHABET[value >> shift & 31] for shift in range(60, -1, -5))
+
+
+def _check_key(rkey: Any) -> None:
+    if not isinstance(rkey, str) or not regex.fullmatch(RECORD_KEY, rkey):
+        raise invalid_request(f"Invalid record key (got {json.dumps(rkey)}) at $.rkey")
+
+
+def _cid(codec: int, content: bytes) -> str:
+    """A CID version 1 over SHA-256. Blobs get their real one; records are hashed as JSON in place of CBOR."""
+    binary = bytes([1, codec, 0x12, 32]) + hashlib.sha256(content).digest()
+    return "b" + base64.b32encode(binary).decode().lower().rstrip("=")
+
+
+def _sniff(data: bytes) -> str | None:
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    if data[4:8] == b"ftyp":
+        return "video/mp4"
+    return next((kind for magic, kind in MAGIC.items() if data.startswith(magic)), None)

@@ -1,0 +1,170 @@
+"""Accounts and sessions of the Bluesky stand-in: app passwords, access and refresh tokens.
+
+Not thread-safe: the caller holds the stand-in's lock. Statuses and messages measured against a reference PDS.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tests.fakes.xrpc import XrpcError, invalid_request
+
+ACCESS_LIFETIME = 2 * 3600  # seconds, told in the token; the stand-in ends tokens only when asked to
+REFRESH_LIFETIME = 90 * 24 * 3600
+SCOPES = {"access": "com.atproto.appPass", "refresh": "com.atproto.refresh"}
+
+Kind = Literal["access", "refresh"]
+
+
+@dataclass
+class Account:
+    """One account of the server."""
+
+    handle: str
+    did: str
+    app_password: str
+    taken_down: bool = False
+
+    @property
+    def email(self) -> str:
+        """The address that may be used to sign in as well."""
+        return f"{self.handle}@example.com"
+
+
+@dataclass
+class Token:
+    """An issued token. `family` names the refresh token it came with, the same for each re-issue of a successor."""
+
+    kind: Kind
+    did: str
+    family: str
+    expired: bool = False
+
+
+class Sessions:
+    """Who may do what, and until when."""
+
+    def __init__(self) -> None:
+        self.accounts: dict[str, Account] = {}
+        self.created = 0
+        self.refreshes = 0
+        self._tokens: dict[str, Token] = {}
+        self._successors: dict[str, str] = {}  # family of a used refresh token -> family of the next one
+        self._live: set[str] = set()  # families of refresh tokens that may still be used
+        self._serial = itertools.count(1)
+
+    def add_account(self, handle: str, app_password: str) -> Account:
+        """A new account; its did follows from the handle."""
+        handle = handle.lower()
+        suffix = base64.b32encode(hashlib.sha256(handle.encode()).digest()).decode().lower()[:24]
+        account = Account(handle, f"did:plc:{suffix}", app_password)
+        self.accounts[account.did] = account
+        return account
+
+    def find(self, identifier: str) -> Account | None:
+        """The account with this did, handle or e-mail address."""
+        wanted = identifier.lower()
+        return next((one for one in self.accounts.values() if wanted in (one.did, one.handle, one.email)), None)
+
+    def log_in(self, identifier: str, password: str) -> dict[str, Any]:
+        """A new session. A taken-down account is refused like a wrong password: that is so for app passwords."""
+        account = self.find(identifier)
+        if account is None or account.taken_down or account.app_password != password:
+            raise XrpcError(401, "AuthenticationRequired", "Invalid identifier or password")
+        self.created += 1
+        return self._pair(account, self._new_family())
+
+    def refresh(self, token: str) -> dict[str, Any]:
+        """The next pair. The same refresh token, used again, gets the same successor."""
+        used = self._known(token, "refresh")
+        if used.expired:
+            raise _expired()
+        account = self.accounts[used.did]
+        if account.taken_down:
+            raise _taken_down()
+        if used.family not in self._live:
+            raise XrpcError(400, "ExpiredToken", "Token has been revoked")
+        successor = self._successors.setdefault(used.family, self._new_family())
+        self.refreshes += 1
+        return self._pair(account, successor)
+
+    def end(self, token: str) -> None:
+        """Revoke a refresh token, an expired one too. Access tokens live on, as on the reference server."""
+        self._live.discard(self._known(token, "refresh").family)
+
+    def reader(self, token: str) -> Account:
+        """The account of an access token, for reading its own session."""
+        account = self._holder(token)
+        if account.taken_down:
+            raise invalid_request(f"Could not find user info for account: {account.did}")
+        return account
+
+    def writer(self, token: str) -> Account:
+        """The account of an access token, for writing."""
+        account = self._holder(token)
+        if account.taken_down:
+            raise _taken_down()
+        return account
+
+    def expire(self, kind: Kind) -> None:
+        """End the tokens of this kind issued so far."""
+        for token in self._tokens.values():
+            token.expired = token.expired or token.kind == kind
+
+    def end_grace(self) -> None:
+        """Revoke the refresh tokens that have a successor: two hours after its first use an old one is dead."""
+        self._live.difference_update(self._successors)
+
+    def _holder(self, token: str) -> Account:
+        access = self._known(token, "access")
+        if access.expired:
+            raise _expired()
+        return self.accounts[access.did]
+
+    def _known(self, text: str, kind: Kind) -> Token:
+        token = self._tokens.get(text)
+        if token is None or token.kind != kind:
+            raise XrpcError(400, "InvalidToken", "Token could not be verified")
+        return token
+
+    def _new_family(self) -> str:
+        return f"family-{next(self._serial)}"
+
+    def _pair(self, account: Account, family: str) -> dict[str, Any]:
+        self._live.add(family)
+        return {
+            "accessJwt": self._issue("access", account.did, family, ACCESS_LIFETIME),
+            "refreshJwt": self._issue("refresh", account.did, family, REFRESH_LIFETIME),
+        }
+
+    def _issue(self, kind: Kind, did: str, family: str, lifetime: int) -> str:
+        """A string of a JWT's form with readable claims. `jti` of a refresh token is its family."""
+        now = int(time.time())
+        claims = {"scope": SCOPES[kind], "aud": "did:web:localhost", "sub": did, "iat": now, "exp": now + lifetime}
+        if kind == "refresh":
+            claims["jti"] = family
+        head = {"typ": "at+jwt" if kind == "access" else "refresh+jwt", "alg": "HS256"}
+        signature = hashlib.sha256(f"{kind}-{next(self._serial)}".encode()).digest()
+        text = ".".join(
+            _base64url(part) for part in (json.dumps(head).encode(), json.dumps(claims).encode(), signature)
+        )
+        self._tokens[text] = Token(kind, did, family)
+        return text
+
+
+def _base64url(value: bytes) -> str:
+    return base64.urlsafe_b64encode(value).decode().rstrip("=")
+
+
+def _expired() -> XrpcError:
+    return XrpcError(400, "ExpiredToken", "Token has expired")
+
+
+def _taken_down() -> XrpcError:
+    return XrpcError(401, "AccountTakedown", "Account has been taken down")

@@ -1,0 +1,128 @@
+"""The Bluesky adapter against a real PDS: BLUESKY_PDS_URL names one on loopback that lets anybody make an account."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from accounts.platforms.bluesky.adapter import Bluesky
+from accounts.platforms.errors import ContentRejected, CredentialsRejected, TokenExpired
+from accounts.platforms.types import Grant, Progress
+from config.outbound import request
+from tests.accounts.platforms.bluesky.steps import put, start
+
+PDS = os.environ.get("BLUESKY_PDS_URL", "").rstrip("/")
+POSTS = "app.bsky.feed.post"
+
+pytestmark = [
+    pytest.mark.peer,
+    pytest.mark.skipif(not PDS, reason="BLUESKY_PDS_URL names no PDS to test against"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _loopback(settings: Settings) -> None:
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
+
+
+@pytest.fixture
+def bluesky() -> Bluesky:
+    return Bluesky()
+
+
+@pytest.fixture
+def credentials() -> dict[str, str]:
+    """A new account with an app password."""
+    name = f"u{secrets.token_hex(6)}"
+    account = {"email": f"{name}@example.com", "handle": f"{name}.test", "password": secrets.token_hex(12)}
+    owner = call("com.atproto.server.createAccount", body=account)
+    made = call("com.atproto.server.createAppPassword", body={"name": "service"}, token=owner["accessJwt"])
+    return {"identifier": account["handle"], "app_password": made["password"], "service": PDS}
+
+
+@pytest.fixture
+def grant(bluesky: Bluesky, credentials: dict[str, str]) -> Grant:
+    return bluesky.connect(credentials).grant
+
+
+def call(method: str, *, body: Any = None, params: Any = None, token: str = "") -> Any:
+    """Ask the PDS itself, past the adapter."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    verb = "POST" if body is not None else "GET"
+    response = request(verb, f"{PDS}/xrpc/{method}", json=body, params=params, headers=headers)
+    assert response.status == 200, response.body
+    return response.json()
+
+
+def posts(did: str) -> list[Any]:
+    """The account's records, newest first."""
+    records: list[Any] = call("com.atproto.repo.listRecords", params={"repo": did, "collection": POSTS})["records"]
+    return records
+
+
+def test_a_post_with_live_parts_is_there_once_and_its_facets_cut_the_text_right(
+    bluesky: Bluesky, credentials: dict[str, str], grant: Grant
+) -> None:
+    handle = credentials["identifier"]
+    text = f"👩‍👩‍👧 @{handle} and @nobody.test: voilà https://ex.com/é, bsky.app #日本語! $AAPL"
+    progress = start(bluesky, grant, text, langs=["en", "pt-BR"])
+
+    published = {put(bluesky, grant, progress) for _ in range(3)}
+
+    (record,) = posts(grant.external_id)
+    assert {one.external_id for one in published} == {record["uri"]}
+    assert record["value"] == progress.state["record"]
+    encoded = record["value"]["text"].encode()
+    assert [
+        (encoded[facet["index"]["byteStart"] : facet["index"]["byteEnd"]].decode(), facet["features"][0])
+        for facet in record["value"]["facets"]
+    ] == [
+        (f"@{handle}", {"$type": "app.bsky.richtext.facet#mention", "did": grant.external_id}),
+        ("https://ex.com/é", {"$type": "app.bsky.richtext.facet#link", "uri": "https://ex.com/é"}),
+        ("bsky.app", {"$type": "app.bsky.richtext.facet#link", "uri": "https://bsky.app"}),
+        ("#日本語", {"$type": "app.bsky.richtext.facet#tag", "tag": "日本語"}),
+        ("$AAPL", {"$type": "app.bsky.richtext.facet#tag", "tag": "$AAPL"}),
+    ]
+
+
+def test_another_record_under_the_same_key_is_refused(bluesky: Bluesky, grant: Grant) -> None:
+    first, second = start(bluesky, grant, "First"), start(bluesky, grant, "Second")
+    put(bluesky, grant, first)
+
+    with pytest.raises(ContentRejected):
+        put(bluesky, grant, Progress("put", {**second.state, "rkey": first.state["rkey"]}))
+
+    assert [record["value"]["text"] for record in posts(grant.external_id)] == ["First"]
+
+
+def test_three_hundred_graphemes_are_taken_and_one_more_is_rejected(bluesky: Bluesky, grant: Grant) -> None:
+    put(bluesky, grant, start(bluesky, grant, "é" * 300))
+
+    with pytest.raises(ContentRejected):
+        put(bluesky, grant, start(bluesky, grant, "é" * 301))
+
+    assert len(posts(grant.external_id)) == 1
+
+
+def test_the_session_is_identified_renewed_and_ended(
+    bluesky: Bluesky, credentials: dict[str, str], grant: Grant
+) -> None:
+    stale = replace(grant, tokens={**grant.tokens, "access": "stale"})
+    with pytest.raises(TokenExpired):
+        put(bluesky, stale, start(bluesky, stale, "Hello"))
+
+    renewed = bluesky.refresh(stale)
+    assert bluesky.identify(renewed).handle == credentials["identifier"]
+
+    bluesky.revoke(renewed)
+    assert bluesky.identify(bluesky.refresh(renewed)).external_id == grant.external_id  # by the app password
+
+
+def test_a_wrong_app_password_is_rejected(bluesky: Bluesky, credentials: dict[str, str]) -> None:
+    with pytest.raises(CredentialsRejected):
+        bluesky.connect({**credentials, "app_password": "aaaa-bbbb-cccc-dddd"})

@@ -1,0 +1,92 @@
+"""The web server's own answers: what is no HTTP never reaches the application and still wears the envelope."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+
+BOUND_SECONDS = 30
+
+
+def broken_application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """Fails outside Django, as a fault in the outermost middleware would."""
+    raise RuntimeError("broken on purpose")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[tuple[str, int]]:
+    """gunicorn with the service's settings in front of the broken application."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.set_inheritable(True)
+        flags = ["-c", "python:config.gunicorn", "--bind", f"fd://{listener.fileno()}", "--workers", "1"]
+        server = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", f"{__name__}:broken_application", *flags],
+            pass_fds=[listener.fileno()],
+            stderr=subprocess.DEVNULL,
+        )
+        yield listener.getsockname()
+        server.terminate()
+        server.wait(BOUND_SECONDS)
+
+
+def exchange(address: tuple[str, int], request: bytes) -> tuple[str, dict[str, str], dict[str, Any]]:
+    """Send raw bytes; returns status line, headers in lower case, and the JSON body."""
+    with socket.create_connection(address, timeout=BOUND_SECONDS) as connection:
+        connection.sendall(request)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    status, *lines = head.decode().split("\r\n")
+    headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
+    assert int(headers["content-length"]) == len(body)
+    return status, headers, json.loads(body)
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        pytest.param(b"hello\r\n\r\n", id="no request line"),
+        pytest.param(b"GET / HTTP/9.9\r\n\r\n", id="unknown version"),
+        pytest.param(b"GET / HTTP/1.1\r\nbad header\r\n\r\n", id="header without a colon"),
+        pytest.param(b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", id="request line too long"),
+        pytest.param(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", id="negative length"),
+        pytest.param(
+            b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", id="two lengths"
+        ),
+    ],
+)
+def test_a_request_that_is_no_http_gets_the_envelope(address: tuple[str, int], request_bytes: bytes) -> None:
+    status, headers, body = exchange(address, request_bytes)
+
+    assert status == "HTTP/1.1 400 Bad Request"
+    assert headers["content-type"] == "application/json"
+    assert headers["connection"] == "close"
+    assert re.fullmatch(r"[0-9a-f]{32}", body["trace_id"])
+    assert headers["x-trace-id"] == body.pop("trace_id")
+    assert body == {
+        "code": "MALFORMED_REQUEST",
+        "message": "The request is not valid HTTP.",
+        "suggested_action": "Send well-formed HTTP/1.1.",
+        "auto_fixable": False,
+    }
+
+
+def test_a_fault_outside_the_application_gets_the_envelope_and_no_details(address: tuple[str, int]) -> None:
+    status, headers, body = exchange(address, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+
+    assert status == "HTTP/1.1 500 Internal Server Error"
+    assert headers["x-trace-id"] == body["trace_id"]
+    assert body["code"] == "INTERNAL_ERROR"
+    assert "broken on purpose" not in json.dumps(body)
+
+
+def test_two_broken_requests_have_different_traces(address: tuple[str, int]) -> None:
+    first, second = (exchange(address, b"hello\r\n\r\n")[2]["trace_id"] for _ in range(2))
+
+    assert first != second

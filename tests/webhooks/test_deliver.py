@@ -1,0 +1,259 @@
+"""Attempts to deliver, what is made of the answers, and when they are made again."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+import time_machine
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from config.api.caller import WorkspaceStatus
+from config.db.due import claim_due
+from tests.fakes.http_server import Answer
+from tests.fakes.receiver import Manner, Receiver, answer_with, redirect_to
+from tests.webhooks.rows import NOON, emit, make_delivery, make_workspace
+from webhooks import sender, services
+from webhooks.models import Delivery, DeliveryStatus, SigningSecret
+from webhooks.sender import Outcome, Verdict
+from webhooks.services import deliveries
+from workspaces.models import Workspace
+
+SCHEDULE = (5, 300, 1800, 7200, 18000, 36000, 36000)
+
+
+def after_one_attempt(workspace: Workspace, url: str) -> Delivery:
+    """A delivery after its first attempt, at noon."""
+    with time_machine.travel(NOON, tick=False):
+        emit(workspace, url)
+        assert services.deliver_due() == 1
+    return Delivery.objects.get()
+
+
+def deliver_at(delivery: Delivery, moment: datetime) -> Delivery:
+    with time_machine.travel(moment, tick=False):
+        services.deliver_due()
+    delivery.refresh_from_db()
+    return delivery
+
+
+def test_a_2xx_answer_delivers(workspace: Workspace) -> None:
+    with Receiver(Answer(204)) as receiver:
+        delivery = after_one_attempt(workspace, receiver.url + "/hook?x=1")
+
+    assert (delivery.status, delivery.attempts, delivery.last_status_code) == (DeliveryStatus.DELIVERED, 1, 204)
+    assert (delivery.delivered_at, delivery.due_at, delivery.lease_until) == (NOON, None, None)
+    assert (delivery.last_error, delivery.last_response_excerpt) == (None, "")
+    request = receiver.requests[0]
+    assert (request.method, request.path, request.query) == ("POST", "/hook", {"x": "1"})
+    assert request.headers["x-service-event"] == "post.published"
+    assert request.headers["x-service-delivery-id"] == delivery.id
+    assert request.headers["content-type"] == "application/json"
+    assert request.headers["user-agent"].startswith("SocialPublishingService/")
+    assert request.body == bytes(delivery.event.payload)
+
+
+def test_every_attempt_sends_the_same_bytes_under_the_same_id_with_the_time_of_the_attempt(
+    workspace: Workspace,
+) -> None:
+    with Receiver(500, 500, 200) as receiver:
+        delivery = after_one_attempt(workspace, receiver.url)
+        for _ in range(2):
+            assert delivery.due_at
+            deliver_at(delivery, delivery.due_at)
+
+    assert delivery.status == DeliveryStatus.DELIVERED
+    assert {request.body for request in receiver.requests} == {bytes(delivery.event.payload)}
+    assert {request.headers["x-service-delivery-id"] for request in receiver.requests} == {delivery.id}
+    times = [int(request.headers["x-service-signature"][2:12]) for request in receiver.requests]
+    assert times[0] == int(NOON.timestamp())
+    assert 4 <= times[1] - times[0] <= 6
+    assert 240 <= times[2] - times[1] <= 360
+
+
+def test_failures_are_retried_along_the_schedule_and_end_as_a_dead_letter(
+    workspace: Workspace, settings: Settings
+) -> None:
+    settings.WEBHOOK_RETRY_SCHEDULE = SCHEDULE
+    with Receiver(otherwise=500) as receiver:
+        delivery = after_one_attempt(workspace, receiver.url)
+        now = NOON
+        for number, pause in enumerate(SCHEDULE, start=1):
+            assert (delivery.status, delivery.attempts) == (DeliveryStatus.RETRYING, number)
+            assert delivery.due_at
+            assert 0.8 * pause <= (delivery.due_at - now).total_seconds() <= 1.2 * pause
+            assert deliver_at(delivery, delivery.due_at - timedelta(milliseconds=1)).attempts == number
+            now = delivery.due_at
+            deliver_at(delivery, now)
+
+    assert (delivery.status, delivery.attempts, delivery.due_at) == (DeliveryStatus.DEAD_LETTER, 8, None)
+    assert (delivery.last_status_code, delivery.last_error) == (500, "The receiver answered 500.")
+    assert len(receiver.requests) == 8
+
+
+def test_410_ends_as_a_dead_letter_at_once(workspace: Workspace) -> None:
+    with Receiver(410) as receiver:
+        delivery = after_one_attempt(workspace, receiver.url)
+
+    assert (delivery.status, delivery.attempts, delivery.due_at) == (DeliveryStatus.DEAD_LETTER, 1, None)
+    assert delivery.last_status_code == 410
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("120", 120),
+        ("36000", 36_000),
+        ("36001", 36_000),
+        ("999999999", 36_000),
+        ("Wed, 10 Mar 2027 12:02:00 GMT", 120),
+        ("Thu, 11 Mar 2027 12:00:00 GMT", 36_000),
+    ],
+)
+def test_a_longer_retry_after_is_respected_up_to_ten_hours(workspace: Workspace, value: str, seconds: int) -> None:
+    with Receiver(answer_with(503, {"Retry-After": value})) as receiver:
+        delivery = after_one_attempt(workspace, receiver.url)
+
+    assert delivery.due_at == NOON + timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("value", ["1", "0", "-5", "soon", "1e9", "Wed, 10 Mar 2027 11:00:00 GMT", "Wed, 99 Mar 2027"])
+def test_a_shorter_or_senseless_retry_after_changes_nothing(workspace: Workspace, value: str) -> None:
+    with Receiver(answer_with(429, {"Retry-After": value})) as receiver:
+        delivery = after_one_attempt(workspace, receiver.url)
+
+    assert delivery.due_at
+    assert 4 <= (delivery.due_at - NOON).total_seconds() <= 6
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+def test_a_redirect_is_a_failure_and_is_not_followed(workspace: Workspace, status: int) -> None:
+    with Receiver() as elsewhere, Receiver(redirect_to(elsewhere.url, status)) as receiver:
+        delivery = after_one_attempt(workspace, receiver.url)
+
+    assert (delivery.status, delivery.last_status_code) == (DeliveryStatus.RETRYING, status)
+    assert elsewhere.requests == ()
+
+
+@pytest.mark.parametrize("manner", [Manner.HANG, Manner.DRIP_HEAD, Manner.DRIP_BODY])
+def test_a_receiver_that_does_not_end_is_cut_off_at_the_total_deadline(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, manner: Manner
+) -> None:
+    monkeypatch.setattr(sender, "ATTEMPT_SECONDS", 0.2)
+    with Receiver(manner) as receiver:
+        delivery = after_one_attempt(workspace, receiver.url)
+
+    assert (delivery.status, delivery.attempts, delivery.last_status_code) == (DeliveryStatus.RETRYING, 1, None)
+    assert delivery.last_error == "There was no whole answer within 0.2 s."
+
+
+def test_no_answer_and_no_listener_are_failures(workspace: Workspace) -> None:
+    with Receiver(Manner.DROP) as receiver:
+        dropped = after_one_attempt(workspace, receiver.url)
+    assert dropped.status == DeliveryStatus.RETRYING
+    assert dropped.last_error
+
+    refused = deliver_at(dropped, NOON + timedelta(minutes=1))
+
+    assert (refused.status, refused.attempts, refused.last_status_code) == (DeliveryStatus.RETRYING, 2, None)
+    assert refused.last_error
+
+
+def test_one_kilobyte_of_an_answer_is_kept_as_text(workspace: Workspace) -> None:
+    with Receiver(Answer(500, b"\0\xff" + b"x" * 5000)) as receiver:
+        delivery = after_one_attempt(workspace, receiver.url)
+
+    assert delivery.last_response_excerpt == "\ufffd\ufffd" + "x" * 1022
+
+
+def test_a_url_whose_form_is_refused_ends_as_a_dead_letter_with_the_reason(workspace: Workspace) -> None:
+    delivery = after_one_attempt(workspace, "https://10.0.0.1/hook")
+
+    assert (delivery.status, delivery.attempts) == (DeliveryStatus.DEAD_LETTER, 1)
+    assert delivery.last_error == "The URL's host has an address that is not public."
+
+
+def test_deliveries_of_a_deleted_workspace_are_not_sent_and_make_no_secret(
+    workspace: Workspace, receiver: Receiver
+) -> None:
+    emit(workspace, receiver.url)
+    Workspace.objects.update(status=WorkspaceStatus.DELETED)
+
+    services.deliver_due()
+
+    delivery = Delivery.objects.get()
+    assert (delivery.status, delivery.last_error) == (DeliveryStatus.DEAD_LETTER, "The workspace was deleted.")
+    assert receiver.requests == ()
+    assert not SigningSecret.objects.exists()
+
+
+def test_a_secret_that_does_not_open_delays_its_own_workspace_only(workspace: Workspace, receiver: Receiver) -> None:
+    other = make_workspace()
+    emit(workspace, receiver.url)
+    emit(other, receiver.url)
+    SigningSecret.objects.create(workspace=workspace, secret="whsec_a")
+    SigningSecret.objects.filter(pk=workspace.pk).update(secret=SigningSecret._meta.get_field("secret").seal("x", "y"))
+
+    services.deliver_due()
+
+    assert Delivery.objects.get(workspace=other).status == DeliveryStatus.DELIVERED
+    stuck = Delivery.objects.get(workspace=workspace)
+    assert (stuck.status, stuck.last_error) == (
+        DeliveryStatus.RETRYING,
+        "The workspace's signing secret cannot be read.",
+    )
+
+
+def test_each_workspace_signs_with_a_secret_of_its_own(workspace: Workspace, receiver: Receiver) -> None:
+    for one in (workspace, make_workspace()):
+        emit(one, receiver.url)
+    services.deliver_due()
+
+    secrets = {row.secret for row in SigningSecret.objects.all()}
+    assert len(secrets) == 2
+
+
+def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> None:
+    make_delivery(workspace, "http://127.0.0.1:9")
+    with time_machine.travel(NOON + timedelta(days=365), tick=False):
+        [stale] = deliveries.claim(deliveries.sendable(), limit=1)
+    with time_machine.travel(NOON + timedelta(days=366), tick=False):
+        [fresh] = claim_due(Delivery.objects.all(), limit=1, lease=deliveries.LEASE)
+
+    assert deliveries.record([(stale, Outcome(Verdict.DELIVERED, 200))]) == 0
+    assert deliveries.give_back([stale]) == 0
+    delivery = Delivery.objects.get()
+    assert (delivery.status, delivery.attempts, delivery.lease_until) == (
+        DeliveryStatus.PENDING,
+        0,
+        fresh.lease_until,
+    )
+
+    assert deliveries.record([(fresh, Outcome(Verdict.DELIVERED, 200))]) == 1
+    delivery.refresh_from_db()
+    assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
+
+
+def test_a_claim_given_back_is_due_at_once_and_no_attempt(workspace: Workspace) -> None:
+    make_delivery(workspace, "http://127.0.0.1:9")
+    claimed = deliveries.claim(deliveries.sendable(), limit=1)
+    assert deliveries.claim(deliveries.sendable(), limit=1) == []
+
+    deliveries.give_back(claimed)
+
+    [again] = deliveries.claim(deliveries.sendable(), limit=1)
+    assert again.attempts == 0
+
+
+def test_500_deliveries_are_drained_in_one_go_with_few_queries(
+    workspace: Workspace, receiver: Receiver, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(500):
+        emit(workspace, receiver.url)
+
+    # Claim: look, begin, select, update, commit. Secrets: look, begin, insert, commit, read. Record: begin, update, commit.
+    with django_assert_max_num_queries(13):
+        assert services.deliver_due(limit=500) == 500
+
+    assert Delivery.objects.filter(status=DeliveryStatus.DELIVERED, attempts=1).count() == 500
+    assert len({request.headers["x-service-delivery-id"] for request in receiver.requests}) == 500

@@ -1,0 +1,75 @@
+"""The signature of a delivery, checked by means that share nothing with the code that makes it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import shutil
+import subprocess
+
+import stripe
+
+from tests.fakes.http_server import ReceivedRequest
+from tests.fakes.receiver import Receiver
+from tests.webhooks.rows import emit
+from webhooks import services, signing
+from webhooks.models import SigningSecret
+from workspaces.models import Workspace
+
+
+def delivered(workspace: Workspace, receiver: Receiver) -> tuple[ReceivedRequest, str]:
+    """A delivery as it arrived, and the secret that signed it."""
+    emit(workspace, receiver.url)
+    services.deliver_due()
+    return receiver.requests[-1], SigningSecret.objects.get(pk=workspace.pk).secret
+
+
+def test_a_secret_is_256_random_bits_behind_its_prefix() -> None:
+    first, second = signing.new_secret(), signing.new_secret()
+
+    assert re.fullmatch(r"whsec_[0-9A-Za-z]{43}", first)
+    assert first != second
+
+
+def test_a_known_signature() -> None:
+    # printf '1700000000.{}' | openssl dgst -sha256 -hmac whsec_test
+    digest = "35495024f4ef3f94e5a93e22221544c4b75e9a42300cd965ab81cb85cd994e91"
+
+    assert signing.signature_header(["whsec_test"], b"{}", at=1_700_000_000) == f"t=1700000000,v1={digest}"
+
+
+def test_each_secret_has_its_signature_in_the_order_given() -> None:
+    header = signing.signature_header(["new", "old"], b"{}", at=1)
+
+    one, other = (signing.signature_header([key], b"{}", at=1) for key in ("new", "old"))
+    assert header == f"{one},{other.removeprefix('t=1,')}"
+
+
+def test_a_delivery_verifies_with_hmac_over_the_raw_body(workspace: Workspace, receiver: Receiver) -> None:
+    request, secret = delivered(workspace, receiver)
+
+    match = re.fullmatch(r"t=(\d{10}),v1=([0-9a-f]{64})", request.headers["x-service-signature"])
+    assert match
+    signed = match[1].encode() + b"." + request.body
+    assert hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest() == match[2]
+
+
+def test_a_delivery_verifies_with_a_payment_processors_library(workspace: Workspace, receiver: Receiver) -> None:
+    request, secret = delivered(workspace, receiver)
+
+    assert stripe.WebhookSignature.verify_header(
+        request.body.decode(), request.headers["x-service-signature"], secret, tolerance=300
+    )
+
+
+def test_a_delivery_verifies_with_openssl(workspace: Workspace, receiver: Receiver) -> None:
+    openssl = shutil.which("openssl")
+    assert openssl
+    request, secret = delivered(workspace, receiver)
+
+    time, _, digest = request.headers["x-service-signature"].partition(",")
+    command = [openssl, "dgst", "-sha256", "-hmac", secret, "-r"]
+    signed = time.removeprefix("t=").encode() + b"." + request.body
+    answer = subprocess.run(command, input=signed, capture_output=True, check=True)
+    assert answer.stdout.decode().split()[0] == digest.removeprefix("v1=")

@@ -1,0 +1,9 @@
+"""Events, and their signed delivery to webhooks."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class WebhooksConfig(AppConfig):
+    name = "webhooks"

@@ -1,0 +1,89 @@
+"""The worker's duty to deliver: due rows to the sending thread, outcomes back into the database.
+
+All of the database's work is done in the duty's own thread, so the event loop never waits for it.
+"""
+
+from __future__ import annotations
+
+import time
+
+from config.db.duty import PollingDuty
+from webhooks.host_shares import HostShares
+from webhooks.models import Delivery
+from webhooks.sender import Outcome, Parcel
+from webhooks.sending_thread import SendingThread
+from webhooks.services import deliveries
+from webhooks.services.events import DUTY
+
+CLAIM = 32  # at once, for hosts that are quick; as many as one of them may have in flight
+CLAIM_SLOW = 16
+
+
+class DeliverDuty(PollingDuty):
+    """Keeps hundreds of attempts in flight, each host within its share."""
+
+    name = DUTY
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sending = SendingThread(when_finished=self.wake)
+        self._shares = HostShares()
+        self._in_flight: dict[str, Delivery] = {}
+        self._unrecorded: list[tuple[str, Outcome]] = []
+
+    def start(self) -> None:
+        self._sending.start()
+        super().start()
+
+    def run_once(self) -> bool:
+        """Record what is finished and begin what is due; true when there may be more due than was begun."""
+        self._record_finished()
+        claimed = self._claim()
+        if not claimed:
+            return False
+        keys = deliveries.keys_for(claimed)
+        over_share = []
+        for row in claimed:
+            if self._shares.take(row.host):
+                self._begin(row, deliveries.pack(row, keys))
+            else:
+                over_share.append(row)
+        # Their hosts are full now, so the next claim passes them by; another worker may take them.
+        deliveries.give_back(over_share)
+        return True
+
+    def finish(self, seconds: float) -> None:
+        """Wait for what is in flight and record it; what takes longer is broken off and given back."""
+        deadline = time.monotonic() + seconds
+        self._record_finished()
+        while self._in_flight and (left := deadline - time.monotonic()) > 0:
+            self._awake.wait(left)
+            self._awake.clear()
+            self._record_finished()
+        self._sending.stop()
+        self._record_finished()
+        deliveries.give_back(self._in_flight.values())
+
+    def _claim(self) -> list[Delivery]:
+        """Due deliveries to hosts with room: first to those known to be quick, then to the others."""
+        rows = deliveries.sendable()
+        quick = deliveries.claim(
+            rows.filter(host__in=self._shares.quick_with_room()), limit=min(CLAIM, self._shares.places)
+        )
+        limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
+        return quick + deliveries.claim(rows.exclude(host__in=self._shares.quick_or_full()), limit=limit)
+
+    def _begin(self, row: Delivery, packed: Parcel | Outcome) -> None:
+        self._in_flight[row.pk] = row
+        if isinstance(packed, Parcel):
+            self._sending.submit(row.pk, packed)
+        else:
+            self._unrecorded.append((row.pk, packed))
+
+    def _record_finished(self) -> None:
+        """Outcomes are kept until they are written, should the database be away."""
+        self._unrecorded += self._sending.finished()
+        deliveries.record([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
+        for pk, outcome in self._unrecorded:
+            self._shares.release(self._in_flight.pop(pk).host, outcome.seconds)
+        self._unrecorded = []

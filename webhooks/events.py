@@ -1,0 +1,22 @@
+"""The kinds of events: what happened to a post group, or to one target of a group of several."""
+
+from __future__ import annotations
+
+from django.db.models import TextChoices
+
+
+class EventKind(TextChoices):
+    """One name never means both success and failure."""
+
+    SCHEDULED = "post.scheduled", "A post was scheduled, or scheduled for another time."
+    PUBLISHED = "post.published", "A post was published to all of its targets."
+    PARTIAL = "post.partial", "A post was published to some of its targets and failed on others."
+    FAILED = "post.failed", "A post failed on all of its targets."
+    UNCONFIRMED = "post.unconfirmed", "For at least one target it is unknown whether the platform published the post."
+    CANCELLED = "post.cancelled", "A post was cancelled before it was published."
+    PENDING_CONFIRMATION = "post.pending_confirmation", "A post waits for a person to confirm it."
+    CONFIRMED = "post.confirmed", "A person confirmed a post."
+    REJECTED = "post.rejected", "A person rejected a post."
+    TARGET_PUBLISHED = "post.target.published", "One target of a post for several was published."
+    TARGET_FAILED = "post.target.failed", "One target of a post for several failed."
+    TARGET_UNCONFIRMED = "post.target.unconfirmed", "It is unknown whether one target of several was published."

@@ -1,0 +1,125 @@
+"""Signing secrets, events as they were sent, and their deliveries."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from config.db.encryption import EncryptedJSONField
+from config.db.ids import LENGTH, PrefixedIdField
+from config.db.models import DueRow, TimestampedModel
+from webhooks.events import EventKind
+from workspaces.models import Workspace
+
+
+class SigningSecret(TimestampedModel):
+    """The secret that signs one workspace's deliveries, and for a while the one before it."""
+
+    workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    secret = EncryptedJSONField()
+    previous_secret = EncryptedJSONField(null=True)
+    previous_until = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"signing secret of {self.workspace_id}"
+
+    def keys_at(self, now: datetime) -> tuple[str, ...]:
+        """The secrets that sign at this time, the newest first."""
+        if self.previous_secret and self.previous_until and now < self.previous_until:
+            return (self.secret, self.previous_secret)
+        return (self.secret,)
+
+
+class Event(models.Model):
+    """Something that happened to a post group. `payload` is the body of every attempt to deliver it, byte for byte."""
+
+    id = PrefixedIdField("evt")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=40, choices=EventKind.choices)
+    post_group_id = models.CharField(max_length=LENGTH)
+    target_id = models.CharField(max_length=LENGTH, null=True)
+    sequence = models.PositiveIntegerField()
+    payload = models.BinaryField()
+    sandbox = models.BooleanField()
+    trace_id = models.CharField(max_length=32)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["post_group_id", "sequence"], name="event_sequence_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.id})"
+
+
+class DeliveryStatus(models.TextChoices):
+    PENDING = "pending"  # not tried yet, or asked for again
+    RETRYING = "retrying"
+    DELIVERED = "delivered"
+    DEAD_LETTER = "dead_letter"
+
+
+UNFINISHED = [DeliveryStatus.PENDING, DeliveryStatus.RETRYING]
+FINISHED = [DeliveryStatus.DELIVERED, DeliveryStatus.DEAD_LETTER]
+
+
+class Delivery(DueRow):
+    """An event on its way to one address. `due_at` is the time of the next attempt, null once there will be none.
+
+    `host` (name and port) is whose share of the sender it takes; "" for a URL that is not allowed.
+    `attempts` counts on over replays, `earlier_attempts` are those before the last one: the schedule begins anew there.
+    """
+
+    id = PrefixedIdField("dlv")
+    event = models.ForeignKey(Event, on_delete=models.CASCADE, related_name="deliveries")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
+    url = models.CharField(max_length=2048)
+    host = models.CharField(max_length=264, blank=True)
+    status = models.CharField(max_length=12, choices=DeliveryStatus.choices, default=DeliveryStatus.PENDING)
+    attempts = models.PositiveIntegerField(default=0)
+    earlier_attempts = models.PositiveIntegerField(default=0)
+    last_status_code = models.PositiveSmallIntegerField(null=True)
+    last_error = models.CharField(max_length=1000, null=True)
+    last_response_excerpt = models.CharField(max_length=1024, null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    delivered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name_plural = "deliveries"
+        indexes = [
+            # What waits, in order; the history stays outside it, however long it grows.
+            models.Index(fields=["due_at", "id"], condition=Q(due_at__isnull=False), name="delivery_due"),
+            models.Index(fields=["workspace", "id"], name="delivery_workspace"),
+        ]
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=DeliveryStatus.values), name="delivery_status_known"),
+            models.CheckConstraint(
+                condition=Q(status__in=UNFINISHED, due_at__isnull=False) | Q(status__in=FINISHED, due_at__isnull=True),
+                name="delivery_due_until_finished",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id} to {self.host}"
+
+    def is_in_flight(self, now: datetime) -> bool:
+        """Whether a worker holds it at this time."""
+        return self.lease_until is not None and self.lease_until > now
+
+    def succeed(self, now: datetime) -> None:
+        self.status, self.due_at, self.delivered_at = DeliveryStatus.DELIVERED, None, now
+
+    def retry_at(self, due_at: datetime) -> None:
+        self.status, self.due_at = DeliveryStatus.RETRYING, due_at
+
+    def give_up(self) -> None:
+        self.status, self.due_at = DeliveryStatus.DEAD_LETTER, None
+
+    def begin_anew(self, now: datetime) -> None:
+        """Wait for a first attempt again. The fence moves on, so that no outcome of before counts any more."""
+        self.status, self.due_at, self.delivered_at = DeliveryStatus.PENDING, now, None
+        self.earlier_attempts = self.attempts
+        self.fence += 1
+        self.lease_until = None

@@ -1,0 +1,62 @@
+"""A thread with one event loop, on which all attempts of a worker run at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+
+import aiohttp
+
+from config.outbound import create_session
+from webhooks.sender import IN_FLIGHT, Outcome, Parcel, attempt
+
+
+class SendingThread:
+    """`submit` from one other thread, take the outcomes there with `finished`; `when_finished` is called for each."""
+
+    def __init__(self, when_finished: Callable[[], None]) -> None:
+        self._when_finished = when_finished
+        self._finished: deque[tuple[str, Outcome]] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="deliveries", daemon=True)
+        self._loop: asyncio.AbstractEventLoop
+        self._session: aiohttp.ClientSession
+        self._stopping: asyncio.Event
+
+    def start(self) -> None:
+        self._thread.start()
+        self._ready.wait()
+
+    def submit(self, key: str, parcel: Parcel) -> None:
+        """Begin an attempt at once."""
+        self._loop.call_soon_threadsafe(self._begin, key, parcel)
+
+    def finished(self) -> list[tuple[str, Outcome]]:
+        """The outcomes since the last call, by the keys that were submitted."""
+        return [self._finished.popleft() for _ in range(len(self._finished))]
+
+    def stop(self) -> None:
+        """End the thread. Attempts that still run are broken off and have no outcome."""
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        self._thread.join()
+
+    async def _run(self) -> None:
+        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
+        async with create_session(connections=IN_FLIGHT) as self._session:
+            self._ready.set()
+            await self._stopping.wait()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, key: str, parcel: Parcel) -> None:
+        task = self._loop.create_task(self._attempt(key, parcel))
+        self._tasks.add(task)  # the loop itself keeps tasks only weakly
+        task.add_done_callback(self._tasks.discard)
+
+    async def _attempt(self, key: str, parcel: Parcel) -> None:
+        self._finished.append((key, await attempt(self._session, parcel)))
+        self._when_finished()

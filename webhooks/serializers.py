@@ -1,0 +1,66 @@
+"""Deliveries and signing secrets on the wire."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from config.api import fields
+from config.api.serializers import PageQuery, page_of, preview_of
+from webhooks.events import EventKind
+from webhooks.models import Delivery, DeliveryStatus
+
+
+class SigningSecretSerializer(serializers.Serializer):
+    """The secret that signs a workspace's deliveries, and how."""
+
+    workspace_id = serializers.CharField()
+    signing_secret = serializers.CharField(
+        allow_null=True, help_text="The key of the HMAC, as it stands here; null in a preview or replay of a rotation."
+    )
+    signature_header = serializers.CharField(help_text="The header that carries `t=<unix seconds>,v1=<hex>`.")
+    signed_payload_format = serializers.CharField(help_text="The header's t, a dot, then the raw body.")
+    algorithm = serializers.CharField()
+
+
+RotateSigningSecretPreview = preview_of("SigningSecretRotate", would_update=SigningSecretSerializer)
+
+
+class DeliverySerializer(serializers.ModelSerializer):
+    """An event on its way to one address."""
+
+    event = serializers.ChoiceField(choices=EventKind.choices, source="event.kind", help_text="The event's kind.")
+    status = serializers.ChoiceField(choices=DeliveryStatus.choices)
+    post_group_id = serializers.CharField(source="event.post_group_id")
+    trace_id = serializers.CharField(source="event.trace_id")
+    next_attempt_at = serializers.DateTimeField(source="due_at", allow_null=True)
+
+    class Meta:
+        model = Delivery
+        fields = (
+            "id",
+            "event",
+            "status",
+            "post_group_id",
+            "trace_id",
+            "url",
+            "attempts",
+            "last_status_code",
+            "last_error",
+            "next_attempt_at",
+            "created_at",
+            "delivered_at",
+        )
+
+
+class DeliveryEnvelope(serializers.Serializer):
+    delivery = DeliverySerializer()
+
+
+DeliveryPage = page_of("DeliveryPage", "deliveries", DeliverySerializer)
+ReplayDeliveryPreview = preview_of("DeliveryReplay", would_update=DeliverySerializer)
+
+
+class DeliveriesQuery(PageQuery):
+    workspace_id = fields.Identifier("wrk", help_text="Whose deliveries.")
+    status = fields.Choice(choices=DeliveryStatus.choices, required=False)
+    post_group_id = fields.Identifier("pgr", required=False, help_text="Those of one post group.")

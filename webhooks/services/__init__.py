@@ -1,0 +1,18 @@
+"""What is done with events, deliveries and signing secrets."""
+
+from __future__ import annotations
+
+from webhooks.services.deliveries import deliver_due
+from webhooks.services.events import NewEvent, emit, emit_many
+from webhooks.services.replays import replay_delivery
+from webhooks.services.signing_secrets import read_signing_secret, rotate_signing_secret
+
+__all__ = [
+    "NewEvent",
+    "deliver_due",
+    "emit",
+    "emit_many",
+    "read_signing_secret",
+    "replay_delivery",
+    "rotate_signing_secret",
+]

@@ -1,0 +1,133 @@
+"""Deliveries: claimed, signed, sent, and their outcomes recorded. The attempt itself is in webhooks/sender.py."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from config.api.caller import WorkspaceStatus
+from config.db.due import claim_due
+from webhooks import signing
+from webhooks.models import Delivery
+from webhooks.sender import IN_FLIGHT, Outcome, Parcel, Verdict, send_all
+from webhooks.services.signing_secrets import signing_keys
+
+LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record what came of it
+JITTER = 0.2
+LONGEST_RETRY_AFTER = timedelta(hours=10)
+RECORDED = (
+    "status",
+    "due_at",
+    "attempts",
+    "last_status_code",
+    "last_error",
+    "last_response_excerpt",
+    "delivered_at",
+)
+_random = secrets.SystemRandom()
+
+
+def sendable() -> QuerySet[Delivery]:
+    """Deliveries with what is needed to send them."""
+    return Delivery.objects.select_related("event", "workspace")
+
+
+def claim(deliveries: QuerySet[Delivery], *, limit: int) -> list[Delivery]:
+    """Claim up to `limit` due ones of `deliveries`."""
+    return claim_due(deliveries, limit=limit, lease=LEASE)
+
+
+def keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
+    """The signing secrets that these deliveries need, by workspace; a deleted workspace has none any more."""
+    return signing_keys(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
+
+
+def pack(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> Parcel | Outcome:
+    """Sign a delivery for an attempt at this moment, or say what came of it when it cannot be sent."""
+    if delivery.workspace.status == WorkspaceStatus.DELETED:
+        return Outcome(Verdict.REFUSED, error="The workspace was deleted.")
+    if delivery.workspace_id not in keys:
+        return Outcome(Verdict.FAILED, error="The workspace's signing secret cannot be read.")
+    body = bytes(delivery.event.payload)
+    at = int(timezone.now().timestamp())
+    headers = {
+        "content-type": "application/json",
+        signing.EVENT_HEADER: delivery.event.kind,
+        signing.DELIVERY_HEADER: delivery.id,
+        signing.SIGNATURE_HEADER: signing.signature_header(keys[delivery.workspace_id], body, at=at),
+    }
+    return Parcel(delivery.url, body, headers)
+
+
+def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
+    """Write what came of claimed deliveries; returns how many. A row whose claim is lost stays as it is."""
+    now = timezone.now()
+    return _write([_settled(delivery, outcome, now) for delivery, outcome in results], RECORDED)
+
+
+def give_back(deliveries: Iterable[Delivery]) -> int:
+    """Return claimed deliveries that came to no outcome: due at once for any worker, no attempt counted."""
+    return _write(list(deliveries), ())
+
+
+def deliver_due(*, limit: int = IN_FLIGHT) -> int:
+    """Claim up to `limit` due deliveries, send them all and record what came of them; returns how many were claimed.
+
+    For commands and tests; the worker's duty keeps receivers from delaying each other (webhooks/duty.py).
+    """
+    claimed = claim(sendable(), limit=limit)
+    keys = keys_for(claimed)
+    packed = [pack(delivery, keys) for delivery in claimed]
+    sent = iter(asyncio.run(send_all([parcel for parcel in packed if isinstance(parcel, Parcel)])))
+    outcomes = [next(sent) if isinstance(parcel, Parcel) else parcel for parcel in packed]
+    record(list(zip(claimed, outcomes, strict=True)))
+    return len(claimed)
+
+
+def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:
+    """The delivery as it stands after the attempt; a copy, so that a write that failed can be made again."""
+    row = copy(delivery)
+    row.attempts += 1
+    row.last_status_code, row.last_error = outcome.status_code, outcome.error
+    row.last_response_excerpt = outcome.excerpt
+    failures = row.attempts - row.earlier_attempts
+    if outcome.verdict is Verdict.DELIVERED:
+        row.succeed(now)
+    elif outcome.verdict is Verdict.REFUSED or failures > len(settings.WEBHOOK_RETRY_SCHEDULE):
+        row.give_up()
+    else:
+        row.retry_at(now + _pause(settings.WEBHOOK_RETRY_SCHEDULE[failures - 1], outcome.retry_after))
+    return row
+
+
+def _pause(seconds: float, retry_after: float) -> timedelta:
+    """The scheduled pause with its jitter, or the receiver's wish where that is longer."""
+    scheduled = timedelta(seconds=seconds * _random.uniform(1 - JITTER, 1 + JITTER))
+    return max(scheduled, min(timedelta(seconds=retry_after), LONGEST_RETRY_AFTER))
+
+
+def _write(rows: list[Delivery], names: Sequence[str]) -> int:
+    """Write these fields of claimed rows and end the claims, each guarded by its fence.
+
+    One prepared statement for any number of rows: the ORM's bulk_update knows no guard for each row.
+    """
+    if not rows:
+        return 0
+    fields = [field for field in Delivery._meta.concrete_fields if field.name in names]
+    changes = ", ".join([*(f'"{field.column}" = %s' for field in fields), '"lease_until" = NULL'])
+    statement = f'UPDATE "{Delivery._meta.db_table}" SET {changes} WHERE "id" = %s AND "fence" = %s'  # noqa: S608
+    values = [
+        [*(field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields), row.pk, row.fence]
+        for row in sorted(rows, key=lambda row: row.pk)  # one order for all, so that no two writers lock each other out
+    ]
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.executemany(statement, values)
+        return cursor.rowcount

@@ -1,0 +1,127 @@
+"""Events: written in the transaction of what happened, so that neither is ever there without the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from config.api import fields
+from config.db import bell
+from config.outbound import DestinationNotAllowed, check_url
+from webhooks.models import Delivery, Event
+
+DUTY = "deliver"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewEvent:
+    """An event to be written.
+
+    `data` is the payload's `data` without target_id: `{"post_group": GROUP}`. `sequence` counts up within the group.
+    `url` None: nobody is told, the event is kept.
+    """
+
+    workspace_id: str
+    kind: str
+    post_group_id: str
+    sequence: int
+    trace_id: str
+    sandbox: bool
+    url: str | None
+    data: dict[str, Any]
+    target_id: str | None = None
+    at: datetime | None = None
+
+
+def emit(
+    *,
+    workspace_id: str,
+    kind: str,
+    post_group_id: str,
+    target_id: str | None = None,
+    sequence: int,
+    trace_id: str,
+    sandbox: bool,
+    url: str | None,
+    data: dict[str, Any],
+    at: datetime | None = None,
+) -> Event:
+    """Write one event, and its delivery when there is a `url`, in the caller's transaction; see NewEvent."""
+    new = NewEvent(
+        workspace_id=workspace_id,
+        kind=kind,
+        post_group_id=post_group_id,
+        target_id=target_id,
+        sequence=sequence,
+        trace_id=trace_id,
+        sandbox=sandbox,
+        url=url,
+        data=data,
+        at=at,
+    )
+    return emit_many([new])[0]
+
+
+def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
+    """Write events and their deliveries in the caller's transaction, two statements for any number of them.
+
+    The workers are rung after the commit.
+    """
+    now = timezone.now()
+    events, deliveries = [], []
+    for new in new_events:
+        event = _event(new, now)
+        events.append(event)
+        if new.url is not None:
+            deliveries.append(
+                Delivery(event=event, workspace_id=new.workspace_id, url=new.url, host=_host_of(new.url), due_at=now)
+            )
+    Event.objects.bulk_create(events)
+    if deliveries:
+        Delivery.objects.bulk_create(deliveries)
+        bell.ring(DUTY)
+    return events
+
+
+def _event(new: NewEvent, now: datetime) -> Event:
+    event = Event(
+        workspace_id=new.workspace_id,
+        kind=new.kind,
+        post_group_id=new.post_group_id,
+        target_id=new.target_id,
+        sequence=new.sequence,
+        sandbox=new.sandbox,
+        trace_id=new.trace_id,
+        created_at=new.at or now,
+    )
+    event.payload = _payload(event, new.data)
+    return event
+
+
+def _payload(event: Event, data: dict[str, Any]) -> bytes:
+    """The body that every attempt sends. A half of a surrogate pair, which UTF-8 cannot carry, becomes `?`."""
+    content = {
+        "id": event.id,
+        "type": event.kind,
+        "created_at": fields.Timestamp().to_representation(event.created_at),
+        "workspace_id": event.workspace_id,
+        "trace_id": event.trace_id,
+        "sandbox": event.sandbox,
+        "sequence": event.sequence,
+        "data": {**data, **({"target_id": event.target_id} if event.target_id else {})},
+    }
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def _host_of(url: str) -> str:
+    """The URL's host and port. One that is not allowed (any more) has none; its attempt will say why."""
+    try:
+        destination = check_url(url)
+    except DestinationNotAllowed:
+        return ""
+    return f"{destination.host}:{destination.port}"

@@ -1,0 +1,48 @@
+"""Replay: a stored delivery is sent once more."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from auditlog.services import record
+from config.api.caller import Caller, Mode
+from config.api.errors import AgentModeForbids, InvalidState
+from config.db import bell
+from webhooks import selectors
+from webhooks.models import Delivery
+from webhooks.services.events import DUTY
+
+
+def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
+    """Make a delivery due at once, whatever came of it: the same bytes and id, a fresh signature, the schedule anew.
+
+    Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState while an attempt is in flight.
+    """
+    found = selectors.delivery_of(caller=caller, delivery_id=delivery_id, scope="posts.publish", write=True)
+    _require_mode(caller, dry_run)
+    with transaction.atomic():
+        delivery = Delivery.objects.select_for_update(of=("self",)).select_related("event").get(pk=found.pk)
+        now = timezone.now()
+        if delivery.is_in_flight(now):
+            raise InvalidState("An attempt of this delivery is in flight.")
+        delivery.begin_anew(now)
+        if not dry_run:
+            delivery.save()
+            bell.ring(DUTY)
+        record(
+            caller=caller,
+            operation="webhooks.replay",
+            workspace_id=delivery.workspace_id,
+            resource_type="webhook_delivery",
+            resource_id=delivery.id,
+            dry_run=dry_run,
+            metadata={"event": delivery.event.kind, "post_group_id": delivery.event.post_group_id},
+        )
+    return delivery
+
+
+def _require_mode(caller: Caller, dry_run: bool) -> None:
+    """A replay sets something going, so it needs the widest mode; an agent of dry runs may look at what it would do."""
+    if caller.mode != Mode.ALLOW_PUBLISH and not (dry_run and caller.mode == Mode.DRY_RUN):
+        raise AgentModeForbids()

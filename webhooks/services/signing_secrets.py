@@ -1,0 +1,81 @@
+"""Signing secrets: made on first need, read by their owner, rotated with an overlap."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from auditlog.services import record
+from config.api.caller import Caller, require
+from config.api.errors import Forbidden
+from config.db.encryption import SealedValueError
+from webhooks import signing
+from webhooks.models import SigningSecret
+
+logger = logging.getLogger(__name__)
+OVERLAP = timedelta(hours=24)  # for which deliveries carry the signatures of both secrets
+
+
+def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
+    """The workspace's signing secret. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "api_keys.write", write=False)
+    return _secrets_of([workspace_id])[0].secret
+
+
+def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> str | None:
+    """Replace the secret and return the new one (dry run: None); the one before signs too for 24 hours.
+
+    The workspace's owner or a workspace key may do it. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    """
+    require(caller, workspace_id, "api_keys.write")
+    if caller.agent_id or (caller.is_user and caller.role != "owner"):
+        raise Forbidden("Only the workspace's owner or a workspace key may rotate its signing secret.")
+    with transaction.atomic():
+        secret = None if dry_run else _replace(workspace_id)
+        record(
+            caller=caller,
+            operation="workspaces.rotate_signing_secret",
+            workspace_id=workspace_id,
+            resource_type="workspace",
+            resource_id=workspace_id,
+            dry_run=dry_run,
+        )
+    return secret
+
+
+def signing_keys(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The secrets that sign for each workspace now, the newest first; one whose secret does not open is left out."""
+    now = timezone.now()
+    keys = {}
+    for row in _secrets_of(workspace_ids):
+        try:
+            keys[row.pk] = row.keys_at(now)
+        except SealedValueError as error:
+            logger.error("Nothing can be signed for %s: %s", row.pk, error)
+    return keys
+
+
+def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
+    """The rows of these workspaces. Who makes a missing one at the same moment as another, reads the other's."""
+    wanted = sorted(set(workspace_ids))
+    found = list(SigningSecret.objects.filter(pk__in=wanted))
+    if len(found) == len(wanted):
+        return found
+    missing = set(wanted) - {row.pk for row in found}
+    SigningSecret.objects.bulk_create(
+        [SigningSecret(workspace_id=pk, secret=signing.new_secret()) for pk in sorted(missing)], ignore_conflicts=True
+    )
+    return list(SigningSecret.objects.filter(pk__in=wanted))
+
+
+def _replace(workspace_id: str) -> str:
+    _secrets_of([workspace_id])
+    row = SigningSecret.objects.select_for_update().get(pk=workspace_id)
+    row.previous_secret, row.previous_until = row.secret, timezone.now() + OVERLAP
+    row.secret = signing.new_secret()
+    row.save()
+    return row.secret

@@ -1,0 +1,87 @@
+"""Signing secrets and deliveries over the API."""
+
+from __future__ import annotations
+
+from config.api.operation import Call, Preview, Reply, operation
+from config.api.paging import page_body
+from config.api.views import OperationViewSet
+from webhooks import selectors, services, signing
+from webhooks.serializers import (
+    DeliveriesQuery,
+    DeliveryEnvelope,
+    DeliveryPage,
+    ReplayDeliveryPreview,
+    RotateSigningSecretPreview,
+    SigningSecretSerializer,
+)
+
+
+class SigningSecretViewSet(OperationViewSet):
+    @operation(
+        "workspaces.get_signing_secret",
+        summary="Read the secret that signs a workspace's deliveries",
+        scope="api_keys.write",
+        responses={200: SigningSecretSerializer},
+        writes=False,
+        errors=("NOT_FOUND",),
+    )
+    def retrieve(self, call: Call, workspace_id: str) -> Reply:
+        secret = services.read_signing_secret(caller=call.caller, workspace_id=workspace_id)
+        return Reply(_scheme(workspace_id, secret))
+
+    @operation(
+        "workspaces.rotate_signing_secret",
+        summary="Replace the secret that signs a workspace's deliveries",
+        description="For 24 hours deliveries carry two `v1` signatures, the new secret's first.",
+        scope="api_keys.write",
+        responses={200: SigningSecretSerializer},
+        preview=RotateSigningSecretPreview,
+        idempotent="transaction",
+        secrets=("signing_secret",),
+        errors=("FORBIDDEN", "NOT_FOUND"),
+    )
+    def rotate(self, call: Call, workspace_id: str) -> Reply | Preview:
+        secret = services.rotate_signing_secret(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
+        body = _scheme(workspace_id, secret)
+        if call.dry_run:
+            return Preview({}, body, "would_update")
+        return Reply(body, resource_id=workspace_id)
+
+
+class DeliveryViewSet(OperationViewSet):
+    @operation(
+        "webhooks.list",
+        summary="List a workspace's deliveries, newest first",
+        scope="posts.read",
+        query=DeliveriesQuery,
+        responses={200: DeliveryPage},
+        errors=("NOT_FOUND",),
+    )
+    def list(self, call: Call) -> Reply:
+        return Reply(page_body("deliveries", selectors.deliveries_of(caller=call.caller, **call.query)))
+
+    @operation(
+        "webhooks.replay",
+        summary="Send a stored delivery once more",
+        description="The same bytes under the same delivery id, with a fresh signature.",
+        scope="posts.publish",
+        responses={200: DeliveryEnvelope},
+        preview=ReplayDeliveryPreview,
+        idempotent="transaction",
+        errors=("NOT_FOUND", "INVALID_STATE", "AGENT_MODE_FORBIDS"),
+    )
+    def replay(self, call: Call, delivery_id: str) -> Reply | Preview:
+        delivery = services.replay_delivery(caller=call.caller, delivery_id=delivery_id, dry_run=call.dry_run)
+        if call.dry_run:
+            return Preview({}, delivery, "would_update")
+        return Reply({"delivery": delivery}, resource_id=delivery.id)
+
+
+def _scheme(workspace_id: str, secret: str | None) -> dict[str, str | None]:
+    return {
+        "workspace_id": workspace_id,
+        "signing_secret": secret,
+        "signature_header": signing.SIGNATURE_HEADER,
+        "signed_payload_format": signing.SIGNED_PAYLOAD_FORMAT,
+        "algorithm": signing.ALGORITHM,
+    }

@@ -1,0 +1,87 @@
+"""Workspaces and users on the wire."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from config.api import fields
+from config.api.caller import WorkspaceStatus
+from config.api.operation import WriteBody
+from config.api.serializers import PageQuery, page_of, preview_of
+from workspaces.models import Workspace
+
+
+class WorkspaceSerializer(serializers.ModelSerializer):
+    """A workspace; exactly these fields, wherever one appears."""
+
+    status = serializers.ChoiceField(choices=WorkspaceStatus.choices)
+
+    class Meta:
+        model = Workspace
+        fields = (
+            "id",
+            "name",
+            "slug",
+            "owner_user_id",
+            "processor_customer_id",
+            "default_timezone",
+            "free_monthly_credit_cents",
+            "monthly_spend_cap_cents",
+            "monthly_social_url_post_cap",
+            "commit_pack_id",
+            "status",
+            "created_at",
+            "updated_at",
+        )
+
+    def to_representation(self, instance: Workspace) -> dict[str, object]:
+        shown = super().to_representation(instance)
+        if shown["commit_pack_id"] is None:
+            del shown["commit_pack_id"]  # optional in the contract: absent, not null
+        return shown
+
+
+class WorkspaceEnvelope(serializers.Serializer):
+    workspace = WorkspaceSerializer()
+
+
+WorkspacePage = page_of("WorkspacePage", "workspaces", WorkspaceSerializer)
+
+
+class WorkspacesQuery(PageQuery):
+    owner_user_id = fields.Identifier("usr", help_text="Whose workspaces.")
+
+
+class CreateWorkspaceSerializer(WriteBody):
+    """A workspace to be made."""
+
+    owner_user_id = fields.Identifier("usr", help_text="The user who is to own it.")
+    name = fields.Name()
+    default_timezone = fields.Timezone(default="UTC", help_text="An IANA time zone.")
+    free_monthly_credit_cents = fields.Integer(min_value=0, default=100)
+    monthly_spend_cap_cents = fields.Integer(min_value=0, default=0)
+    monthly_social_url_post_cap = fields.Integer(min_value=0, default=0)
+    commit_pack_id = fields.Name(required=False)
+
+
+class SandboxAccountsSerializer(serializers.Serializer):
+    count = serializers.IntegerField(min_value=0)
+    platforms = serializers.ListField(child=serializers.CharField())
+
+
+class WorkspaceToCreateSerializer(CreateWorkspaceSerializer):
+    """A workspace as it would be made."""
+
+    dry_run = None
+    slug = serializers.CharField()
+    status = serializers.ChoiceField(choices=WorkspaceStatus.choices)
+
+
+class WouldCreateWorkspaceSerializer(serializers.Serializer):
+    workspace = WorkspaceToCreateSerializer()
+    sandbox_accounts = SandboxAccountsSerializer()
+
+
+CreateWorkspacePreview = preview_of(
+    "WorkspaceCreate", request=CreateWorkspaceSerializer, would_create=WouldCreateWorkspaceSerializer
+)
