@@ -84,7 +84,7 @@ class ConnectSerializer(WriteBody):
 class ConnectRequestShown(ConnectSerializer):
     """The request without its secrets."""
 
-    credentials = None
+    credentials = None  # type: ignore[assignment]
 
 
 ConnectPreview = preview_of("AccountConnect", request=ConnectRequestShown, would_create=AccountSerializer)
@@ -114,7 +114,9 @@ class VideoCapabilitiesSerializer(serializers.Serializer):
 class MediaCapabilitiesSerializer(serializers.Serializer):
     max_count = serializers.IntegerField()
     mixed = serializers.BooleanField()
-    required = serializers.BooleanField(help_text="Whether a post of text alone is impossible.")
+    required = serializers.BooleanField(  # type: ignore[assignment]
+        help_text="Whether a post of text alone is impossible."
+    )
     images = ImageCapabilitiesSerializer(allow_null=True)
     videos = VideoCapabilitiesSerializer(allow_null=True)
     alt_text_max_length = serializers.IntegerField(allow_null=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 from agents.models import Agent, ApiKey
@@ -15,7 +17,7 @@ KEY_STATUSES = ["active", "retiring", "revoked", "expired"]
 INT32 = 2**31 - 1
 
 
-def scope_list(**kwargs: object) -> StrictList:
+def scope_list(**kwargs: Any) -> StrictList:
     return StrictList(child=fields.Choice(choices=SCOPE_CHOICES), min_length=1, max_length=len(SCOPE_CHOICES), **kwargs)
 
 

@@ -30,7 +30,7 @@ def new_token(kind: str) -> str:
 def is_well_formed(token: str) -> bool:
     """Whether the form and the checksum are right."""
     match = _FORM.fullmatch(token)
-    return bool(match) and hmac.compare_digest(_checksum(match.group(1)), match.group(2))
+    return match is not None and hmac.compare_digest(_checksum(match.group(1)), match.group(2))
 
 
 def digest(token: str) -> str:

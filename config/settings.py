@@ -98,7 +98,12 @@ if SQLITE:
 else:
     # A new connection for each request costs PostgreSQL seven times the CPU of a kept one.
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 3)
+    # No request waits for a lock longer than a repeat of its Idempotency-Key may (config/api/idempotency.py).
+    DATABASES["default"]["OPTIONS"] = {
+        "connect_timeout": 3,
+        "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=60s",
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.str("REDIS_URL", default="")
@@ -154,6 +159,7 @@ USE_I18N = False
 USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT.mkdir(exist_ok=True)
 WHITENOISE_USE_FINDERS = True  # static files are served out of their packages: nothing has to be collected first
 MEDIA_ROOT = DATA_DIR / "storage"  # never media/: that folder is an app
 MEDIA_URL = "/uploads/"

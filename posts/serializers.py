@@ -57,7 +57,7 @@ class ContentSerializer(WriteBody):
 class ValidatePostSerializer(ContentSerializer):
     """Content to be checked."""
 
-    dry_run = None
+    dry_run = None  # type: ignore[assignment]
 
 
 class CreatePostSerializer(ContentSerializer):

@@ -72,7 +72,7 @@ class SandboxAccountsSerializer(serializers.Serializer):
 class WorkspaceToCreateSerializer(CreateWorkspaceSerializer):
     """A workspace as it would be made."""
 
-    dry_run = None
+    dry_run = None  # type: ignore[assignment]
     slug = serializers.CharField()
     status = serializers.ChoiceField(choices=WorkspaceStatus.choices)
 

@@ -38,6 +38,8 @@ _HOST_CHAR = valid_domain_chars.pattern
 _TOP_LEVEL = re.compile(rf"\.(?:{valid_gtld.pattern}|{valid_cctld.pattern}|{valid_punycode.pattern})", re.IGNORECASE)
 # What can stand before the top level, matched backwards from its dot: only the last label may hold no underscore.
 _LABELS = regex.compile(rf"(?r)(?:(?:{_HOST_CHAR}[_-]*)*{_HOST_CHAR}\.)*(?:{_HOST_CHAR}-*)*{_HOST_CHAR}")
+_JOINED = regex.compile(rf"(?r){_HOST_CHAR}[_-]+")
+_SAME_HOST = regex.compile(rf"(?:[_-]*{_HOST_CHAR}|\.(?={_HOST_CHAR}))*")
 _BEFORE_HOST = len("https://") + 1  # the protocol and the character before it
 
 _REMOTE_MENTION = re.compile(r"(?<![=/\w])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@\w+(?:[.-]+\w+)*", re.IGNORECASE)
@@ -168,8 +170,8 @@ def _urls(text: str) -> Iterator[tuple[int, int]]:
     while top_level := _TOP_LEVEL.search(text, position):
         position = top_level.end()
         labels = _LABELS.match(text, consumed, top_level.start())
-        if not labels or text[consumed : labels.start()].endswith("_"):
-            continue  # the label before the top level may not hold an underscore; a later top level may save the host
+        if not labels or _goes_on(text, consumed, labels.start(), position):
+            continue
         first = max(consumed, labels.start() - _BEFORE_HOST)
         # One character more shows whether the top level really ends there.
         if not (found := extract_url.search(text, first, position + 1)):
@@ -183,3 +185,11 @@ def _urls(text: str) -> Iterator[tuple[int, int]]:
         for entity in extract_urls_with_indices(guard + text[url.start() : url.end()]):
             start = offset + entity["indices"][0]
             yield start, start + len(entity["url"])
+
+
+def _goes_on(text: str, consumed: int, start: int, end: int) -> bool:
+    """Whether a host that an underscore forbids to end at `end` goes on to a later top level (a_b.app.example.com)."""
+    if not _JOINED.match(text, consumed, start):
+        return False
+    later = _TOP_LEVEL.search(text, end)
+    return later is not None and _SAME_HOST.fullmatch(text, end, later.start()) is not None

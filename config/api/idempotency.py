@@ -150,7 +150,7 @@ def _insert(slip: Ticket, lease_until: Any) -> bool:
         expires_at=now + WINDOW,
     )
     fields = IdempotencyRecord._meta.concrete_fields
-    columns = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+    columns = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
     table = connection.ops.quote_name(IdempotencyRecord._meta.db_table)
     values = [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -124,7 +124,7 @@ def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
 
 
 def _run(declared: Operation, method: Callable[..., Any], request: Request, path: dict[str, str]) -> Response:
-    caller: Caller = request.user
+    caller = cast(Caller, request.user)
     dry_run: bool | None = None
     try:
         key = idempotency.read_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None

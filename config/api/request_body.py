@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import IO, Any
 
-from django.http import HttpRequest, HttpResponse
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework.parsers import JSONParser
 
@@ -23,10 +24,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class BodyLimitMiddleware:
     """Refuses bodies over 1 MB outside /media, and gives a chunked body (no Content-Length) the length that WSGI needs."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+    def __init__(self, get_response: Callable[[WSGIRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def __call__(self, request: WSGIRequest) -> HttpResponseBase:
         if request.path == "/media" or request.path.startswith(("/admin/", "/dashboard/")):
             return self.get_response(request)
         declared = request.META.get("CONTENT_LENGTH") or ""

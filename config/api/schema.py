@@ -44,7 +44,7 @@ RATE_LIMIT_HEADERS = {
 TRACE_HEADER = {"x-trace-id": {"schema": {"type": "string"}, "description": "The request's trace identifier."}}
 
 
-class IdentifierField(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+class IdentifierField(OpenApiSerializerFieldExtension):
     """Identifiers are strings of a known form."""
 
     target_class = "config.api.fields.Identifier"
@@ -59,8 +59,9 @@ class OperationSchema(AutoSchema):
 
     @property
     def declared(self) -> Operation:
-        method = getattr(self.view, self.view.action)
-        return method.operation
+        view: Any = self.view
+        declared: Operation = getattr(view, view.action).operation
+        return declared
 
     def get_operation_id(self) -> str:
         return self.declared.name.replace(".", "_")
@@ -71,7 +72,7 @@ class OperationSchema(AutoSchema):
     def get_summary(self) -> str:
         return self.declared.summary
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]
         text = [self.declared.description] if self.declared.description else []
         scope = self.declared.scope
         if scope:
@@ -120,12 +121,13 @@ class OperationSchema(AutoSchema):
             body["required"] = False
         return body
 
-    def _get_response_bodies(self, direction: str = "response") -> dict[str, Any]:
+    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         """Private in drf-spectacular (pinned below 0.31): the declared answers, the preview, and the errors."""
         declared = self.declared
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if declared.preview:
-            self._add_preview(bodies, declared)
+            preview = self.resolve_serializer(declared.preview, "response").ref
+            self._add_preview(bodies, declared, preview)
         if declared.replay_status and str(declared.replay_status) not in bodies:
             bodies[str(declared.replay_status)] = bodies[str(min(declared.responses))]
         for body in bodies.values():
@@ -139,8 +141,7 @@ class OperationSchema(AutoSchema):
             }
         return bodies
 
-    def _add_preview(self, bodies: dict[str, Any], declared: Operation) -> None:
-        preview = self.resolve_serializer(declared.preview, "response").ref
+    def _add_preview(self, bodies: dict[str, Any], declared: Operation, preview: dict[str, Any]) -> None:
         status = str(declared.preview_status)
         if declared.replay_status == declared.preview_status:
             first = bodies[str(min(declared.responses))]["content"]["application/json"]["schema"]

@@ -14,7 +14,9 @@ class StrictSerializer(serializers.Serializer):
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, dict):
-            raise serializers.ValidationError("Must be an object.", code="wrong_type")
+            raise serializers.ValidationError(
+                {"non_field_errors": [serializers.ErrorDetail("Must be an object.", "wrong_type")]}
+            )
         unknown = [name for name in data if name not in self.fields]
         if unknown:
             raise serializers.ValidationError(

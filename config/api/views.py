@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.views.decorators.http import require_safe
@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from config.api import rate_limit
+from config.api.caller import Caller
 from config.api.errors import RateLimited, Unauthenticated
 from config.api.operation import Operation
 
@@ -30,7 +31,8 @@ class OperationViewSet(ViewSet):
         if request.user is None:
             raise Unauthenticated()
         self._authenticate_for_operation(request)
-        verdict = rate_limit.take(request.user.key_id or request.user.actor_id, request.user.rate_limit_per_minute)
+        caller = cast(Caller, request.user)
+        verdict = rate_limit.take(caller.key_id or caller.actor_id, caller.rate_limit_per_minute)
         self.rate_limit_headers = verdict.headers()
         if not verdict.allowed:
             raise RateLimited(headers=self.rate_limit_headers)
@@ -45,7 +47,8 @@ class OperationViewSet(ViewSet):
     def _authenticate_for_operation(self, request: Request) -> None:
         """A claim token opens the one operation that says so, and nothing else."""
         declared: Operation | None = getattr(getattr(self, self.action or "", None), "operation", None)
-        if request.user.kind == "claim" and not (declared and declared.claim_token):
+        caller = cast(Caller, request.user)
+        if caller.kind == "claim" and not (declared and declared.claim_token):
             raise Unauthenticated("A claim token is good for POST /agents/claim only.")
 
 

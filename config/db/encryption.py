@@ -31,6 +31,9 @@ class EncryptedJSONField(models.TextField):
     A queryset's update() knows no row: give it `field.seal(pk, value)`.
     """
 
+    _pyi_private_set_type: Any  # for django-stubs: attributes of this kind hold any JSON value
+    _pyi_private_get_type: Any
+
     def contribute_to_class(self, cls: type[models.Model], name: str, private_only: bool = False) -> None:
         super().contribute_to_class(cls, name, private_only)
         setattr(cls, name, _OpensWhenRead(self))

@@ -7,6 +7,7 @@ import socket
 from http import HTTPStatus
 from typing import Any
 
+from django.utils.module_loading import import_string
 from gunicorn.http.errors import ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName, ParseException
 from gunicorn.util import write_nonblock
 from gunicorn.workers.gthread import ThreadWorker
@@ -14,11 +15,17 @@ from gunicorn.workers.gthread import ThreadWorker
 from config.api.errors import ApiError, InternalError, MalformedRequest
 from config.api.trace import HEADER, start_trace
 
+STOP_WAITING = "posts.services.wait.stop_waiting"
 OUR_FAULTS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)
 
 
 class EnvelopeWorker(ThreadWorker):
     """Answers a request that is no HTTP, or an error outside Django, as JSON instead of gunicorn's HTML page."""
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """SIGTERM: finish the requests in hand, those first that only wait for an outcome."""
+        import_string(STOP_WAITING)()  # by name: gunicorn loads this class before the application
+        super().handle_exit(sig, frame)
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:
         """Log `exc` and answer 400 MALFORMED_REQUEST when the client is at fault, else 500 INTERNAL_ERROR."""

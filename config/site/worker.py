@@ -51,7 +51,8 @@ class Duties(bootsteps.StartStopStep):
             thread.join(STOP_SECONDS + 1)
         self.duties = []
 
-    terminate = stop
+    def terminate(self, worker: Any) -> None:
+        self.stop(worker)
 
     def _beat_hearts(self) -> None:
         while True:
@@ -75,7 +76,8 @@ class EmbeddedBeat(bootsteps.StartStopStep):
         self.service.stop()
         self.thread.join(2)
 
-    terminate = stop
+    def terminate(self, worker: Any) -> None:
+        self.stop(worker)
 
     def _run(self) -> None:
         self.service.start(embedded_process=True)

@@ -14,6 +14,12 @@ from posts.states import FINISHED, GroupStatus
 LOOK_SECONDS = 0.1
 # At most half of the process's threads wait; a caller beyond that is answered at once.
 _waiting = threading.BoundedSemaphore(max(1, settings.WEB_THREADS // 2))
+_stopping = threading.Event()
+
+
+def stop_waiting() -> None:
+    """The process is about to end: whoever waits is answered with the group as it stands."""
+    _stopping.set()
 
 
 def wait_until_finished(post_group_id: str) -> PostGroup:
@@ -28,8 +34,8 @@ def wait_until_finished(post_group_id: str) -> PostGroup:
 
 def _look_until_finished(post_group_id: str, deadline: float) -> None:
     rows = PostGroup.objects.filter(pk=post_group_id).exclude(status=GroupStatus.PUBLISHING)
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and not _stopping.is_set():
         status = rows.values_list("status", flat=True).first()
         if status in FINISHED or status in (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION):
             return
-        time.sleep(LOOK_SECONDS)
+        _stopping.wait(LOOK_SECONDS)

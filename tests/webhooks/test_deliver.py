@@ -10,9 +10,10 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from config.api.caller import WorkspaceStatus
 from config.db.due import claim_due
+from tests.factories import WorkspaceFactory
 from tests.fakes.http_server import Answer
 from tests.fakes.receiver import Manner, Receiver, answer_with, redirect_to
-from tests.webhooks.rows import NOON, emit, make_delivery, make_workspace
+from tests.webhooks.rows import NOON, emit, make_delivery
 from webhooks import sender, services
 from webhooks.models import Delivery, DeliveryStatus, SigningSecret
 from webhooks.sender import Outcome, Verdict
@@ -188,7 +189,7 @@ def test_deliveries_of_a_deleted_workspace_are_not_sent_and_make_no_secret(
 
 
 def test_a_secret_that_does_not_open_delays_its_own_workspace_only(workspace: Workspace, receiver: Receiver) -> None:
-    other = make_workspace()
+    other = WorkspaceFactory.create()
     emit(workspace, receiver.url)
     emit(other, receiver.url)
     SigningSecret.objects.create(workspace=workspace, secret="whsec_a")
@@ -205,7 +206,7 @@ def test_a_secret_that_does_not_open_delays_its_own_workspace_only(workspace: Wo
 
 
 def test_each_workspace_signs_with_a_secret_of_its_own(workspace: Workspace, receiver: Receiver) -> None:
-    for one in (workspace, make_workspace()):
+    for one in (workspace, WorkspaceFactory.create()):
         emit(one, receiver.url)
     services.deliver_due()
 

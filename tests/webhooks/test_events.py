@@ -10,7 +10,8 @@ from django.db import IntegrityError
 from pytest_django import DjangoAssertNumQueries
 
 from config.db import bell
-from tests.webhooks.rows import NOON, emit, make_workspace
+from tests.factories import WorkspaceFactory
+from tests.webhooks.rows import NOON, emit
 from webhooks import services
 from webhooks.events import EventKind
 from webhooks.models import Delivery, DeliveryStatus, Event
@@ -32,13 +33,13 @@ def test_the_payload_is_compact_utf_8_json_of_the_contracts_fields(workspace: Wo
 def test_an_event_about_one_target_names_it(workspace: Workspace) -> None:
     event = emit(workspace, URL, kind=EventKind.TARGET_FAILED, target_id="tgt_1")
 
-    assert json.loads(event.payload)["data"] == {"post_group": ANY, "target_id": "tgt_1"}
+    assert json.loads(bytes(event.payload))["data"] == {"post_group": ANY, "target_id": "tgt_1"}
 
 
 def test_half_of_a_surrogate_pair_in_a_text_does_not_stop_the_event(workspace: Workspace) -> None:
     event = emit(workspace, URL, data={"post_group": {"text": "\ud83c!"}})
 
-    assert json.loads(event.payload)["data"] == {"post_group": {"text": "?!"}}
+    assert json.loads(bytes(event.payload))["data"] == {"post_group": {"text": "?!"}}
 
 
 def test_an_event_with_a_url_has_one_pending_delivery_that_is_due_at_once(workspace: Workspace) -> None:
@@ -100,7 +101,7 @@ def test_a_group_has_each_sequence_number_once(workspace: Workspace) -> None:
 def test_the_bell_rings_for_an_event_with_a_url_only() -> None:
     rung: list[str] = []
     bell.answer_with("deliver", lambda: rung.append("deliver"))
-    workspace = make_workspace()
+    workspace = WorkspaceFactory.create()
     try:
         emit(workspace, None)
         assert rung == []

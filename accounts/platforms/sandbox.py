@@ -1,0 +1,85 @@
+"""The simulator: publishes nothing, asks nobody, and does what the text tells it to.
+
+Markers in a post's text steer it, so that callers can test how they handle failures:
+
+- `[sandbox:reject]` is refused, `[sandbox:reauth]` loses the account, `[sandbox:unknown]` ends with nobody knowing;
+- `[sandbox:rate_limit]` and `[sandbox:outage]` fail at every attempt, `[sandbox:flaky]` at the first one only;
+- `[sandbox:slow]` takes five seconds, then publishes.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from accounts.platforms.base import Platform
+from accounts.platforms.errors import (
+    AccountDisconnected,
+    ContentRejected,
+    OutcomeUnknown,
+    PlatformError,
+    RateLimited,
+    Transient,
+)
+from accounts.platforms.types import Content, Grant, Identity, Progress, Published
+
+SLOW = timedelta(seconds=5)
+
+
+class Sandbox(Platform):
+    """Stands for one platform: its name, label and capabilities, none of its effects.
+
+    Simulating a post again does no harm, so no phase is irreversible and an interrupted one is resumed.
+    """
+
+    method = "credentials"
+
+    def __init__(self, platform: Platform) -> None:
+        # ClassVars of the base: this one class stands for every platform.
+        self.name = platform.name  # type: ignore[misc]
+        self.label = platform.label  # type: ignore[misc]
+        self.capabilities = platform.capabilities  # type: ignore[misc]
+
+    def unavailable_reason(self) -> str:
+        """Sandbox accounts are not connected by anybody."""
+        return "Sandbox accounts are made together with their workspace."
+
+    def account(self, workspace_id: str) -> Identity:
+        """The sandbox account of this platform in a workspace."""
+        return self._identity(f"sandbox-{workspace_id}")
+
+    def identify(self, grant: Grant) -> Identity:
+        """The account that the grant's `external_id` names."""
+        return self._identity(grant.external_id)
+
+    def refresh(self, grant: Grant) -> Grant:
+        """The grant as it is."""
+        return grant
+
+    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+        """Publish in one step, or as the text's marker says. Raises what the marker stands for."""
+        if fault := _fault(content):
+            raise fault
+        if progress.phase == "start" and "[sandbox:slow]" in content.text:
+            return Progress("publish", ready_at=timezone.now() + SLOW)
+        return Published(
+            external_id=f"sandbox-{content.key}", permalink=f"https://sandbox.invalid/{self.name}/{content.key}"
+        )
+
+    def _identity(self, external_id: str) -> Identity:
+        return Identity(external_id, handle=f"sandbox.{self.name}", display_name=f"{self.label} sandbox")
+
+
+def _fault(content: Content) -> PlatformError | None:
+    """What goes wrong with this content at this attempt."""
+    faults: dict[str, PlatformError] = {
+        "reject": ContentRejected("The sandbox rejects this post, as its text asks."),
+        "rate_limit": RateLimited("The sandbox's rate limit is used up, as the text asks."),
+        "outage": Transient("The sandbox is down, as the text asks."),
+        "reauth": AccountDisconnected("The sandbox no longer takes the account's credentials, as the text asks."),
+        "unknown": OutcomeUnknown("The sandbox does not say whether it published, as the text asks.", final=True),
+    }
+    if content.attempt == 1:
+        faults["flaky"] = Transient("The sandbox fails at the first attempt, as the text asks.")
+    return next((fault for marker, fault in faults.items() if f"[sandbox:{marker}]" in content.text), None)

@@ -1,0 +1,104 @@
+"""What every test may use: an API client, a workspace with its owner, a teammate and a stranger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import ConnectedAccount
+from config.api import rate_limit
+from config.api.scopes import SCOPES
+from tests import factories
+from workspaces.models import Member, User, Workspace
+
+
+class ApiClient:
+    """Speaks JSON with a bearer token. `answer.json()` is the body; every answer carries its trace id."""
+
+    def __init__(self, token: str | None = None) -> None:
+        self.token = token
+        self.http = Client(raise_request_exception=False)
+
+    def request(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.token:
+            named.setdefault("authorization", f"Bearer {self.token}")
+        content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        kind = named.pop("content-type", "application/json")
+        return self.http.generic(method, path, content, content_type=kind, headers=named)
+
+    def get(self, path: str, **headers: str) -> Any:
+        return self.request("GET", path, **headers)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self.request("POST", path, {} if body is None else body, **headers)
+
+    def delete(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self.request("DELETE", path, body, **headers)
+
+
+@pytest.fixture(autouse=True)
+def _fresh_rate_limits(settings: Any) -> None:
+    """Each test begins with an unused limit, and one that only tests of the limit meet."""
+    settings.RATE_LIMIT_PER_MINUTE = 100_000
+    rate_limit.limiter.cache_clear()
+
+
+@pytest.fixture
+def owner(db: None) -> User:
+    return factories.UserFactory(display_name="Owner")
+
+
+@pytest.fixture
+def workspace(owner: User) -> Workspace:
+    return factories.WorkspaceFactory(owner_user=owner)
+
+
+@pytest.fixture
+def teammate(workspace: Workspace) -> User:
+    user = factories.UserFactory(display_name="Teammate")
+    Member.objects.create(workspace=workspace, user=user, role="member")
+    return user
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    """The owner of another workspace."""
+    return factories.WorkspaceFactory().owner_user
+
+
+@pytest.fixture
+def account(workspace: Workspace) -> ConnectedAccount:
+    return factories.AccountFactory(workspace=workspace)
+
+
+@pytest.fixture
+def api(workspace: Workspace) -> ApiClient:
+    """A workspace key with every scope."""
+    return ApiClient(factories.workspace_key(workspace))
+
+
+@pytest.fixture
+def key_with(workspace: Workspace) -> Any:
+    """Makes a client whose workspace key holds these scopes."""
+
+    def make(*scopes: str) -> ApiClient:
+        return ApiClient(factories.workspace_key(workspace, scopes))
+
+    return make
+
+
+@pytest.fixture
+def agent_client(workspace: Workspace) -> Any:
+    """Makes a client of an agent of the workspace."""
+
+    def make(scopes: Iterable[str] = SCOPES, **fields: Any) -> ApiClient:
+        return ApiClient(
+            factories.agent_key(factories.AgentFactory(workspace=workspace, scopes=list(scopes), **fields))
+        )
+
+    return make

@@ -1,0 +1,121 @@
+"""The worker's duty, with real threads and receivers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import connection
+
+from tests.fakes.receiver import Manner, Receiver
+from tests.webhooks.rows import emit
+from webhooks.duty import DeliverDuty
+from webhooks.host_shares import QUICK_HOST_SHARE, SLOW_HOST_SHARE
+from webhooks.models import Delivery, DeliveryStatus
+from webhooks.services import NewEvent, emit_many
+from workspaces.models import Workspace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def duty() -> Iterator[DeliverDuty]:
+    made = DeliverDuty()
+    made.start()
+    yield made
+    if not made.stopping:
+        made.stop(5)
+
+
+def emit_to(workspace: Workspace, url: str, count: int) -> None:
+    emit_many(
+        NewEvent(
+            workspace_id=workspace.id,
+            kind="post.published",
+            post_group_id=url,
+            sequence=number,
+            trace_id="",
+            sandbox=False,
+            url=url,
+            data={"number": number},
+        )
+        for number in range(count)
+    )
+
+
+def test_what_is_emitted_is_delivered_and_recorded(workspace: Workspace, receiver: Receiver, duty: DeliverDuty) -> None:
+    emit_to(workspace, receiver.url, 300)
+    receiver.wait_for(300, timeout=20)
+    duty.stop(5)
+
+    assert Delivery.objects.filter(status=DeliveryStatus.DELIVERED, attempts=1, lease_until=None).count() == 300
+    assert len({request.headers["x-service-delivery-id"] for request in receiver.requests}) == 300
+
+
+def test_hanging_receivers_delay_no_other_and_hold_a_bounded_share(
+    workspace: Workspace, receiver: Receiver, duty: DeliverDuty
+) -> None:
+    with Receiver(otherwise=Manner.HANG) as dead, Receiver(otherwise=Manner.DRIP_HEAD) as dripping:
+        emit_to(workspace, dead.url, 50)
+        emit_to(workspace, dripping.url, 50)
+        dead.wait_for(SLOW_HOST_SHARE)
+        dripping.wait_for(SLOW_HOST_SHARE)
+        emit_to(workspace, receiver.url, 50)
+        receiver.wait_for(50, timeout=5)  # half of an attempt's deadline: nothing waited for the others
+        duty.stop(0)
+
+        assert (len(dead.requests), len(dripping.requests)) == (SLOW_HOST_SHARE, SLOW_HOST_SHARE)
+
+
+def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, duty: DeliverDuty) -> None:
+    with Receiver(Manner.HANG) as slow:
+        emit(workspace, slow.url)
+        slow.wait_for(1)
+        stopping = threading.Thread(target=_in_thread(lambda: duty.stop(10)))
+        stopping.start()
+        slow.release()
+        stopping.join()
+
+    delivery = Delivery.objects.get()
+    assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
+
+
+def test_what_does_not_finish_in_time_is_given_back_as_it_was(workspace: Workspace, duty: DeliverDuty) -> None:
+    with Receiver(Manner.HANG) as slow:
+        emit(workspace, slow.url)
+        slow.wait_for(1)
+        duty.stop(0)
+
+    delivery = Delivery.objects.get()
+    assert (delivery.status, delivery.attempts, delivery.lease_until) == (DeliveryStatus.PENDING, 0, None)
+    assert delivery.due_at is not None
+
+
+def test_a_refused_address_ends_without_a_connection(workspace: Workspace, duty: DeliverDuty) -> None:
+    emit(workspace, "https://10.0.0.1/hook")
+    with Receiver() as other:
+        emit(workspace, other.url)
+        other.wait_for(1)
+    duty.stop(5)
+
+    assert Delivery.objects.get(host="").status == DeliveryStatus.DEAD_LETTER
+
+
+def test_a_quick_host_gets_its_whole_share(workspace: Workspace, duty: DeliverDuty) -> None:
+    with Receiver(200, 200, otherwise=Manner.HANG) as turning:
+        emit_to(workspace, turning.url, 2 + 2 * QUICK_HOST_SHARE)
+        turning.wait_for(2 + QUICK_HOST_SHARE)
+        duty.stop(0)
+
+        assert len(turning.requests) == 2 + QUICK_HOST_SHARE
+
+
+def _in_thread(work: Callable[[], None]) -> Callable[[], None]:
+    def run() -> None:
+        try:
+            work()
+        finally:
+            connection.close()
+
+    return run
