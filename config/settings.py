@@ -110,7 +110,7 @@ REDIS_URL = env.str("REDIS_URL", default="")
 EMBEDDED = SQLITE and not REDIS_URL  # one web process and one worker process on this machine, nothing else
 
 # Celery rings the bell and keeps the time; the rows in the database are the queue (config/db/due.py).
-CELERY_BROKER_URL = REDIS_URL or "memory://"
+CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {
         "visibility_timeout": 900,

@@ -21,7 +21,7 @@ def live_workspaces() -> QuerySet[Workspace]:
     return Workspace.objects.exclude(status=WorkspaceStatus.DELETED)
 
 
-def workspaces_of(*, caller: Caller, owner_user_id: str, limit: int, cursor: str | None) -> Page[Workspace]:
+def workspaces_of(*, caller: Caller, owner_user_id: str, limit: int, cursor: str | None = None) -> Page[Workspace]:
     """The workspaces that this owner has and the caller may see: a user all of their own, a key its own workspace."""
     owned = live_workspaces().filter(owner_user_id=owner_user_id)
     if caller.is_user:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 from config.api import fields
@@ -11,7 +13,17 @@ from config.api.serializers import PageQuery, page_of, preview_of
 from workspaces.models import Workspace
 
 
-class WorkspaceSerializer(serializers.ModelSerializer):
+class OptionalPack(serializers.BaseSerializer):
+    """`commit_pack_id` is optional in the contract: absent, not null."""
+
+    def to_representation(self, instance: Workspace) -> dict[str, Any]:
+        shown: dict[str, Any] = super().to_representation(instance)
+        if shown["commit_pack_id"] is None:
+            del shown["commit_pack_id"]
+        return shown
+
+
+class WorkspaceSerializer(OptionalPack, serializers.ModelSerializer):
     """A workspace; exactly these fields, wherever one appears."""
 
     status = serializers.ChoiceField(choices=WorkspaceStatus.choices)
@@ -33,12 +45,6 @@ class WorkspaceSerializer(serializers.ModelSerializer):
             "created_at",
             "updated_at",
         )
-
-    def to_representation(self, instance: Workspace) -> dict[str, object]:
-        shown = super().to_representation(instance)
-        if shown["commit_pack_id"] is None:
-            del shown["commit_pack_id"]  # optional in the contract: absent, not null
-        return shown
 
 
 class WorkspaceEnvelope(serializers.Serializer):
@@ -69,7 +75,7 @@ class SandboxAccountsSerializer(serializers.Serializer):
     platforms = serializers.ListField(child=serializers.CharField())
 
 
-class WorkspaceToCreateSerializer(CreateWorkspaceSerializer):
+class WorkspaceToCreateSerializer(OptionalPack, CreateWorkspaceSerializer):
     """A workspace as it would be made."""
 
     dry_run = None  # type: ignore[assignment]

@@ -42,7 +42,7 @@ def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = Fals
     commit_pack_id. The caller is the user who is to own it, or a workspace key whose workspace has that owner.
     Raises Forbidden for another owner, ScopeMissing, ValidationFailed.
     """
-    _require_owner(caller, owner_user_id)
+    require_maker(caller, owner_user_id)
     plan = WorkspacePlan(
         Workspace(owner_user_id=owner_user_id, slug=_free_slug(fields["name"]), **fields),
         {key: value for provisioner in _provisioners() for key, value in provisioner.preview().items()},
@@ -69,7 +69,8 @@ def create_user(*, email: str, display_name: str = "", **identity: str) -> User:
     return User.objects.create_user(email=email, display_name=display_name, **identity)
 
 
-def _require_owner(caller: Caller, owner_user_id: str) -> None:
+def require_maker(caller: Caller, owner_user_id: str) -> None:
+    """Let pass who may make workspaces for this owner. Raises Forbidden, ScopeMissing, WorkspacePaused."""
     if caller.is_user:
         if caller.actor_id != owner_user_id:
             raise Forbidden("A workspace can be made for yourself only.")

@@ -15,6 +15,12 @@ from workspaces.serializers import (
 )
 
 
+def _owner(call: Call) -> str:
+    """An owner and the keys of their workspaces share Idempotency-Keys; nobody else is to be shown a replay."""
+    services.require_maker(call.caller, call.data["owner_user_id"])
+    return f"owner:{call.data['owner_user_id']}"
+
+
 class WorkspaceViewSet(OperationViewSet):
     @operation(
         "workspaces.list",
@@ -32,7 +38,7 @@ class WorkspaceViewSet(OperationViewSet):
         responses={201: WorkspaceEnvelope},
         preview=CreateWorkspacePreview,
         idempotent="transaction",
-        idempotency_actor=lambda call: f"owner:{call.data['owner_user_id']}",
+        idempotency_actor=_owner,
         errors=("FORBIDDEN", "SCOPE_MISSING", "WORKSPACE_PAUSED"),
     )
     def create(self, call: Call) -> Reply | Preview:

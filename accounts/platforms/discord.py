@@ -14,6 +14,8 @@ MAX_FILE_BYTES = 10_485_760
 
 
 class Discord(Platform):
+    """Channels that a webhook opens; not connected by this service yet."""
+
     name = "discord"
     label = "Discord"
     method = "credentials"

@@ -12,6 +12,8 @@ from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextR
 
 
 class Facebook(Platform):
+    """Facebook pages; not connected by this service yet."""
+
     name = "facebook"
     label = "Facebook"
     capabilities = Capabilities(

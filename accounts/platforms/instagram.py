@@ -28,6 +28,8 @@ def mentions(text: str) -> int:
 
 
 class Instagram(Platform):
+    """Instagram professional accounts; not connected by this service yet."""
+
     name = "instagram"
     label = "Instagram"
     capabilities = Capabilities(

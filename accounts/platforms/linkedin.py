@@ -12,6 +12,8 @@ from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextR
 
 
 class LinkedIn(Platform):
+    """LinkedIn members and pages; not connected by this service yet."""
+
     name = "linkedin"
     label = "LinkedIn"
     capabilities = Capabilities(

@@ -12,6 +12,8 @@ from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextR
 
 
 class Mastodon(Platform):
+    """Accounts on any server with Mastodon's API; not connected by this service yet."""
+
     name = "mastodon"
     label = "Mastodon"
     method = "credentials"

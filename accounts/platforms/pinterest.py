@@ -12,6 +12,8 @@ from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextR
 
 
 class Pinterest(Platform):
+    """Pinterest accounts; not connected by this service yet."""
+
     name = "pinterest"
     label = "Pinterest"
     capabilities = Capabilities(

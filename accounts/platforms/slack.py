@@ -12,6 +12,8 @@ from accounts.platforms.types import Capabilities, MediaRules, TextRules
 
 
 class Slack(Platform):
+    """Channels that an incoming webhook opens; not connected by this service yet."""
+
     name = "slack"
     label = "Slack"
     method = "credentials"

@@ -12,6 +12,8 @@ from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextR
 
 
 class Telegram(Platform):
+    """Chats that a bot may post to; not connected by this service yet."""
+
     name = "telegram"
     label = "Telegram"
     method = "credentials"

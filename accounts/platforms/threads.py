@@ -12,6 +12,8 @@ from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextR
 
 
 class Threads(Platform):
+    """Threads profiles; not connected by this service yet."""
+
     name = "threads"
     label = "Threads"
     capabilities = Capabilities(

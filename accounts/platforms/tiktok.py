@@ -12,6 +12,8 @@ from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextR
 
 
 class TikTok(Platform):
+    """TikTok creators; not connected by this service yet."""
+
     name = "tiktok"
     label = "TikTok"
     capabilities = Capabilities(

@@ -22,6 +22,8 @@ def cashtags(text: str) -> int:
 
 
 class X(Platform):
+    """X accounts; not connected by this service yet."""
+
     name = "x"
     label = "X"
     capabilities = Capabilities(

@@ -12,6 +12,8 @@ from accounts.platforms.types import Capabilities, MediaRules, TextRules, VideoR
 
 
 class YouTube(Platform):
+    """YouTube channels; not connected by this service yet."""
+
     name = "youtube"
     label = "YouTube"
     capabilities = Capabilities(

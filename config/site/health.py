@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
@@ -31,7 +32,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
         beats = dict(Heartbeat.objects.values_list("duty", "beat_at"))
         oldest = {"publish": _oldest(PostTarget, now), "deliver": _oldest(Delivery, now)}
     except DatabaseError:
-        return JsonResponse({"status": "unavailable", "checks": {"database": "unreachable"}}, status=503)
+        return _told({"status": "unavailable", "checks": {"database": "unreachable"}}, False)
     checks = {"database": "ok"}
     for duty, age in oldest.items():
         beat = beats.get(duty)
@@ -39,7 +40,14 @@ def readyz(request: HttpRequest) -> JsonResponse:
         checks[duty] = "overdue" if age > OVERDUE.total_seconds() else "ok" if alive else "no worker"
     ready = all(state == "ok" for state in checks.values())
     body = {"status": "ok" if ready else "unavailable", "checks": checks, "oldest_due_seconds": oldest}
-    return JsonResponse(body, status=200 if ready else 503)
+    return _told(body, ready)
+
+
+def _told(body: dict[str, Any], ready: bool) -> JsonResponse:
+    """A red answer is for whoever asked; it is no fault of this request that the log should tell."""
+    response = JsonResponse(body, status=200 if ready else 503)
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
 
 
 def _oldest(model: type[PostTarget] | type[Delivery], now: datetime) -> float:

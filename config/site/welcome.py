@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
+from django.conf import settings
 from django.core.management.base import OutputWrapper
+from django.urls import reverse
 
 from config.site.demo import Demo
+
+NOW = "@NOW@"  # stands for the shell's own clock at the moment of pasting
 
 
 def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, data_dir: Path) -> None:
@@ -25,23 +30,28 @@ def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, da
     lines = ["", "The service is up. Ctrl-C stops it.", ""]
     lines += [f"  {name:<10} {place}" for name, place in places.items()]
     if demo is not None:
-        lines += ["", "Publish a first post, to the sandbox:", "", f"  {first_post(demo)}"]
+        lines += ["", "Publish a first post to the sandbox, and watch its signed events arrive in this log:", "", f"  {first_post(demo)}"]
     stdout.write("\n".join([*lines, "", ""]))
     stdout.flush()
 
 
 def first_post(demo: Demo) -> str:
-    """One shell line that publishes a post to the demo's sandbox account and shows how it ended."""
-    body = {
+    """One shell line: a post to the demo's sandbox account, scheduled for now, whose answer comes when it is published.
+
+    Where webhooks may go to this machine, its events go to the service's own receiver, which logs them.
+    """
+    body: dict[str, Any] = {
         "text": "Hello from the sandbox",
         "targets": [{"platform": demo.sandbox_platform, "connected_account_id": demo.sandbox_account_id}],
+        "scheduled_at": NOW,
         "wait": True,
     }
-    return shlex.join(
-        [
-            *("curl", "-sS", f"{demo.base_url}/posts"),
-            *("-H", f"Authorization: Bearer {demo.api_key}"),
-            *("-H", "Content-Type: application/json"),
-            *("-d", json.dumps(body)),
-        ]
-    )
+    if settings.OUTBOUND_ALLOW_LOOPBACK:
+        body["webhook_url"] = demo.base_url + reverse("webhook-receiver")
+    words = [
+        *("curl", "-sS", f"{demo.base_url}/posts"),
+        *("-H", f"Authorization: Bearer {demo.api_key}"),
+        *("-H", "Content-Type: application/json"),
+        *("-d", json.dumps(body)),
+    ]
+    return shlex.join(words).replace(NOW, "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'")

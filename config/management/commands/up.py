@@ -109,7 +109,7 @@ def _children(host: str, port: int) -> list[Child]:
     """The web process and the worker process, which also keeps the time for scheduled work."""
     gunicorn = [sys.executable, "-m", "gunicorn", "config.wsgi:application", "-c", "python:config.gunicorn"]
     web_processes = 1 if settings.EMBEDDED else 2  # without Redis the rate limits are kept inside the one process
-    celery = [sys.executable, "-m", "celery", "-A", "config.celery", "worker"]
+    celery = [sys.executable, "-m", "celery", "-A", "config.celery", "-q", "worker"]
     return [
         Child("web", [*gunicorn, "--bind", address(host, port), "--workers", str(web_processes)]),
         Child("worker", [*celery, "-P", "threads", "-c", "8", "--loglevel", "INFO"]),

@@ -1,0 +1,116 @@
+"""What every platform of the registry declares."""
+
+from __future__ import annotations
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from accounts.platforms.base import START, Platform
+from accounts.platforms.counting import characters, has_linked_url
+from accounts.platforms.errors import ConnectionUnavailable
+from accounts.platforms.instagram import hashtags, mentions
+from accounts.platforms.registry import PLATFORMS, platform, platforms
+from accounts.platforms.types import Content, Grant
+from accounts.platforms.x import cashtags
+
+every_platform = pytest.mark.parametrize("name", PLATFORMS)
+UNBUILT = sorted(set(PLATFORMS) - {"bluesky"})
+CREDENTIALS = {
+    "mastodon": {"instance": "mastodon.example", "access_token": "t"},
+    "telegram": {"bot_token": "123:abc_DEF-1", "chat_id": "-1001234567890"},
+    "discord": {"webhook_url": "https://discord.com/api/webhooks/1/t"},
+    "slack": {"webhook_url": "https://hooks.slack.com/services/T/B/x"},
+}
+
+
+def test_names_are_those_of_the_registry_and_labels_are_unique() -> None:
+    made = platforms()
+    assert [each.name for each in made] == list(PLATFORMS)
+    assert len({each.label for each in made}) == len(made)
+
+
+@every_platform
+def test_schemas_are_valid_and_closed(name: str) -> None:
+    made = platform(name)
+    for schema in filter(None, [made.capabilities.options, made.credentials_schema]):
+        Draft202012Validator.check_schema(schema)
+        assert (schema["type"], schema["additionalProperties"]) == ("object", False)
+    assert (made.credentials_schema is not None) == (made.method == "credentials")
+
+
+@every_platform
+def test_text_rules_count_from_nothing_and_allow_a_short_text(name: str) -> None:
+    rules = platform(name).capabilities.text
+    for limit, count in [(rules.max_length, rules.count), *((limit, count) for _, limit, count in rules.also)]:
+        assert count("") == 0
+        assert 0 <= count("Hello") <= limit
+    assert rules.url_length in (None, rules.count("https://example.com/a/long/path/to/somewhere"))
+
+
+@every_platform
+def test_media_rules_agree_with_each_other_and_with_the_features(name: str) -> None:
+    capabilities = platform(name).capabilities
+    media = capabilities.media
+    kinds = [(kind, prefix) for kind, prefix in [(media.images, "image/"), (media.videos, "video/")] if kind]
+    for kind, prefix in kinds:
+        assert 1 <= kind.max_count <= media.max_count
+        assert kind.max_bytes > 0
+        assert kind.mime_types
+        assert all(mime_type.startswith(prefix) for mime_type in kind.mime_types)
+    assert max((kind.max_count for kind, _ in kinds), default=0) == media.max_count
+    assert len(set(capabilities.features)) == len(capabilities.features)
+    assert "text" in capabilities.features
+
+
+def test_only_these_platforms_refuse_a_post_of_text_alone() -> None:
+    required = {each.name for each in platforms() if each.capabilities.media.required}
+    assert required == {"instagram", "tiktok", "youtube", "pinterest"}
+
+
+def test_only_bluesky_and_mastodon_can_tell_what_a_lost_answer_meant() -> None:
+    safe = {each.name: each.capabilities.retry_safety for each in platforms()}
+    assert {name: safety for name, safety in safe.items() if safety != "at_most_once"} == {
+        "bluesky": "idempotent",
+        "mastodon": "verifiable",
+    }
+
+
+def test_only_x_charges_for_linked_urls() -> None:
+    assert {each.name: each.capabilities.links_url for each in platforms() if each.capabilities.links_url} == {
+        "x": has_linked_url
+    }
+
+
+@pytest.mark.parametrize("name", CREDENTIALS)
+def test_credentials_are_taken_as_described_and_refused_when_a_field_is_missing_or_strange(name: str) -> None:
+    schema = Draft202012Validator(platform(name).credentials_schema or {})
+    given = CREDENTIALS[name]
+    assert schema.is_valid(given)
+    assert not schema.is_valid({**given, "password": "p"})
+    for field in given:
+        assert not schema.is_valid({key: value for key, value in given.items() if key != field})
+        assert not schema.is_valid({**given, field: ""})
+
+
+@pytest.mark.parametrize("name", UNBUILT)
+def test_a_platform_without_an_adapter_says_that_it_cannot_be_connected(name: str) -> None:
+    made: Platform = platform(name)
+    assert made.label in (made.unavailable_reason() or "")
+    with pytest.raises(ConnectionUnavailable):
+        made.connect({})
+    with pytest.raises(ConnectionUnavailable):
+        made.publish(Grant(), Content("k", "t"), START)
+
+
+def test_instagram_counts_hashtags_and_mentions() -> None:
+    text = "#one #two2 #3 a#no &#38; @alice @bob.c me@example.com"
+    assert (hashtags(text), mentions(text)) == (2, 2)
+
+
+def test_x_counts_cashtags() -> None:
+    assert cashtags("$ABC up, ($X), $5 and $TOOLONGER, $BRK.A") == 2
+
+
+def test_telegram_counts_utf16_and_slack_characters() -> None:
+    assert platform("telegram").capabilities.text.count("😀") == 2
+    assert platform("slack").capabilities.text.count is characters
