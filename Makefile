@@ -35,9 +35,9 @@ peers: .venv/development ## tests against third-party programs (BLUESKY_PDS_URL=
 
 lock: .venv/development ## pin requirements.in and requirements-dev.in anew, with hashes and without addresses
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-header --no-annotate --no-emit-index-url \
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-index-url \
 		--no-emit-find-links --output-file requirements-dev.txt requirements-dev.in
-	$(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-header --no-annotate --no-emit-index-url \
+	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-index-url \
 		--no-emit-find-links --constraint requirements-dev.txt --output-file requirements.txt requirements.in
 
 clean: ## remove the virtual environment and everything under var/

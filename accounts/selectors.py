@@ -7,9 +7,9 @@ from typing import Any
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platforms
 from billing.plans import billing_capabilities
-from config.api.caller import Caller, require
-from config.api.errors import NotFound
+from config.api.caller import Caller, absent, require
 from config.api.paging import Page, paginate
+from config.db.ids import is_id
 
 
 def accounts_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ConnectedAccount]:
@@ -21,10 +21,10 @@ def accounts_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | 
 
 def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:
     """An account that exists for this caller. Raises NotFound, ScopeMissing, WorkspacePaused."""
-    account = ConnectedAccount.objects.filter(pk=account_id).first()
+    account = ConnectedAccount.objects.filter(pk=account_id).first() if is_id(account_id, "acc") else None
     if account is None:
-        raise NotFound("There is no such account.")
-    require(caller, account.workspace_id, scope, write=write)
+        raise absent(None, "account")
+    require(caller, account.workspace_id, scope, write=write, noun="account")
     return account
 
 

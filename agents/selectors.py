@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from agents.models import Agent, ApiKey
-from config.api.caller import Caller, require
-from config.api.errors import NotFound
+from config.api.caller import Caller, absent, require
+from config.db.ids import is_id
 
 
 def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: bool = False) -> Agent:
     """An agent that exists for this caller. Raises NotFound, ScopeMissing, WorkspacePaused."""
-    agent = Agent.objects.filter(pk=agent_id).first()
+    agent = Agent.objects.filter(pk=agent_id).first() if is_id(agent_id, "agt") else None
     if agent is None:
-        raise NotFound("There is no such agent.")
-    require(caller, agent.workspace_id, scope, write=write)
+        raise absent(None, "agent")
+    require(caller, agent.workspace_id, scope, write=write, noun="agent")
     return agent
 
 
 def api_key_of(*, caller: Caller, api_key_id: str) -> ApiKey:
     """A key that exists for this caller, to be changed. Raises NotFound, ScopeMissing, WorkspacePaused."""
-    key = ApiKey.objects.select_related("agent").filter(pk=api_key_id).first()
+    key = ApiKey.objects.select_related("agent").filter(pk=api_key_id).first() if is_id(api_key_id, "key") else None
     if key is None:
-        raise NotFound("There is no such API key.")
-    require(caller, key.workspace_id, "api_keys.write")
+        raise absent(None, "API key")
+    require(caller, key.workspace_id, "api_keys.write", noun="API key")
     return key

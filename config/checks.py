@@ -10,6 +10,7 @@ from cryptography.fernet import Fernet
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
+from django.core.exceptions import ImproperlyConfigured
 
 
 def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
@@ -33,6 +34,13 @@ def _bad_encryption_key() -> bool:
     return False
 
 
+def _short_secret_key() -> bool:
+    try:
+        return len(settings.SECRET_KEY) < 32
+    except ImproperlyConfigured:  # Django's own answer to an empty one
+        return True
+
+
 _ALWAYS = [
     (_bad_encryption_key, "ENCRYPTION_KEYS holds a key that is no Fernet key: 32 bytes in URL-safe base64."),
     (lambda: settings.MEDIA_SCANNER not in ("none", "clamav"), "MEDIA_SCANNER is unknown: use none or clamav."),
@@ -40,7 +48,7 @@ _ALWAYS = [
 _IN_PRODUCTION = [
     (lambda: settings.DEBUG, "DEBUG must be off in production."),
     (lambda: settings.OUTBOUND_ALLOW_LOOPBACK, "OUTBOUND_ALLOW_LOOPBACK must be off in production."),
-    (lambda: len(settings.SECRET_KEY) < 32, "SECRET_KEY is missing or shorter than 32 characters."),
+    (_short_secret_key, "SECRET_KEY is missing or shorter than 32 characters."),
     (lambda: not settings.ENCRYPTION_KEYS, "ENCRYPTION_KEYS is missing: comma-separated Fernet keys."),
     (lambda: not settings.ALLOWED_HOSTS, "ALLOWED_HOSTS is missing: the host names that the service answers to."),
     (lambda: "*" in settings.ALLOWED_HOSTS, "ALLOWED_HOSTS must name hosts; * takes any."),

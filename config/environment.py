@@ -7,7 +7,6 @@ from pathlib import Path
 
 import environ
 from cryptography.fernet import Fernet
-from django.core.management.utils import get_random_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -19,6 +18,11 @@ def data_dir() -> Path:
     path = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
     path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def secret(name: str, default: str = "") -> str:
+    """A secret as it stands in the environment: a `$` in it is no reference to another variable."""
+    return os.environ.get(name) or default
 
 
 def seconds(name: str, default: str) -> tuple[int, ...]:
@@ -45,7 +49,7 @@ def development_secret(directory: Path, name: str) -> str:
     """
     path = directory / f"{name}.secret"
     if not path.exists():
-        made = Fernet.generate_key().decode() if name == "encryption-key" else get_random_secret_key()
+        made = Fernet.generate_key().decode()
         draft = directory / f".{name}.{os.getpid()}"
         descriptor = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:

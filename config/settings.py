@@ -13,6 +13,7 @@ from config.environment import (
     platform_settings,
     price_list,
     seconds,
+    secret,
 )
 
 ENVIRONMENT = env.str("ENVIRONMENT", default="development")
@@ -22,7 +23,7 @@ DATA_DIR = data_dir()
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
 
 # Development makes its own secrets; production names what is missing (config/checks.py) instead of guessing.
-SECRET_KEY = env.str("SECRET_KEY", default="" if PRODUCTION else development_secret(DATA_DIR, "secret-key"))
+SECRET_KEY = secret("SECRET_KEY", default="" if PRODUCTION else development_secret(DATA_DIR, "secret-key"))
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ENCRYPTION_KEYS = env.list(
     "ENCRYPTION_KEYS", default=[] if PRODUCTION else [development_secret(DATA_DIR, "encryption-key")]
@@ -144,6 +145,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "config.api.handler.csrf_failure"
 if PRODUCTION:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"
@@ -191,7 +193,6 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
-    "AUTHENTICATION_WHITELIST": [],
     "WEBHOOKS": "webhooks.openapi.EVENTS",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
@@ -226,7 +227,7 @@ PUBLISH_RETRY_SCHEDULE = seconds("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3
 WAIT_SECONDS = env.int("WAIT_SECONDS", default=25)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 SCHEDULE_GRACE_HOURS = env.int("SCHEDULE_GRACE_HOURS", default=24)
-ADMIN_TOKEN = env.str("ADMIN_TOKEN", default="")
+ADMIN_TOKEN = secret("ADMIN_TOKEN")
 MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 # Cents for each published target: by platform, and by platform when the text carries a URL that it links.

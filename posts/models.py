@@ -58,8 +58,8 @@ class PostTarget(DueRow, TimestampedModel):
     """One account that the group goes to.
 
     `phase` and `progress` say which step comes next; `step_begun` is committed before a step and taken back with its
-    outcome, so a row that is claimed with it set was left in the middle by a worker that died. `attempts` counts over
-    retries, `round_attempts` since the last release or retry.
+    outcome, so a row that is claimed with it set has a step behind it whose outcome nobody learned (its worker died, or
+    no answer came). `attempts` counts over retries, `round_attempts` since the last release or retry.
     """
 
     id = PrefixedIdField("tgt")

@@ -72,7 +72,7 @@ def plan_post(
     status = ceiling(caller, GroupStatus.DRAFT if draft else _wanted(scheduled_at))
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
-    _refuse_unknown_media(media)
+    refuse_unknown_media(media)
     inputs = resolve_targets(caller, workspace_id, text, targets, sandbox)
     validation = validate(inputs, media_count=len(media))
     if not draft and not validation.valid:
@@ -195,7 +195,8 @@ def _wanted(scheduled_at: datetime | None) -> GroupStatus:
     return GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
 
 
-def _refuse_unknown_media(media: Sequence[Mapping[str, Any]]) -> None:
+def refuse_unknown_media(media: Sequence[Mapping[str, Any]]) -> None:
+    """Raises ValidationFailed naming each asset that the workspace does not hold."""
     if media:
         raise ValidationFailed(
             details=[

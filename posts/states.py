@@ -53,6 +53,7 @@ TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
     TargetStatus.PUBLISHED: frozenset(),
     TargetStatus.CANCELLED: frozenset(),
 }
+UNRELEASED = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.REJECTED)
 CANCELLABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.SCHEDULED)
 RETRYABLE = (GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)
 FINISHED = frozenset(

@@ -56,6 +56,11 @@ class TargetInput:
         return hashlib.sha256(self.shown_text.encode()).hexdigest()
 
     @property
+    def content_key(self) -> tuple[str, str, bool]:
+        """What makes it a repetition: the same text for the same account, both real or both simulated."""
+        return self.account.id, self.content_sha256, self.sandbox
+
+    @property
     def has_url(self) -> bool:
         """Whether the platform counts this as a post with a URL."""
         links_url = self.capabilities.links_url
@@ -112,9 +117,7 @@ class Validation:
 
 def validate(targets: Sequence[TargetInput], *, media_count: int = 0) -> Validation:
     """Check each target against its platform's Capabilities; one query, for content that was sent before."""
-    earlier = selectors.earlier_groups_with(
-        contents=[(target.account.id, target.content_sha256) for target in targets if target.shown_text]
-    )
+    earlier = selectors.earlier_groups_with(contents=[target.content_key for target in targets if target.shown_text])
     checked = []
     for index, target in enumerate(targets):
         issues = [
@@ -168,13 +171,14 @@ def _option_issues(target: TargetInput, index: int) -> list[Issue]:
     problems = jsonschema.Draft202012Validator(dict(target.capabilities.options)).iter_errors(dict(target.options))
     issues = []
     for problem in problems:
-        where = ".".join([f"targets[{index}].options", *map(str, problem.absolute_path)])
+        path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)
+        where = f"targets[{index}].options{path}"
         issues.append(Issue("OPTIONS_INVALID", "error", where, problem.message[:500]))
     return issues
 
 
-def _repeat_issues(target: TargetInput, index: int, earlier: Mapping[tuple[str, str], str]) -> list[Issue]:
-    group_id = earlier.get((target.account.id, target.content_sha256))
+def _repeat_issues(target: TargetInput, index: int, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:
+    group_id = earlier.get(target.content_key)
     if group_id is None:
         return []
     message = f"The account was sent the same text within 24 hours, by {group_id}."

@@ -15,7 +15,7 @@ from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
 from webhooks.services.events import DUTY
 
-CLAIM = 32  # at once, for hosts that are quick; as many as one of them may have in flight
+CLAIM = 128  # at once, for hosts that are quick
 CLAIM_SLOW = 16
 
 
@@ -66,12 +66,12 @@ class DeliverDuty(PollingDuty):
 
     def _claim(self) -> list[Delivery]:
         """Due deliveries to hosts with room: first to those known to be quick, then to the others."""
-        rows = deliveries.sendable()
-        quick = deliveries.claim(
-            rows.filter(host__in=self._shares.quick_with_room()), limit=min(CLAIM, self._shares.places)
-        )
+        room = self._shares.room_at_quick()
+        limit = min(CLAIM, self._shares.places, sum(room.values()))
+        quick = deliveries.claim(Delivery.objects.filter(host__in=room), limit=limit)
         limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
-        return quick + deliveries.claim(rows.exclude(host__in=self._shares.quick_or_full()), limit=limit)
+        others = Delivery.objects.exclude(host__in=self._shares.quick_or_full())
+        return quick + deliveries.claim(others, limit=limit)
 
     def _begin(self, row: Delivery, packed: Parcel | Outcome) -> None:
         self._in_flight[row.pk] = row

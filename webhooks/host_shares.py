@@ -40,8 +40,9 @@ class HostShares:
         held = sum(count for host, count in self._in_flight.items() if host not in self._quick)
         return min(self.places, SLOW_HOSTS_TOGETHER - held)
 
-    def quick_with_room(self) -> set[str]:
-        return {host for host in self._quick if self.has_room(host)}
+    def room_at_quick(self) -> dict[str, int]:
+        """How many attempts may begin at each quick host that is not full."""
+        return {host: QUICK_HOST_SHARE - self._in_flight[host] for host in self._quick if self.has_room(host)}
 
     def quick_or_full(self) -> set[str]:
         """The hosts that are left out when slow ones get their turn."""

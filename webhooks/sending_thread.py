@@ -12,14 +12,17 @@ import aiohttp
 from config.outbound import create_session
 from webhooks.sender import IN_FLIGHT, Outcome, Parcel, attempt
 
+GATHER_SECONDS = 0.01  # outcomes are told of in groups, since each telling costs the listener a few statements
+
 
 class SendingThread:
-    """`submit` from one other thread, take the outcomes there with `finished`; `when_finished` is called for each."""
+    """`submit` from one other thread; `when_finished` tells that there are outcomes, take them with `finished`."""
 
     def __init__(self, when_finished: Callable[[], None]) -> None:
         self._when_finished = when_finished
         self._finished: deque[tuple[str, Outcome]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._gathering = False
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="deliveries", daemon=True)
         self._loop: asyncio.AbstractEventLoop
@@ -59,4 +62,10 @@ class SendingThread:
 
     async def _attempt(self, key: str, parcel: Parcel) -> None:
         self._finished.append((key, await attempt(self._session, parcel)))
+        if not self._gathering:
+            self._gathering = True
+            self._loop.call_later(GATHER_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        self._gathering = False
         self._when_finished()

@@ -58,12 +58,15 @@ def connect_account(
 def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:
     """Forget the account's secrets and revoke them at the platform, where that can be done. Raises NotFound, ScopeMissing."""
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.write", write=True)
-    grant = None if dry_run else account.grant()
+    connected = account.status != ConnectedAccount.Status.DISCONNECTED
+    grant = account.grant() if connected and not dry_run else None
     account.status = ConnectedAccount.Status.DISCONNECTED
-    account.credentials = account.tokens = account.token_expires_at = None
+    secrets = ("credentials", "tokens", "token_expires_at", "refresh_lease_until")  # a refresh under way stores nothing
+    for name in secrets:
+        setattr(account, name, None)
     with transaction.atomic():
-        if not dry_run:
-            account.save(update_fields=["status", "credentials", "tokens", "token_expires_at", "updated_at"])
+        if grant is not None:
+            account.save(update_fields=["status", *secrets, "updated_at"])
         _record(caller, "accounts.disconnect", account, dry_run=dry_run)
     if grant is not None:
         try:
@@ -86,27 +89,29 @@ def _connectable(name: str, method: str | None) -> Platform:
 
 
 def _checked(chosen: Platform, credentials: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The credentials, as the platform's schema asks for them; messages never repeat a value."""
-    problems = jsonschema.Draft202012Validator(chosen.credentials_schema or {}).iter_errors(credentials or {})
-    details = [
-        {
-            "field": ".".join(["credentials", *map(str, problem.absolute_path)]),
-            "code": str(problem.validator),
-            "message": f"Does not fit the credentials_schema of GET /capabilities: {_rule(problem)}.",
-        }
-        for problem in problems
-    ]
+    """The credentials, as the platform's schema asks for them. Raises ValidationFailed, which never repeats a value."""
+    given = credentials or {}
+    details: dict[str, dict[str, str]] = {}
+    for problem in jsonschema.Draft202012Validator(chosen.credentials_schema or {}).iter_errors(given):
+        for suffix, code, message in _faults(problem):
+            field = ".".join(["credentials", *map(str, problem.absolute_path)]) + suffix
+            details.setdefault(field, {"field": field, "code": code, "message": message})
     if details:
-        raise ValidationFailed(details=details)
-    return credentials or {}
+        raise ValidationFailed(details=list(details.values()))
+    return given
 
 
-def _rule(problem: jsonschema.ValidationError) -> str:
-    if problem.validator == "required":
-        return f"needs {', '.join(problem.validator_value)}"
-    if problem.validator == "additionalProperties":
-        return f"takes {', '.join(problem.schema['properties'])} and nothing else"
-    return f"{problem.validator} {problem.validator_value}"
+def _faults(problem: jsonschema.ValidationError) -> list[tuple[str, str, str]]:
+    """What does not fit, as (what its field has behind the problem's path, code, message)."""
+    rule, value, instance = str(problem.validator), problem.validator_value, problem.instance
+    if rule == "required":
+        return [(f".{name}", "required", "This field is required.") for name in value if name not in instance]
+    if rule == "additionalProperties":
+        known = problem.schema["properties"]
+        return [
+            (f".{name}", "unknown_field", "This field is not known here.") for name in instance if name not in known
+        ]
+    return [("", rule, f"Does not fit the credentials_schema of GET /capabilities: {rule} {value}.")]
 
 
 def _keep(workspace_id: str, chosen: Platform, connection: Connection) -> ConnectedAccount:

@@ -13,6 +13,7 @@ from agents.models import Agent, ApiKey, ClaimToken
 from agents.services.keys import issue_key
 from auditlog.services import record
 from config.api.caller import Caller, WorkspaceStatus
+from config.api.errors import WorkspacePaused
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ def claim_agent(*, caller: Caller, claim_token: str) -> AgentClaimed:
     """Burn the token and issue the agent's key; of many at once, one wins.
 
     Any authenticated caller may bring the token: who holds it, is the agent.
-    Raises ClaimTokenInvalid, ClaimTokenUsed, ClaimTokenExpired.
+    Raises ClaimTokenInvalid, ClaimTokenUsed, ClaimTokenExpired, WorkspacePaused.
     """
     claim = (
         ClaimToken.objects.select_related("agent__workspace").filter(token_sha256=tokens.digest(claim_token)).first()
@@ -37,6 +38,8 @@ def claim_agent(*, caller: Caller, claim_token: str) -> AgentClaimed:
     )
     if claim is None or claim.agent.workspace.status == WorkspaceStatus.DELETED:
         raise ClaimTokenInvalid()
+    if claim.agent.workspace.status == WorkspaceStatus.PAUSED:
+        raise WorkspacePaused()
     now = timezone.now()
     with transaction.atomic():
         burned = ClaimToken.objects.filter(pk=claim.pk, burned_at=None, expires_at__gt=now).update(burned_at=now)

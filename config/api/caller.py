@@ -77,6 +77,8 @@ class Caller:
     @property
     def actor_type(self) -> str:
         """As audit entries name it: a workspace key's client may say that it is a cli, mcp or agent_runtime."""
+        if self.kind == "claim":  # who holds the claim token, is the agent
+            return "agent"
         return self.via if self.kind == "api_key" and self.via else self.kind
 
     @property
@@ -101,16 +103,18 @@ def require(
     *,
     write: bool = True,
     body_field: str | None = None,
+    noun: str = "workspace",
 ) -> None:
     """Let the caller act in the workspace, or raise.
 
     In this order: ScopeMissing; NotFound for a workspace that is foreign, absent or deleted (ValidationFailed on
     `body_field` when its id came in a body); WorkspacePaused when a write meets a pause. `scope` None: any caller.
+    `noun` names what was asked for, so that a foreign one is answered as an absent one is.
     """
     if not caller.is_user:
         require_scope(caller, scope)
     if not _enter(caller, workspace_id):
-        raise absent(body_field, "workspace")
+        raise absent(body_field, noun)
     require_scope(caller, scope)
     if write and caller.workspace_status == WorkspaceStatus.PAUSED:
         raise errors.WorkspacePaused()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, JsonResponse, UnreadablePostError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
+from django.views.csrf import csrf_failure as django_csrf_failure
+from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import permission_denied as django_permission_denied
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -15,6 +19,7 @@ from rest_framework.response import Response
 from config.api import errors
 
 logger = logging.getLogger(__name__)
+PAGES = ("/admin/", "/dashboard/")  # where a person is, and gets HTML
 
 _TRANSLATED: list[tuple[type[Exception] | tuple[type[Exception], ...], type[errors.ApiError]]] = [
     (Http404, errors.NotFound),
@@ -89,9 +94,29 @@ def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
 
 def permission_denied(request: HttpRequest, exception: Exception) -> Any:
     """handler403: the envelope, and Django's own page where a person is at the admin or dashboard."""
-    if request.path.startswith(("/admin/", "/dashboard/")):
+    if request.path.startswith(PAGES):
         return django_permission_denied(request, exception)
     return respond(errors.Forbidden())
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
+    """CSRF_FAILURE_VIEW: as `permission_denied`; no operation of the API takes cookies, so none is ever refused here."""
+    if request.path.startswith(PAGES):
+        return django_csrf_failure(request, reason)
+    return respond(errors.Forbidden())
+
+
+def read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """For a plain view that answers GET and HEAD: any other method gets the envelope."""
+
+    @csrf_exempt
+    @functools.wraps(view)
+    def answer(request: HttpRequest) -> HttpResponse:
+        if request.method in ("GET", "HEAD"):
+            return view(request)
+        return respond(errors.MethodNotAllowed(headers={"Allow": "GET, HEAD"}))
+
+    return answer
 
 
 def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:

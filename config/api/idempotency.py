@@ -13,10 +13,11 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import OperationalError, connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.api.errors import IdempotencyInProgress, ValidationFailed
@@ -66,11 +67,11 @@ def ticket(*, workspace_id: str, actor: str, operation: str, key: str, request: 
 def in_transaction(slip: Ticket, work: Callable[[], Any], answer_of: Callable[[Any], Answer]) -> Any:
     """Run `work` and keep its answer in one transaction; returns its result, or the IdempotencyRecord to replay."""
     with transaction.atomic():
-        kept = _claim(slip, lease=None)
+        kept = _claim(slip, lease_until=None)
         if kept is not None:
             return _answered(kept)
         result = work()
-        _settle(slip, answer_of(result))
+        _settle(slip, answer_of(result), lease_until=None)
     return result
 
 
@@ -78,8 +79,9 @@ def under_lease(slip: Ticket, work: Callable[[], Any], answer_of: Callable[[Any]
     """As `in_transaction`, for work that must not hold a transaction open; another request with the key waits for it."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
+        lease_until = timezone.now() + LEASE
         with transaction.atomic():
-            kept = _claim(slip, lease=LEASE)
+            kept = _claim(slip, lease_until=lease_until)
         if kept is None:
             break
         if kept.answered_at is not None:
@@ -90,9 +92,9 @@ def under_lease(slip: Ticket, work: Callable[[], Any], answer_of: Callable[[Any]
     try:
         result = work()
     except BaseException:
-        IdempotencyRecord.objects.filter(pk=slip.record_id, answered_at=None).delete()
+        _running(slip, lease_until).delete()
         raise
-    _settle(slip, answer_of(result))
+    _settle(slip, answer_of(result), lease_until=lease_until)
     return result
 
 
@@ -111,10 +113,9 @@ def purge_expired(*, batch: int = 1000) -> int:
     return total
 
 
-def _claim(slip: Ticket, *, lease: timedelta | None) -> IdempotencyRecord | None:
+def _claim(slip: Ticket, *, lease_until: datetime | None) -> IdempotencyRecord | None:
     """None when the key is ours now, else the record that stands. Waits while another transaction holds the key."""
     now = timezone.now()
-    lease_until = now + lease if lease else None
     try:
         if _insert(slip, lease_until):
             return None
@@ -135,10 +136,12 @@ def _claim(slip: Ticket, *, lease: timedelta | None) -> IdempotencyRecord | None
     if rows.filter(answered_at=None, lease_until__lte=now).update(**renewed):
         return None
     kept = rows.first()
-    return kept if kept else _claim(slip, lease=lease)  # its request failed meanwhile: the key is free again
+    return (
+        kept if kept else _claim(slip, lease_until=lease_until)
+    )  # its request failed meanwhile: the key is free again
 
 
-def _insert(slip: Ticket, lease_until: Any) -> bool:
+def _insert(slip: Ticket, lease_until: datetime | None) -> bool:
     """INSERT … ON CONFLICT DO NOTHING by hand: the ORM's form does not tell whether the row went in."""
     now = timezone.now()
     row = IdempotencyRecord(
@@ -159,10 +162,15 @@ def _insert(slip: Ticket, lease_until: Any) -> bool:
         return cursor.rowcount == 1
 
 
-def _settle(slip: Ticket, answer: Answer) -> None:
-    IdempotencyRecord.objects.filter(pk=slip.record_id).update(
+def _settle(slip: Ticket, answer: Answer, *, lease_until: datetime | None) -> None:
+    _running(slip, lease_until).update(
         answered_at=timezone.now(), status=answer.status, body=answer.body, resource_id=answer.resource_id
     )
+
+
+def _running(slip: Ticket, lease_until: datetime | None) -> QuerySet[IdempotencyRecord]:
+    """The record as long as this call holds it; a lease's end tells its holder from one that took over after it."""
+    return IdempotencyRecord.objects.filter(pk=slip.record_id, lease_until=lease_until, answered_at=None)
 
 
 def _answered(kept: IdempotencyRecord) -> IdempotencyRecord:

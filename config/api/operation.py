@@ -127,6 +127,8 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
     caller = cast(Caller, request.user)
     dry_run: bool | None = None
     try:
+        if any("\0" in value for value in path.values()):  # no text of PostgreSQL holds NUL
+            raise errors.NotFound()
         key = idempotency.read_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None
         data, query = _read_body(declared, request), _read_query(declared, request)
         call = Call(caller, declared, data, query, False, request, path)
@@ -145,7 +147,8 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
 def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) -> Response:
     if key is None or call.dry_run:
         return _respond(call, work())
-    workspace_id = call.caller.workspace_id or str(call.data.get("workspace_id", ""))
+    # A user has no workspace before the service lets them into one: the resource in the path stands for its own.
+    workspace_id = call.caller.workspace_id or "/".join(call.path.values()) or str(call.data.get("workspace_id", ""))
     actor = call.caller.idempotency_actor
     if call.operation.idempotency_actor is not None:
         workspace_id, actor = "", call.operation.idempotency_actor(call)

@@ -34,7 +34,10 @@ class BodyLimitMiddleware:
         if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
             return respond(errors.PayloadTooLarge())
         if not declared and "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
-            body = request.environ["wsgi.input"].read(MAX_BODY_BYTES + 1)
+            try:
+                body = request.environ["wsgi.input"].read(MAX_BODY_BYTES + 1)
+            except Exception:  # the server's own classes for chunks that are none
+                return respond(errors.MalformedRequest("The chunks of the body cannot be read."))
             if len(body) > MAX_BODY_BYTES:
                 return respond(errors.PayloadTooLarge())
             request._stream = BytesIO(body)

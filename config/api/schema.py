@@ -9,7 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 
 from config.api import fields
-from config.api.operation import Operation, WriteQuery
+from config.api.operation import Operation, WriteBody, WriteQuery
 from config.api.scopes import AnyOf
 from config.api.serializers import ErrorEnvelope, QuerySerializer
 
@@ -42,6 +42,31 @@ RATE_LIMIT_HEADERS = {
     }.items()
 }
 TRACE_HEADER = {"x-trace-id": {"schema": {"type": "string"}, "description": "The request's trace identifier."}}
+
+# The document tells of itself as well; it is served by a plain view (config/api/views.py).
+DOCUMENT_OPERATION = {
+    "operationId": "openapi_get",
+    "summary": "Read this contract",
+    "description": "The OpenAPI 3.1 document of the whole API. It needs no bearer token.",
+    "tags": ["openapi"],
+    "security": [],
+    "parameters": [
+        {
+            "name": "If-None-Match",
+            "in": "header",
+            "schema": {"type": "string"},
+            "description": "The ETag of the document that the caller holds.",
+        }
+    ],
+    "responses": {
+        "200": {
+            "description": "The document.",
+            "headers": {**TRACE_HEADER, "ETag": {"schema": {"type": "string"}, "description": "Names this version."}},
+            "content": {"application/json": {"schema": {"type": "object", "additionalProperties": True}}},
+        },
+        "304": {"description": "The caller holds this version already.", "headers": TRACE_HEADER},
+    },
+}
 
 
 class IdentifierField(OpenApiSerializerFieldExtension):
@@ -84,13 +109,16 @@ class OperationSchema(AutoSchema):
         return "\n\n".join(text)
 
     def get_auth(self) -> list[dict[str, list[str]]]:
+        super().get_auth()  # puts the scheme itself into the document
         scope = self.declared.scope
         if isinstance(scope, AnyOf):
             return [{"bearerAuth": [one]} for one in scope]
         return [{"bearerAuth": [scope] if scope else []}]
 
     def get_request_serializer(self) -> Any:
-        return self.declared.body
+        """A write without input of its own takes `dry_run`; for DELETE the query says it, since HTTP gives its body no meaning."""
+        previewed = self.declared.preview and self.method == "POST"
+        return self.declared.body or (WriteBody if previewed else None)
 
     def get_response_serializers(self) -> Any:
         return self.declared.responses
@@ -117,7 +145,7 @@ class OperationSchema(AutoSchema):
 
     def _get_request_body(self, direction: str = "request") -> Any:
         body = super()._get_request_body(direction)
-        if body and not any(field.required for field in self.declared.body().fields.values()):  # type: ignore[misc]
+        if body and not any(field.required for field in self.get_request_serializer()().fields.values()):
             body["required"] = False
         return body
 
@@ -158,8 +186,9 @@ class OperationSchema(AutoSchema):
 
 
 def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """A postprocessing hook: objects take no fields that are not declared."""
+    """A postprocessing hook: objects take no fields that are not declared, and the document names its own address."""
     for component in result["components"]["schemas"].values():
         if component.get("type") == "object" and "additionalProperties" not in component:
             component["additionalProperties"] = False
+    result["paths"]["/openapi.json"] = {"get": DOCUMENT_OPERATION}
     return result

@@ -8,9 +8,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
-from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
-from drf_spectacular.settings import spectacular_settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -18,6 +16,7 @@ from rest_framework.viewsets import ViewSet
 from config.api import rate_limit
 from config.api.caller import Caller
 from config.api.errors import RateLimited, Unauthenticated
+from config.api.handler import read_only
 from config.api.operation import Operation
 
 
@@ -55,12 +54,11 @@ class OperationViewSet(ViewSet):
 @lru_cache(maxsize=1)
 def document() -> tuple[bytes, str]:
     """The OpenAPI document as bytes with its ETag, built once in each process."""
-    generator = SchemaGenerator(api_version=spectacular_settings.VERSION)
-    body = json.dumps(generator.get_schema(request=None, public=True), ensure_ascii=False).encode()
+    body = json.dumps(SchemaGenerator().get_schema(request=None, public=True), ensure_ascii=False).encode()
     return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
 
-@require_safe
+@read_only
 def openapi(request: HttpRequest) -> HttpResponse:
     """GET /openapi.json: the contract; it needs no bearer, since it is read before one can be got."""
     body, etag = document()

@@ -8,8 +8,8 @@ from typing import Any
 from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
+from config.api.handler import read_only
 from config.db.due import due
 from config.site.models import Heartbeat
 from posts.models import PostTarget
@@ -19,12 +19,12 @@ FRESH = timedelta(seconds=30)
 OVERDUE = timedelta(minutes=5)
 
 
-@require_safe
+@read_only
 def healthz(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok"})
 
 
-@require_safe
+@read_only
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 when everything works, else 503 and what does not; ages in seconds."""
     now = timezone.now()

@@ -30,7 +30,8 @@ def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, da
     lines = ["", "The service is up. Ctrl-C stops it.", ""]
     lines += [f"  {name:<10} {place}" for name, place in places.items()]
     if demo is not None:
-        lines += ["", "Publish a first post to the sandbox, and watch its signed events arrive in this log:", "", f"  {first_post(demo)}"]
+        seen = ", and see its signed events arrive in this log" if settings.OUTBOUND_ALLOW_LOOPBACK else ""
+        lines += ["", f"Publish a first post to the sandbox{seen}:", "", f"  {first_post(demo)}"]
     stdout.write("\n".join([*lines, "", ""]))
     stdout.flush()
 

@@ -23,7 +23,7 @@ from config.site.models import Heartbeat
 logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 5.0
 STALLED_SECONDS = 30.0  # a duty without a round for so long gets no heartbeat
-STOP_SECONDS = 6.0
+STOP_SECONDS = 5.0
 
 
 class Duties(bootsteps.StartStopStep):
@@ -69,12 +69,10 @@ class EmbeddedBeat(bootsteps.StartStopStep):
 
     def start(self, worker: Any) -> None:
         self.service = worker.app.Beat().Service(app=worker.app)
-        self.thread = threading.Thread(target=self._run, name="beat", daemon=True)
-        self.thread.start()
+        threading.Thread(target=self._run, name="beat", daemon=True).start()
 
     def stop(self, worker: Any) -> None:
-        self.service.stop()
-        self.thread.join(2)
+        self.service.stop()  # its thread is a daemon and only keeps the time: nothing of it has to be waited for
 
     def terminate(self, worker: Any) -> None:
         self.stop(worker)

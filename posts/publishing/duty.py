@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -13,6 +14,7 @@ from config.db.duty import PollingDuty
 from posts.models import PostTarget
 from posts.publishing.engine import LEASE, publish_target
 
+logger = logging.getLogger(__name__)
 IN_FLIGHT = 24
 IN_FLIGHT_OF_A_PLATFORM = 8  # the bulkhead: a slow platform holds a third of the threads at most
 
@@ -40,10 +42,11 @@ class PublishDuty(PollingDuty):
     def finish(self, seconds: float) -> None:
         """Let what is being published end; what has not begun is given back to the other workers."""
         with self._lock:
-            waiting = [target for future, target in self._futures.items() if future.cancel()]
-            running = list(self._futures)
-        give_back(PostTarget.objects.all(), waiting)
-        wait(running, timeout=seconds)
+            futures = dict(self._futures)
+        # Outside the lock: a future that is cancelled calls `_done` in this thread.
+        waiting = {future: target for future, target in futures.items() if future.cancel()}
+        give_back(PostTarget.objects.all(), waiting.values())
+        wait(futures.keys() - waiting.keys(), timeout=seconds)
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _room(self, platform: str) -> int:
@@ -77,5 +80,7 @@ def _publish(target: PostTarget) -> None:
     close_old_connections()
     try:
         publish_target(target)
+    except Exception:  # the database was away, most likely: the claim runs out and the row is taken up again
+        logger.exception("%s was left in the middle.", target.id)
     finally:
         close_old_connections()

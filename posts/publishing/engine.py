@@ -22,6 +22,7 @@ from accounts.services import mark_needs_reauth, refresh_grant
 from config.api.caller import WorkspaceStatus
 from config.api.trace import start_trace
 from config.db.due import held
+from config.db.encryption import SealedValueError
 from posts.models import PostGroup, PostTarget
 from posts.publishing import outcomes
 from posts.publishing.outcomes import ClaimLost
@@ -50,11 +51,16 @@ def _stopped_beforehand(target: PostTarget) -> bool:
     if workspace.status == WorkspaceStatus.PAUSED:
         outcomes.postpone(target, timezone.now() + PAUSED_LOOK_AGAIN)
         return True
-    if target.step_begun and not _may_repeat(target):
+    worn_out = target.round_attempts > len(settings.PUBLISH_RETRY_SCHEDULE)
+    if _may_be_out(target):
+        if _is_idempotent(_adapter(target)) and not worn_out:
+            return False  # brought to its end, whatever has changed since
         outcomes.unconfirmed(target, "The worker that was publishing this died, and the platform cannot be asked.")
         return True
-    if target.phase and _is_irreversible(target):
-        return False  # what may be out already is brought to its end, whatever has changed since
+    if target.step_begun and worn_out:
+        message = "The worker that was preparing this died at every attempt."
+        outcomes.failed(target, "PLATFORM_UNAVAILABLE", message, "Report the trace_id to the operator of the service.")
+        return True
     if workspace.status == WorkspaceStatus.DELETED:
         outcomes.failed(target, "WORKSPACE_DELETED", "The workspace was deleted.", "Nothing: the post was stopped.")
         return True
@@ -71,13 +77,13 @@ def _stopped_beforehand(target: PostTarget) -> bool:
     return False
 
 
-def _is_irreversible(target: PostTarget) -> bool:
-    return target.phase in _adapter(target).irreversible
+def _may_be_out(target: PostTarget) -> bool:
+    """Whether an earlier try of the step to come may have published. `_begin_step` leaves the answer as it was."""
+    return target.step_begun and target.phase in _adapter(target).irreversible
 
 
-def _may_repeat(target: PostTarget) -> bool:
-    """Whether a step that a dead worker had begun can be taken again without publishing twice."""
-    return not _is_irreversible(target) or _adapter(target).capabilities.retry_safety == "idempotent"
+def _is_idempotent(adapter: Platform) -> bool:
+    return adapter.capabilities.retry_safety == "idempotent"
 
 
 def _adapter(target: PostTarget) -> Platform:
@@ -85,7 +91,14 @@ def _adapter(target: PostTarget) -> Platform:
 
 
 def _take_steps(target: PostTarget) -> None:
-    adapter, grant = _adapter(target), target.account.grant()
+    adapter = _adapter(target)
+    try:
+        grant = target.account.grant()
+    except SealedValueError:
+        logger.exception("The account of %s cannot be opened.", target.id)
+        _begin_step(target, target.phase or START.phase, first=True)
+        fault = errors.Transient("The service cannot open the account's credentials at the moment.")
+        return _record_fault(target, adapter, Grant(), fault)
     first, renewed = True, False
     while True:
         progress = Progress(target.phase or START.phase, target.progress)
@@ -147,23 +160,33 @@ def _begin_step(target: PostTarget, phase: str, *, first: bool) -> None:
 
 
 def _record_fault(target: PostTarget, adapter: Platform, grant: Grant, error: errors.PlatformError) -> None:
-    """Write what a fault means for the target: failed, tried again later, or unconfirmed."""
-    if isinstance(error, errors.ContentRejected):
-        return outcomes.failed(target, "PLATFORM_REJECTED", error.message, error.suggested_action)
-    if isinstance(error, errors.AccountDisconnected | errors.TokenExpired):
-        if not target.sandbox:
-            mark_needs_reauth(account_id=target.account_id, stale=grant)
-        return outcomes.failed(target, "ACCOUNT_NEEDS_REAUTH", error.message, error.suggested_action)
-    if isinstance(error, errors.OutcomeUnknown):
-        idempotent = adapter.capabilities.retry_safety == "idempotent" and not error.final
-        if idempotent and outcomes.retry(target, "PUBLISH_OUTCOME_UNKNOWN", error):
-            return None
+    """Write what a fault means for the target: failed, tried again later, or unconfirmed.
+
+    What may be out from an earlier try is not called failed, since a retry would then send it anew; only the platform's
+    rejection of its repetition proves that it is not there.
+    """
+    if isinstance(error, errors.AccountDisconnected | errors.TokenExpired) and not target.sandbox:
+        mark_needs_reauth(account_id=target.account_id, stale=grant)
+    code, lasting = _meaning(error, adapter)
+    may_be_out = isinstance(error, errors.OutcomeUnknown) or (
+        _may_be_out(target) and not isinstance(error, errors.ContentRejected)
+    )
+    if not lasting and outcomes.retry(target, code, error, may_be_out=may_be_out):
+        return None
+    if may_be_out:
         return outcomes.unconfirmed(target, error.message)
-    code = "PLATFORM_RATE_LIMITED" if isinstance(error, errors.RateLimited) else "PLATFORM_UNAVAILABLE"
-    if isinstance(error, errors.ConnectionUnavailable):
-        return outcomes.failed(target, code, error.message, error.suggested_action)
-    if not outcomes.retry(target, code, error):
-        outcomes.failed(
-            target, code, error.message, "The service gave up after its last attempt; retry the post later."
-        )
-    return None
+    gave_up = "The service gave up after its last attempt; retry the post later."
+    return outcomes.failed(target, code, error.message, error.suggested_action if lasting else gave_up)
+
+
+def _meaning(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]:
+    """The code that callers see, and whether another attempt would be pointless."""
+    if isinstance(error, errors.ContentRejected):
+        return "PLATFORM_REJECTED", True
+    if isinstance(error, errors.AccountDisconnected | errors.TokenExpired):
+        return "ACCOUNT_NEEDS_REAUTH", True
+    if isinstance(error, errors.OutcomeUnknown):
+        return "PUBLISH_OUTCOME_UNKNOWN", error.final or not _is_idempotent(adapter)
+    if isinstance(error, errors.RateLimited):
+        return "PLATFORM_RATE_LIMITED", False
+    return "PLATFORM_UNAVAILABLE", isinstance(error, errors.ConnectionUnavailable)

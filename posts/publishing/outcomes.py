@@ -43,8 +43,11 @@ def postpone(target: PostTarget, until: datetime) -> None:
     _write(target, due_at=until, lease_until=None)
 
 
-def retry(target: PostTarget, code: str, error: PlatformError) -> bool:
-    """Try again after the schedule's pause (or the platform's own, when that is longer); False when none is left."""
+def retry(target: PostTarget, code: str, error: PlatformError, *, may_be_out: bool) -> bool:
+    """Try again after the schedule's pause (or the platform's own, when that is longer); False when none is left.
+
+    `may_be_out` is kept with the row until the step's outcome is known, whatever the tries in between come to.
+    """
     if target.round_attempts > len(settings.PUBLISH_RETRY_SCHEDULE):
         return False
     pause = settings.PUBLISH_RETRY_SCHEDULE[target.round_attempts - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311
@@ -54,7 +57,7 @@ def retry(target: PostTarget, code: str, error: PlatformError) -> bool:
         status=TargetStatus.RETRYING,
         due_at=timezone.now() + timedelta(seconds=max(pause, asked)),
         lease_until=None,
-        step_begun=False,
+        step_begun=may_be_out,
         error=_error(code, error.message, error.suggested_action, auto_fixable=True),
     )
     return True

@@ -14,7 +14,7 @@ from config.api.scopes import any_of
 from posts import selectors
 from posts.events import tell_group
 from posts.models import PostGroup, PostTarget
-from posts.states import CANCELLABLE, GroupStatus, TargetStatus
+from posts.states import CANCELLABLE, RUNNING_TARGETS, GroupStatus, TargetStatus, roll_up
 
 
 def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) -> PostGroup:
@@ -31,9 +31,7 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
         raise _too_late(group)
     with transaction.atomic():
         if dry_run:
-            group.status = GroupStatus.CANCELLED
-            for target in group.targets.all():
-                target.status, target.due_at = TargetStatus.CANCELLED, None
+            _preview(group)
         else:
             group = _cancel(group)
         record(
@@ -46,21 +44,35 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
     return group
 
 
+def _preview(group: PostGroup) -> None:
+    now = timezone.now()
+    for target in group.targets.all():
+        if target.status in RUNNING_TARGETS:
+            if target.status != TargetStatus.PENDING or (target.lease_until and target.lease_until > now):
+                raise _too_late(group)
+            target.status, target.due_at = TargetStatus.CANCELLED, None
+    group.status, group.finished_at = roll_up(target.status for target in group.targets.all()), now
+
+
 def _cancel(group: PostGroup) -> PostGroup:
     now = timezone.now()
     locked = PostGroup.objects.select_for_update().get(pk=group.pk)
     if locked.status not in CANCELLABLE:
         raise _too_late(locked)
     free = Q(lease_until=None) | Q(lease_until__lte=now)
-    stopped = PostTarget.objects.filter(free, group=group, status=TargetStatus.PENDING).update(
+    waiting = PostTarget.objects.filter(group=group, status__in=RUNNING_TARGETS)
+    stopped = list(waiting.values_list("pk", flat=True))
+    if waiting.filter(free, status=TargetStatus.PENDING).update(
         status=TargetStatus.CANCELLED, due_at=None, lease_until=None, fence=F("fence") + 1, updated_at=now
-    )
-    if stopped != len(group.targets.all()):
+    ) != len(stopped):
         raise _too_late(locked)
-    release_many(target_ids=[target.id for target in group.targets.all()], failed=False)
-    PostGroup.objects.filter(pk=group.pk).update(status=GroupStatus.CANCELLED, finished_at=now, updated_at=now)
+    release_many(target_ids=stopped, failed=False)
     written = selectors.groups_with_targets().get(pk=group.pk)
-    tell_group(written)
+    # What an earlier round published stays so: a retry that is cancelled leaves its group as the round ended.
+    written.status = roll_up(target.status for target in written.targets.all())
+    written.finished_at = written.updated_at = now
+    PostGroup.objects.filter(pk=group.pk).update(status=written.status, finished_at=now, updated_at=now)
+    tell_group(written, f"post.{GroupStatus.CANCELLED}")
     return written
 
 

@@ -11,7 +11,7 @@ from accounts.platforms.registry import publisher
 from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold
-from config.api.caller import Caller, Mode, require
+from config.api.caller import Caller, Mode, absent
 from config.api.errors import AgentModeForbids, InvalidState
 from config.api.webhook_url import check_webhook_url
 from config.db.bell import ring
@@ -40,7 +40,8 @@ def retry_post(
     spend errors.
     """
     group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
-    require(caller, workspace_id or group.workspace_id, "posts.publish", body_field="workspace_id")
+    if workspace_id not in (None, group.workspace_id):
+        raise absent("workspace_id", "workspace")
     _check_ceiling(caller)
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
@@ -49,8 +50,8 @@ def retry_post(
     due = scheduled_at or timezone.now()
     if dry_run:
         charges = charges_of([target for target in again if target.status == TargetStatus.FAILED])
-        billing.check(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=due)
-        _preview(group, again, scheduled_at, due)
+        billing.check(workspace_id=group.workspace_id, agent_id=_payer(caller, group), charges=charges, due=due)
+        _preview(group, again, webhook_url, scheduled_at, due)
         _record(caller, group, dry_run=True)
         return group
     with transaction.atomic():
@@ -63,6 +64,11 @@ def _check_ceiling(caller: Caller) -> None:
             "The owner lets this agent publish nothing without a person.",
             suggested_action="Ask a person of the workspace to retry the post.",
         )
+
+
+def _payer(caller: Caller, group: PostGroup) -> str | None:
+    """Whose caps the new hold stands under: those of the agent that retries, else those of the agent that posted."""
+    return caller.agent_id or group.agent_id
 
 
 def _to_send(group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
@@ -98,13 +104,13 @@ def _send_again(
     failed = [target for target in again if target.status == TargetStatus.FAILED]
     charges = charges_of(failed)
     if charges:
-        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=due)
+        hold(workspace_id=group.workspace_id, agent_id=_payer(caller, group), charges=charges, due=due)
     for target in again:
         _reset(target, due)
     status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
     changes: dict[str, object] = {"status": status, "finished_at": None, "updated_at": timezone.now()}
-    if scheduled_at:
-        changes["scheduled_at"] = scheduled_at
+    if scheduled_at or group.scheduled_at:
+        changes["scheduled_at"] = due  # the time that the publisher's grace counts from
     if webhook_url:
         changes |= {"webhook_url": webhook_url, "event_url": webhook_url}
     PostGroup.objects.filter(pk=group.pk).update(**changes)
@@ -118,14 +124,14 @@ def _send_again(
 
 def _reset(target: PostTarget, due: datetime) -> None:
     """Back to pending. What certainly failed begins anew; of what may be out, an idempotent platform keeps the frozen
-    step, so that sending it again changes nothing if it is there."""
+    step, begun as it is, so that sending it again changes nothing if it is there."""
     keeps = target.status == TargetStatus.UNCONFIRMED and _is_idempotent(target)
     fresh = {} if keeps else {"phase": "", "progress": {}}
     PostTarget.objects.filter(pk=target.pk, status=target.status).update(
         status=TargetStatus.PENDING,
         due_at=due,
         lease_until=None,
-        step_begun=False,
+        step_begun=keeps,
         round_attempts=0,
         error=None,
         updated_at=timezone.now(),
@@ -137,9 +143,16 @@ def _is_idempotent(target: PostTarget) -> bool:
     return publisher(target.platform, sandbox=target.sandbox).capabilities.retry_safety == "idempotent"
 
 
-def _preview(group: PostGroup, again: list[PostTarget], scheduled_at: datetime | None, due: datetime) -> None:
+def _preview(
+    group: PostGroup,
+    again: list[PostTarget],
+    webhook_url: str | None,
+    scheduled_at: datetime | None,
+    due: datetime,
+) -> None:
     group.status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
-    group.scheduled_at, group.finished_at = scheduled_at or group.scheduled_at, None
+    group.scheduled_at = due if scheduled_at or group.scheduled_at else None
+    group.webhook_url, group.finished_at = webhook_url or group.webhook_url, None
     for target in again:
         target.status, target.due_at, target.error = TargetStatus.PENDING, due, None
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
+from datetime import timedelta
 
 from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
 
 from posts import selectors
 from posts.models import PostGroup
 from posts.states import FINISHED, GroupStatus
 
 LOOK_SECONDS = 0.1
+WAITS_FOR_A_PERSON = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 # At most half of the process's threads wait; a caller beyond that is answered at once.
 _waiting = threading.BoundedSemaphore(max(1, settings.WEB_THREADS // 2))
 _stopping = threading.Event()
@@ -33,9 +37,11 @@ def wait_until_finished(post_group_id: str) -> PostGroup:
 
 
 def _look_until_finished(post_group_id: str, deadline: float) -> None:
-    rows = PostGroup.objects.filter(pk=post_group_id).exclude(status=GroupStatus.PUBLISHING)
+    in_vain = Q(status__in=WAITS_FOR_A_PERSON) | Q(
+        status=GroupStatus.SCHEDULED, scheduled_at__gt=timezone.now() + timedelta(seconds=settings.WAIT_SECONDS)
+    )
+    settled = PostGroup.objects.filter(Q(status__in=FINISHED) | in_vain, pk=post_group_id)
     while time.monotonic() < deadline and not _stopping.is_set():
-        status = rows.values_list("status", flat=True).first()
-        if status in FINISHED or status in (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION):
+        if settled.exists():
             return
         _stopping.wait(LOOK_SECONDS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import shlex
 import signal
 import socket
 import subprocess
@@ -77,12 +76,12 @@ def test_a_wildcard_address_is_reached_through_the_loopback(host: str, reached_a
 
 @dataclass
 class Service:
-    """A running `up`: its process, its options, and what it printed until it was ready."""
+    """A running `up`: its process, its options, and the curl line that it printed when it was ready."""
 
     process: subprocess.Popen[str]
     options: list[str]
     environ: dict[str, str]
-    printed: str
+    first_post: str
 
 
 def manage(*arguments: str) -> list[str]:
@@ -106,13 +105,10 @@ def service(tmp_path: Path) -> Iterator[Service]:
     watchdog = threading.Timer(READY_SECONDS, process.kill)
     watchdog.start()
     assert process.stdout is not None
-    printed = ""
-    while "Publish a first post" not in printed and (line := process.stdout.readline()):
-        printed += line
-    printed += process.stdout.readline() + process.stdout.readline()
+    first_post = next((line for line in process.stdout if line.startswith("  curl ")), "")
     watchdog.cancel()
-    assert process.poll() is None, printed + (tmp_path / "log").read_text()
-    yield Service(process, options, environ, printed)
+    assert first_post, (tmp_path / "log").read_text()
+    yield Service(process, options, environ, first_post)
     process.kill()
     process.wait()
     process.stdout.close()
@@ -128,11 +124,17 @@ def fetch(url: str, method: str = "GET", body: str | None = None, headers: dict[
     return answer
 
 
+def curl_arguments(line: str) -> list[str]:
+    """What curl is given when a shell runs the line."""
+    script = f"""curl() {{ printf '%s\\n' "$@"; }}\n{line}"""
+    return subprocess.run(["/bin/sh", "-c", script], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
 def test_up_serves_and_stops(service: Service) -> None:
     base_url = f"http://127.0.0.1:{service.options[1]}"
     assert fetch(f"{base_url}/openapi.json")["openapi"] == "3.1.0"
 
-    _, _, url, _, authorization, _, content_type, _, body = shlex.split(service.printed.splitlines()[-1])
+    _, url, _, authorization, _, content_type, _, body = curl_arguments(service.first_post)
     headers = dict(header.split(": ", 1) for header in (authorization, content_type))
     posted = fetch(url, "POST", body, headers)
     assert posted["post_group"]["status"] == "published", posted

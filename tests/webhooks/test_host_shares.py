@@ -37,9 +37,9 @@ def test_a_new_host_gets_the_share_of_a_slow_one() -> None:
 def test_a_host_that_answered_quickly_gets_more() -> None:
     shares = quick("a")
 
-    assert shares.quick_with_room() == {"a"}
+    assert shares.room_at_quick() == {"a": QUICK_HOST_SHARE}
     assert takes(shares, "a") == QUICK_HOST_SHARE
-    assert shares.quick_with_room() == set()
+    assert shares.room_at_quick() == {}
 
 
 def test_a_host_that_turned_slow_loses_its_share() -> None:
@@ -80,4 +80,4 @@ def test_a_place_that_is_released_is_free_again() -> None:
 def test_the_memory_of_quick_hosts_is_bounded() -> None:
     shares = quick(*(f"host-{number}" for number in range(REMEMBERED_HOSTS + 1)))
 
-    assert shares.quick_with_room() == {f"host-{REMEMBERED_HOSTS}"}
+    assert shares.room_at_quick() == {f"host-{REMEMBERED_HOSTS}": QUICK_HOST_SHARE}

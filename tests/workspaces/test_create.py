@@ -11,14 +11,14 @@ import time_machine
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
-from tests import factories
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.people import as_user
 from workspaces.models import Member, User, Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
-SETTINGS = {
+OPTIONAL = {
     "default_timezone": "Europe/Berlin",
     "free_monthly_credit_cents": 0,
     "monthly_spend_cap_cents": 2**63 - 1,
@@ -33,16 +33,12 @@ DEFAULTS = {
 }
 
 
-def as_user(user: User) -> ApiClient:
-    return ApiClient(factories.user_token(user))
-
-
 def create(client: ApiClient, owner: User, *, key: str = "", **fields: Any) -> Any:
     headers = {"idempotency_key": key} if key else {}
     return client.post("/workspaces", {"owner_user_id": owner.id, "name": "Acme Labs", **fields}, **headers)
 
 
-@pytest.mark.parametrize(("given", "kept"), [({}, DEFAULTS), (SETTINGS, SETTINGS)], ids=["defaults", "all given"])
+@pytest.mark.parametrize(("given", "kept"), [({}, DEFAULTS), (OPTIONAL, SETTINGS)], ids=["defaults", "all given"])
 def test_a_user_creates_a_workspace(owner: User, given: dict[str, Any], kept: dict[str, Any]) -> None:
     with time_machine.travel(NOON, tick=False):
         answer = create(as_user(owner), owner, **given)
@@ -73,7 +69,7 @@ def test_a_new_workspace_has_a_sandbox_account_of_each_platform(owner: User) -> 
     assert {(account.sandbox, account.status) for account in accounts} == {(True, "active")}
 
 
-@pytest.mark.parametrize(("given", "kept"), [({}, DEFAULTS), (SETTINGS, SETTINGS)], ids=["defaults", "all given"])
+@pytest.mark.parametrize(("given", "kept"), [({}, DEFAULTS), (OPTIONAL, SETTINGS)], ids=["defaults", "all given"])
 def test_a_dry_run_says_what_would_be_and_makes_nothing(
     owner: User, given: dict[str, Any], kept: dict[str, Any]
 ) -> None:

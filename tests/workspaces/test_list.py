@@ -11,6 +11,7 @@ from config.db.ids import new_id
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.people import as_user
 from workspaces.models import User, Workspace
 
 FIELDS = {
@@ -27,10 +28,6 @@ FIELDS = {
     "created_at",
     "updated_at",
 }
-
-
-def as_user(user: User) -> ApiClient:
-    return ApiClient(factories.user_token(user))
 
 
 def listed(client: ApiClient, owner_user_id: str) -> list[str]:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from config.api.caller import WorkspaceStatus
@@ -35,14 +35,14 @@ RECORDED = (
 _random = secrets.SystemRandom()
 
 
-def sendable() -> QuerySet[Delivery]:
-    """Deliveries with what is needed to send them."""
-    return Delivery.objects.select_related("event", "workspace")
-
-
 def claim(deliveries: QuerySet[Delivery], *, limit: int) -> list[Delivery]:
-    """Claim up to `limit` due ones of `deliveries`."""
-    return claim_due(deliveries, limit=limit, lease=LEASE)
+    """Claim up to `limit` due ones of `deliveries`, with what is needed to send them.
+
+    The events are read afterwards: a join in the claim itself may be made for all due rows before the limit cuts them.
+    """
+    rows = claim_due(deliveries, limit=limit, lease=LEASE)
+    prefetch_related_objects(rows, "event", "workspace")
+    return rows
 
 
 def keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
@@ -83,7 +83,7 @@ def deliver_due(*, limit: int = IN_FLIGHT) -> int:
 
     For commands and tests; the worker's duty keeps receivers from delaying each other (webhooks/duty.py).
     """
-    claimed = claim(sendable(), limit=limit)
+    claimed = claim(Delivery.objects.all(), limit=limit)
     keys = keys_for(claimed)
     packed = [pack(delivery, keys) for delivery in claimed]
     sent = iter(asyncio.run(send_all([parcel for parcel in packed if isinstance(parcel, Parcel)])))

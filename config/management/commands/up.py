@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
 
 from config.site.demo import Demo, write_demo
+from config.site.models import Heartbeat
 from config.site.startup import address, answers, check_address_free, data_dir_lock, local_host
 from config.site.supervisor import Child, Supervisor
 from config.site.welcome import print_welcome
@@ -52,6 +53,7 @@ class Command(BaseCommand):
         self._say("Migrating the database …")
         try:
             call_command("migrate", interactive=False, verbosity=0)
+            Heartbeat.objects.all().delete()  # those of an earlier run would call this one ready too early
             return None if settings.PRODUCTION else write_demo(base_url=base_url)
         except OperationalError as error:
             raise CommandError(f"The database does not serve: {error}") from error

@@ -77,7 +77,7 @@ def test_each_unit_is_counted_as_unicode_defines_it(
         ("example.com", 23),
         ("http://example.com/a/very/long/path?with=query&and=more", 23),
         ("see example.com, ok", 31),
-        ("foo_bar.app.example.com", 23),
+        ("foo_bar.app.example.com", 27),
         ("mail me@ex.com", 14),
         ("日本語です。example.com中国語", 41),
     ],
@@ -108,7 +108,7 @@ def test_x_weighs_every_text_as_twitter_text_does(text: str) -> None:
         ("me@example.com", False),
         ("1.5 of 2.0", False),
         ("file.unknowntld", False),
-        ("the end.Next sentence", False),
+        ("the end.Then more", False),
         ("", False),
     ],
 )

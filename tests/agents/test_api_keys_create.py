@@ -1,0 +1,196 @@
+"""POST /auth/api-keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+
+from agents import tokens
+from agents.models import ApiKey
+from config.api.scopes import SCOPES
+from config.db.ids import new_id
+from tests import factories
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.people import as_user
+from workspaces.models import Member, User, Workspace
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+
+
+def create(client: ApiClient, workspace: Workspace, *, key: str = "", **fields: Any) -> Any:
+    body = {"workspace_id": workspace.id, "name": "CI", "scopes": ["posts.read"], **fields}
+    return client.post("/auth/api-keys", body, **({"idempotency_key": key} if key else {}))
+
+
+def made_keys() -> int:
+    return ApiKey.objects.filter(name="CI").count()
+
+
+@pytest.mark.parametrize(
+    ("expires_at", "shown"),
+    [({}, None), ({"expires_at": "2027-03-10T14:00:00+01:00"}, "2027-03-10T13:00:00Z")],
+    ids=["for ever", "for an hour"],
+)
+def test_a_key_is_made_and_its_token_shown(
+    api: ApiClient, workspace: Workspace, expires_at: dict[str, str], shown: str | None
+) -> None:
+    with time_machine.travel(NOON, tick=False):
+        answer = create(api, workspace, **expires_at)
+
+    body, made = answer.json(), ApiKey.objects.get(name="CI")
+    token = body.pop("token")
+    assert answer.status_code == 201
+    assert body == {
+        "api_key": {
+            "id": made.id,
+            "workspace_id": workspace.id,
+            "agent_id": None,
+            "name": "CI",
+            "prefix": token[:12],
+            "scopes": ["posts.read"],
+            "status": "active",
+            "created_at": "2027-03-10T12:00:00Z",
+            "expires_at": shown,
+            "last_used_at": None,
+        }
+    }
+    assert re.fullmatch("sps_key_[0-9A-Za-z]{49}", token)
+    assert made.token_sha256 == tokens.digest(token)
+
+
+def test_the_new_key_works_within_its_scopes(api: ApiClient, workspace: Workspace) -> None:
+    made = ApiClient(create(api, workspace, scopes=["accounts.read"]).json()["token"])
+
+    assert made.get(f"/accounts?workspace_id={workspace.id}").status_code == 200
+    assert_envelope(create(made, workspace), 403, "SCOPE_MISSING")
+
+
+def test_a_dry_run_says_what_would_be_and_makes_no_key(api: ApiClient, workspace: Workspace) -> None:
+    with time_machine.travel(NOON, tick=False):
+        answer = create(api, workspace, dry_run=True, expires_at="2027-03-11T12:00:00Z")
+
+    body = answer.json()
+    assert body["would_create"].pop("id").startswith("key_")
+    shared = {
+        "workspace_id": workspace.id,
+        "name": "CI",
+        "scopes": ["posts.read"],
+        "expires_at": "2027-03-11T12:00:00Z",
+    }
+    assert answer.status_code == 200
+    assert body == {
+        "dry_run": True,
+        "operation": "api_keys.create",
+        "request": shared,
+        "would_create": {
+            **shared,
+            "agent_id": None,
+            "prefix": "",
+            "status": "active",
+            "created_at": "2027-03-10T12:00:00Z",
+            "last_used_at": None,
+        },
+    }
+    assert made_keys() == 0
+
+
+def test_a_replay_answers_200_and_shows_the_token_as_null(api: ApiClient, workspace: Workspace) -> None:
+    first = create(api, workspace, key="one").json()
+
+    again = create(api, workspace, key="one", name="Another")
+
+    assert (again.status_code, again.json()) == (200, {**first, "token": None})
+    assert (again["Idempotency-Replayed"], again["Idempotency-Request-Differs"]) == ("true", "true")
+    assert made_keys() == 1
+
+
+def test_two_callers_who_use_the_same_idempotency_key_never_meet(
+    workspace: Workspace, owner: User, key_with: Callable[..., ApiClient]
+) -> None:
+    first, second = key_with(*SCOPES), key_with(*SCOPES)
+
+    made = [create(client, workspace, key="1").json()["token"] for client in (first, second, as_user(owner))]
+
+    assert len(set(made)) == 3
+    assert None not in made
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "code"),
+    [
+        ({"scopes": []}, "scopes", "min_length"),
+        ({"scopes": ["everything"]}, "scopes[0]", "invalid_choice"),
+        ({"name": ""}, "name", "blank"),
+        ({"name": "a" * 201}, "name", "max_length"),
+        ({"expires_at": "2027-03-11T12:00:00"}, "expires_at", "invalid"),
+        ({"expires_at": "2020-01-01T00:00:00Z"}, "expires_at", "invalid"),
+        ({"workspace_id": "wrk_1"}, "workspace_id", "invalid_id"),
+        ({"agent_id": None}, "agent_id", "unknown_field"),
+    ],
+)
+def test_a_field_that_is_not_right_is_named(
+    api: ApiClient, workspace: Workspace, fields: dict[str, Any], field: str, code: str
+) -> None:
+    for dry_run in (False, True):
+        body = assert_envelope(create(api, workspace, dry_run=dry_run, **fields), 422, "VALIDATION_FAILED")
+        assert [(detail["field"], detail["code"]) for detail in body["details"]] == [(field, code)]
+    assert made_keys() == 0
+
+
+@pytest.mark.parametrize("sent", ["", "x" * 256, "é", "a\tb"])
+def test_an_idempotency_key_is_1_to_255_printable_characters(api: ApiClient, workspace: Workspace, sent: str) -> None:
+    body = {"workspace_id": workspace.id, "name": "CI", "scopes": ["posts.read"]}
+    details = assert_envelope(api.post("/auth/api-keys", body, idempotency_key=sent), 422, "VALIDATION_FAILED")[
+        "details"
+    ]
+
+    assert [detail["field"] for detail in details] == ["Idempotency-Key"]
+    assert made_keys() == 0
+
+
+def test_the_owner_and_an_admin_may_make_keys(owner: User, workspace: Workspace, teammate: User) -> None:
+    Member.objects.filter(user=teammate).update(role="admin")
+
+    for user in (owner, teammate):
+        assert create(as_user(user), workspace, scopes=list(SCOPES)).status_code == 201
+
+
+def test_a_teammate_and_an_agent_may_not(
+    workspace: Workspace, teammate: User, agent_client: Callable[..., ApiClient]
+) -> None:
+    for client in (as_user(teammate), agent_client()):
+        assert_envelope(create(client, workspace), 403, "FORBIDDEN")
+    assert made_keys() == 0
+
+
+def test_a_foreign_workspace_and_an_absent_one_are_answered_alike(workspace: Workspace, stranger: User) -> None:
+    foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
+
+    for client in (as_user(stranger), foreign_key):
+        bodies = [
+            assert_envelope(create(client, one), 422, "VALIDATION_FAILED") | {"trace_id": ""}
+            for one in (workspace, Workspace(id=new_id("wrk")))
+        ]
+        assert bodies[0] == bodies[1]
+    assert made_keys() == 0
+
+
+def test_nobody_grants_a_scope_that_they_do_not_hold(workspace: Workspace, key_with: Callable[..., ApiClient]) -> None:
+    narrow = key_with("api_keys.write", "posts.read")
+
+    assert_envelope(create(narrow, workspace, scopes=["posts.read", "posts.publish"]), 403, "SCOPE_MISSING")
+    assert made_keys() == 0
+    assert create(narrow, workspace, scopes=["posts.read", "api_keys.write"]).status_code == 201
+
+
+def test_a_paused_workspace_gets_no_new_key(api: ApiClient, workspace: Workspace) -> None:
+    Workspace.objects.update(status="paused")
+
+    assert_envelope(create(api, workspace), 403, "WORKSPACE_PAUSED")
+    assert made_keys() == 0

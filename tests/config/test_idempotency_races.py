@@ -1,0 +1,170 @@
+"""Requests that race with one Idempotency-Key, and calls whose process died or came back too late."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection, transaction
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import ConnectedAccount
+from agents.models import Agent, ApiKey
+from auditlog.models import AuditEntry
+from config.api import idempotency
+from config.api.errors import IdempotencyInProgress
+from config.api.idempotency import Answer, Ticket, in_transaction, under_lease
+from config.api.models import IdempotencyRecord
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.fakes.bluesky import FakeBluesky
+from tests.threads import at_once
+from workspaces.models import User, Workspace
+
+in_threads = pytest.mark.django_db(transaction=True)
+SLIP = idempotency.ticket(workspace_id="wrk", actor="user:1", operation="a.call", key="1", request=[])
+
+
+def answer_of(result: str) -> Answer:
+    return Answer(200, {"result": result})
+
+
+@in_threads
+def test_of_forty_requests_at_once_one_makes_the_key(api: ApiClient, workspace: Workspace) -> None:
+    body = {"workspace_id": workspace.id, "name": "Once", "scopes": ["posts.read"]}
+    answers = at_once(40, lambda n: api.post("/auth/api-keys", {**body, "name": f"{n}"}, idempotency_key="1"))
+
+    assert sorted(answer.status_code for answer in answers) == [200] * 39 + [201]
+    assert ApiKey.objects.exclude(name="A key").count() == IdempotencyRecord.objects.count() == 1
+    assert AuditEntry.objects.filter(operation="api_keys.create").count() == 1
+    assert len({answer.json()["api_key"]["id"] for answer in answers}) == 1
+    assert [bool(answer.json()["token"]) for answer in answers].count(True) == 1
+    assert [answer.headers.get("Idempotency-Replayed") for answer in answers].count("true") == 39
+
+
+@in_threads
+def test_two_keys_at_once_do_not_hinder_each_other(api: ApiClient, workspace: Workspace, owner: User) -> None:
+    body = {"workspace_id": workspace.id, "owner_user_id": owner.id, "scopes": ["posts.read"], "default_mode": "draft"}
+    answers = at_once(20, lambda n: api.post("/agents", {**body, "name": "A"}, idempotency_key=str(n % 2)))
+
+    assert [answer.status_code for answer in answers] == [201] * 20
+    assert Agent.objects.count() == 2
+
+
+@in_threads
+def test_of_twelve_connections_at_once_one_asks_the_platform(
+    api: ApiClient, workspace: Workspace, settings: Settings
+) -> None:
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
+    with FakeBluesky() as pds:
+        pds.add_account("alice.test", "abcd-efgh-ijkl-mnop")
+        credentials = {"identifier": "alice.test", "app_password": "abcd-efgh-ijkl-mnop", "service": pds.url}
+        body = {"workspace_id": workspace.id, "platform": "bluesky", "credentials": credentials}
+        answers = at_once(12, lambda n: api.post("/accounts/connect", body, idempotency_key="1"))
+
+    assert [answer.status_code for answer in answers] == [200] * 12
+    assert pds.sessions_created == 1
+    assert {answer.json()["account"]["id"] for answer in answers} == {ConnectedAccount.objects.get().id}
+    assert [answer.headers.get("Idempotency-Replayed") for answer in answers].count("true") == 11
+
+
+@pytest.fixture
+def died(api: ApiClient, workspace: Workspace, settings: Settings) -> Any:
+    """Sends a connection; the first one's process died while it ran, 30 s ago."""
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
+    with FakeBluesky() as pds:
+        pds.add_account("alice.test", "abcd-efgh-ijkl-mnop")
+        credentials = {"identifier": "alice.test", "app_password": "abcd-efgh-ijkl-mnop", "service": pds.url}
+        body = {"workspace_id": workspace.id, "platform": "bluesky", "credentials": credentials}
+        api.post("/accounts/connect", body, idempotency_key="1")
+        begun = {"answered_at": None, "status": 0, "body": None, "resource_id": ""}
+        lease_until = timezone.now() + idempotency.LEASE - timedelta(seconds=30)
+        IdempotencyRecord.objects.update(**begun, lease_until=lease_until)
+        yield lambda: api.post("/accounts/connect", body, idempotency_key="1")
+
+
+def test_while_a_call_runs_its_repeat_is_told_to_wait(died: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idempotency, "WAIT_SECONDS", 0.1)
+    answer = died()
+
+    assert_envelope(answer, 409, "IDEMPOTENCY_IN_PROGRESS")
+    assert answer["retry-after"] == "1"
+
+
+def test_a_call_whose_process_died_is_taken_over_when_its_lease_ends(died: Any) -> None:
+    with time_machine.travel(timezone.now() + idempotency.LEASE, tick=False):
+        taken_over, again = died(), died()
+
+    assert [answer.status_code for answer in (taken_over, again)] == [200, 200]
+    assert "Idempotency-Replayed" not in taken_over.headers
+    assert again["Idempotency-Replayed"] == "true"
+
+
+def take_over() -> None:
+    """Another request finds the lease ended and does the work."""
+    IdempotencyRecord.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert under_lease(SLIP, lambda: "the second", answer_of) == "the second"
+
+
+def kept() -> Any:
+    """What a repeat is answered."""
+    record = under_lease(SLIP, lambda: "done anew", answer_of)
+    return record.body["result"] if isinstance(record, IdempotencyRecord) else record
+
+
+def test_who_comes_back_after_its_lease_does_not_overwrite_the_answer(db: None) -> None:
+    def work() -> str:
+        take_over()
+        return "the first"
+
+    assert under_lease(SLIP, work, answer_of) == "the first"
+    assert kept() == "the second"
+
+
+def test_who_fails_after_its_lease_does_not_free_the_key(db: None) -> None:
+    def work() -> str:
+        take_over()
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        under_lease(SLIP, work, answer_of)
+
+    assert kept() == "the second"
+
+
+def test_the_work_of_a_lease_runs_outside_any_transaction(transactional_db: None) -> None:
+    assert under_lease(SLIP, lambda: str(connection.in_atomic_block), answer_of) == "False"
+    assert kept() == "False"
+
+
+def test_effect_and_record_come_and_go_together(transactional_db: None) -> None:
+    def work() -> str:
+        AuditEntry.objects.create(operation="a.call", actor_type="user", actor_id="1", outcome="succeeded")
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        in_transaction(SLIP, work, answer_of)
+
+    assert (AuditEntry.objects.count(), IdempotencyRecord.objects.count()) == (0, 0)
+    assert in_transaction(SLIP, lambda: "done", answer_of) == "done"
+
+
+@in_threads
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets in one writer at a time")
+def test_a_repeat_waits_for_a_transaction_no_longer_than_the_lock_timeout() -> None:
+    def repeat(slip: Ticket) -> None:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '50ms'")
+            in_transaction(slip, lambda: "done twice", answer_of)
+        finally:
+            connection.close()
+
+    with transaction.atomic(), ThreadPoolExecutor(1) as threads:
+        in_transaction(SLIP, lambda: "done", answer_of)
+        with pytest.raises(IdempotencyInProgress):
+            threads.submit(repeat, SLIP).result(10)

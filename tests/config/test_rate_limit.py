@@ -1,0 +1,199 @@
+"""How many requests a caller may make, in this process and through Redis."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import uuid
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import redis
+from pytest_django import Settings
+
+from config.api import rate_limit
+from config.api.rate_limit import LocalLimiter, SharedLimiter
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.people import as_user
+from workspaces.models import User
+
+REDIS_URL = "redis://127.0.0.1:6379/0"
+
+
+class Clock:
+    """The limiter's clock, moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(rate_limit, "time", SimpleNamespace(monotonic=made.monotonic))
+    return made
+
+
+def told(answer: Any) -> tuple[int, int, int, int]:
+    """(status, limit, remaining, reset)."""
+    limit, remaining, reset = (int(answer[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset"))
+    return answer.status_code, limit, remaining, reset
+
+
+def test_a_minutes_requests_may_come_at_once_and_then_one_by_one(
+    api: ApiClient, settings: Settings, clock: Clock
+) -> None:
+    settings.RATE_LIMIT_PER_MINUTE = 60
+    answers = [told(api.get("/capabilities")) for _ in range(60)]
+
+    assert answers == [(200, 60, 59 - n, n + 1) for n in range(60)]
+    refused = api.get("/capabilities")
+    assert_envelope(refused, 429, "RATE_LIMITED")
+    assert (told(refused), refused["retry-after"]) == ((429, 60, 0, 60), "1")
+    clock.now += 0.999
+    assert api.get("/capabilities").status_code == 429
+    clock.now += 0.001
+    assert told(api.get("/capabilities")) == (200, 60, 0, 60)
+    clock.now += 60
+    assert told(api.get("/capabilities")) == (200, 60, 59, 1)
+
+
+def test_retry_after_is_when_the_next_request_passes(agent_client: Any, clock: Clock) -> None:
+    agent = agent_client(rate_limit_per_minute=2)
+    answers = [agent.get("/capabilities") for _ in range(3)]
+
+    assert [told(answer) for answer in answers] == [(200, 2, 1, 30), (200, 2, 0, 60), (429, 2, 0, 60)]
+    assert answers[2]["retry-after"] == "30"
+    clock.now += 12.5
+    assert agent.get("/capabilities")["retry-after"] == "18"
+    clock.now += 17.5
+    assert agent.get("/capabilities").status_code == 200
+    assert agent.get("/capabilities")["retry-after"] == "30"
+
+
+def test_each_key_and_each_person_has_a_limit_of_their_own(
+    api: ApiClient, key_with: Any, agent_client: Any, owner: User, settings: Settings, clock: Clock
+) -> None:
+    settings.RATE_LIMIT_PER_MINUTE = 1
+    clients = [api, key_with("posts.read"), agent_client(), agent_client(rate_limit_per_minute=3), as_user(owner)]
+
+    assert [client.get("/capabilities").status_code for client in clients] == [200] * 5
+    assert [client.get("/capabilities").status_code for client in clients] == [429, 429, 429, 200, 429]
+
+
+def test_what_is_refused_for_its_form_is_counted_too(api: ApiClient, settings: Settings, clock: Clock) -> None:
+    settings.RATE_LIMIT_PER_MINUTE = 2
+    answers = [api.post("/auth/api-keys", b"{"), api.get("/accounts/nonsense/status"), api.post("/posts", b"{")]
+
+    assert [told(answer) for answer in answers] == [(400, 2, 1, 30), (404, 2, 0, 60), (429, 2, 0, 60)]
+
+
+def test_who_is_nobody_is_told_no_limit(db: None) -> None:
+    assert "RateLimit-Limit" not in ApiClient().get("/capabilities").headers
+
+
+def test_the_local_limiter_counts_right_under_threads(clock: Clock) -> None:
+    limiter, allowed = LocalLimiter(), []
+    threads = [
+        threading.Thread(target=lambda: allowed.extend(limiter.take("a", 100).allowed for _ in range(50)))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert (allowed.count(True), allowed.count(False)) == (100, 300)
+
+
+def test_the_local_limiter_forgets_who_is_silent(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate_limit, "MAX_LOCAL_ENTRIES", 10)
+    limiter = LocalLimiter()
+    for n in range(11):
+        limiter.take(f"silent-{n}", 60)
+    clock.now += 1.5
+    limiter.take("busy", 1)
+    limiter.take("another", 60)
+
+    assert not limiter.take("busy", 1).allowed
+    assert len(limiter._arrivals) <= 3
+
+
+@pytest.fixture
+def shared_key() -> Iterator[tuple[str, redis.Redis]]:
+    """A key that nobody else uses, and the Redis that counts it."""
+    client = redis.Redis.from_url(REDIS_URL, socket_connect_timeout=0.2)
+    try:
+        client.ping()
+    except redis.RedisError:
+        pytest.skip("no Redis answers at 127.0.0.1:6379")
+    key = f"test-{uuid.uuid4().hex}"
+    yield key, client
+    client.delete(*client.scan_iter(f"rate:*:{key}"))
+
+
+def test_processes_share_a_limit_through_redis(shared_key: tuple[str, redis.Redis]) -> None:
+    key, client = shared_key
+    processes = [SharedLimiter(REDIS_URL), SharedLimiter(REDIS_URL)]
+    verdicts = [processes[n % 2].take(key, 3) for n in range(4)]
+
+    assert [(verdict.allowed, verdict.remaining) for verdict in verdicts] == [
+        (True, 2),
+        (True, 1),
+        (True, 0),
+        (False, 0),
+    ]
+    assert verdicts[3].headers()["Retry-After"] == "20"
+    assert 0 < client.ttl(f"rate:3:{key}") <= 60
+    client.set(f"rate:3:{key}", float(client.get(f"rate:3:{key}")) - 20)  # as 20 s later
+    assert [processes[0].take(key, 3).allowed for _ in range(2)] == [True, False]
+
+
+def test_threads_get_no_more_than_the_limit_from_redis(shared_key: tuple[str, redis.Redis]) -> None:
+    key, _ = shared_key
+    limiter, allowed = SharedLimiter(REDIS_URL), []
+    threads = [
+        threading.Thread(target=lambda: allowed.extend(limiter.take(key, 10).allowed for _ in range(5)))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert (allowed.count(True), allowed.count(False)) == (10, 30)
+
+
+def test_while_redis_is_away_the_process_counts_for_itself(
+    api: ApiClient, settings: Settings, caplog: pytest.LogCaptureFixture, clock: Clock
+) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        settings.REDIS_URL = f"redis://127.0.0.1:{closed.getsockname()[1]}/0"
+        settings.RATE_LIMIT_PER_MINUTE = 2
+        answers = [api.get("/capabilities") for _ in range(3)]
+        clock.now += 5
+        answers.append(api.get("/capabilities"))
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
+    assert [record.levelname for record in caplog.records if record.name == rate_limit.__name__] == ["WARNING"] * 2
+
+
+def test_a_redis_that_is_silent_costs_one_request_a_moment_and_the_others_nothing() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        silent.settimeout(0)
+        limiter = SharedLimiter(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
+        verdicts = [limiter.take("a", 20) for _ in range(21)]
+        silent.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            silent.accept()
+
+    assert [verdict.allowed for verdict in verdicts] == [True] * 20 + [False]

@@ -1,0 +1,92 @@
+"""Input for any operation: its path, query and body filled with the least that its form asks for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from rest_framework import serializers
+
+from config.api import fields
+from config.api.operation import SAFE_METHODS
+from config.db.ids import new_id
+from tests.conftest import ApiClient
+from tests.contract.routes import Route
+
+PREFIX_OF = {
+    "workspace_id": "wrk",
+    "user_id": "usr",
+    "agent_id": "agt",
+    "api_key_id": "key",
+    "account_id": "acc",
+    "media_id": "med",
+    "post_group_id": "pgr",
+    "delivery_id": "dlv",
+}
+EXAMPLES: dict[type[serializers.Field], Any] = {
+    fields.Timestamp: "2027-03-10T12:00:00Z",
+    fields.Timezone: "Europe/Berlin",
+    fields.Boolean: False,
+    fields.Integer: 1,
+    fields.Email: "person@example.com",
+    serializers.DictField: {},
+    serializers.DateField: "2027-03-10",
+}
+
+
+class Ids(dict[str, str]):
+    """An id for each prefix; one that nobody named is an absent one."""
+
+    def __missing__(self, prefix: str) -> str:
+        return self.setdefault(prefix, new_id(prefix))
+
+
+def path_of(route: Route, ids: Ids) -> str:
+    return route.at({name: ids[PREFIX_OF[name]] for name in route.parameters})
+
+
+def query_of(route: Route, ids: Ids) -> dict[str, Any]:
+    return _least(route.operation.query(), ids)
+
+
+def body_of(route: Route, ids: Ids) -> dict[str, Any]:
+    return _least(route.operation.body(), ids) if route.operation.body else {}
+
+
+def prefixes_in(route: Route) -> set[str]:
+    """The prefixes of all ids that the operation can be told."""
+    met = Ids()
+    path_of(route, met), query_of(route, met), body_of(route, met)
+    return set(met)
+
+
+def send(client: ApiClient, route: Route, ids: Ids) -> tuple[int, str]:
+    """The answer as (status, body), each id in it told as its prefix and the trace left out."""
+    body = None if route.method in SAFE_METHODS else body_of(route, ids)
+    answer = client.request(route.method, f"{path_of(route, ids)}?{urlencode(query_of(route, ids))}", body)
+    told = json.dumps({name: value for name, value in answer.json().items() if name != "trace_id"})
+    for prefix, value in ids.items():
+        told = told.replace(value, prefix)
+    return answer.status_code, told
+
+
+def _least(serializer: serializers.Serializer, ids: Ids) -> dict[str, Any]:
+    """What the serializer requires, and every id that it takes."""
+    return {
+        name: _example(field, ids)
+        for name, field in serializer.fields.items()
+        if field.required or isinstance(field, fields.Identifier)
+    }
+
+
+def _example(field: serializers.Field, ids: Ids) -> Any:
+    if isinstance(field, fields.Identifier):
+        return ids[field.prefix]
+    if isinstance(field, serializers.ListField):
+        return [_example(field.child, ids)]
+    if isinstance(field, serializers.Serializer):
+        return _least(field, ids)
+    if isinstance(field, serializers.ChoiceField):
+        return next(iter(field.choices))
+    return next((value for cls, value in EXAMPLES.items() if isinstance(field, cls)), "text")

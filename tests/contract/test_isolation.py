@@ -1,0 +1,72 @@
+"""What belongs to another workspace does not exist: it is answered exactly as what is absent."""
+
+from __future__ import annotations
+
+import pytest
+
+from config.db.ids import new_id
+from posts.models import PostGroup, PostTarget
+from tests import factories
+from tests.conftest import ApiClient
+from tests.contract.inputs import Ids, prefixes_in, send
+from tests.contract.routes import Route, routes
+from tests.webhooks.rows import make_delivery
+from workspaces.models import Workspace
+
+ROUTES = [route for route in routes() if prefixes_in(route)]
+# Filters by an id that finds nothing, and another owner's workspaces (as the contract says): empty lists.
+EMPTY_LISTS = {"workspaces.list", "webhooks.list"}
+
+
+@pytest.fixture
+def foreign(db: None) -> Ids:
+    """What another workspace holds, by the prefix of its id."""
+    workspace = factories.WorkspaceFactory.create()
+    agent = factories.AgentFactory.create(workspace=workspace)
+    account = factories.AccountFactory.create(workspace=workspace)
+    group = PostGroup.objects.create(workspace=workspace, status="draft", created_by_type="user", trace_id="0" * 32)
+    target = PostTarget.objects.create(group=group, account=account, platform=account.platform, position=0)
+    factories.workspace_key(workspace)
+    return Ids(
+        wrk=workspace.id,
+        usr=workspace.owner_user_id,
+        agt=agent.id,
+        key=workspace.api_keys.get().id,
+        acc=account.id,
+        pgr=group.id,
+        tgt=target.id,
+        dlv=make_delivery(workspace, "https://receiver.example/hook").id,
+    )
+
+
+@pytest.fixture
+def callers(workspace: Workspace) -> list[ApiClient]:
+    """A key with every scope, an agent with every scope, and the owner."""
+    agent = factories.AgentFactory.create(workspace=workspace)
+    return [
+        ApiClient(factories.workspace_key(workspace)),
+        ApiClient(factories.agent_key(agent)),
+        ApiClient(factories.user_token(workspace.owner_user)),
+    ]
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=str)
+def test_a_foreign_id_is_answered_as_an_absent_one(callers: list[ApiClient], foreign: Ids, route: Route) -> None:
+    absent = Ids({prefix: new_id(prefix) for prefix in foreign})
+    for caller in callers:
+        status, told = send(caller, route, foreign)
+
+        assert (status, told) == send(caller, route, absent)
+        assert status in (403, 404, 422) or (route.operation.name in EMPTY_LISTS and status == 200)
+
+
+@pytest.mark.parametrize("route", [route for route in ROUTES if prefixes_in(route) > {"wrk"}], ids=str)
+def test_so_it_is_under_the_name_of_the_callers_own_workspace(
+    workspace: Workspace, callers: list[ApiClient], foreign: Ids, route: Route
+) -> None:
+    absent = Ids({prefix: new_id(prefix) for prefix in foreign})
+    for caller in callers:
+        status, told = send(caller, route, Ids({**foreign, "wrk": workspace.id}))
+
+        assert (status, told) == send(caller, route, Ids({**absent, "wrk": workspace.id}))
+        assert status in (403, 404, 422) or (route.operation.name in EMPTY_LISTS and status == 200)

@@ -1,0 +1,123 @@
+"""The document at GET /openapi.json, and the pages that show it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from config.api.scopes import SCOPES
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.contract.routes import described, request_schemas
+from webhooks.events import EventKind
+
+DOCUMENT = described()
+OPERATIONS = [
+    (f"{method.upper()} {path}", operation)
+    for path, methods in DOCUMENT["paths"].items()
+    for method, operation in methods.items()
+]
+NOBODY = ApiClient()
+
+
+def test_the_document_is_valid_openapi_3_1() -> None:
+    assert DOCUMENT["openapi"] == "3.1.0"
+    assert DOCUMENT["info"]["version"] == "0.1.0"
+    assert list(OpenAPIV31SpecValidator(DOCUMENT).iter_errors()) == []
+
+
+def test_it_is_served_as_json_to_anybody() -> None:
+    answer = NOBODY.get("/openapi.json")
+
+    assert (answer.status_code, answer["content-type"]) == (200, "application/json")
+    assert answer.json() == DOCUMENT
+
+
+def test_who_holds_it_already_is_told_so() -> None:
+    first = NOBODY.get("/openapi.json")
+    again = NOBODY.get("/openapi.json", if_none_match=first["etag"])
+    other = NOBODY.get("/openapi.json", if_none_match='"another"')
+
+    assert (again.status_code, again.content, again["etag"]) == (304, b"", first["etag"])
+    assert (other.status_code, other.content) == (200, first.content)
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/healthz", "/readyz"])
+def test_what_is_only_read_wears_the_envelope_when_it_is_written_to(path: str) -> None:
+    strict = ApiClient()
+    strict.http.handler.enforce_csrf_checks = True
+    answer = strict.post(path)
+
+    assert_envelope(answer, 405, "METHOD_NOT_ALLOWED")
+    assert answer["allow"] == "GET, HEAD"
+
+
+def test_a_form_without_its_token_is_refused_in_the_envelope_outside_the_pages() -> None:
+    strict = ApiClient()
+    strict.http.handler.enforce_csrf_checks = True
+
+    assert_envelope(strict.post("/"), 403, "FORBIDDEN")
+    assert strict.post("/dashboard/sign-out")["content-type"].startswith("text/html")
+
+
+def test_every_operation_but_reading_the_document_needs_a_bearer() -> None:
+    assert DOCUMENT["components"]["securitySchemes"]["bearerAuth"]["scheme"] == "bearer"
+    assert [name for name, operation in OPERATIONS if operation["security"] == []] == ["GET /openapi.json"]
+    for _, operation in OPERATIONS:
+        assert {scope for one in operation["security"] for scope in one["bearerAuth"]} <= set(SCOPES)
+
+
+@pytest.mark.parametrize(("name", "operation"), OPERATIONS, ids=[name for name, _ in OPERATIONS])
+def test_every_operation_is_described(name: str, operation: dict[str, Any]) -> None:
+    assert operation["summary"]
+    assert operation["tags"]
+    if name != "GET /openapi.json":
+        for status in ("400", "401", "403", "404", "422", "429", "500", "503"):
+            schema = operation["responses"][status]["content"]["application/json"]["schema"]
+            assert schema == {"$ref": "#/components/schemas/ErrorEnvelope"}
+    assert all("x-trace-id" in response["headers"] for response in operation["responses"].values())
+
+
+@pytest.mark.parametrize(("name", "operation"), OPERATIONS, ids=[name for name, _ in OPERATIONS])
+def test_request_bodies_say_what_they_take(name: str, operation: dict[str, Any]) -> None:
+    for schema in request_schemas(operation):
+        for place, inner in _schemas(schema, name):
+            if inner.get("type") == "object":
+                assert "additionalProperties" in inner, f"{place} is a bare object"
+            elif inner.get("type") == "array":
+                assert inner["items"], f"{place} is a bare array"
+            else:
+                assert {"type", "enum", "$ref", "allOf", "oneOf", "anyOf"} & set(inner), f"{place} takes anything"
+
+
+def test_every_event_is_a_webhook_of_the_document() -> None:
+    assert list(DOCUMENT["webhooks"]) == EventKind.values
+
+
+def test_the_document_can_be_read_as_a_page() -> None:
+    page = NOBODY.get("/docs")
+    assets = re.findall(r'(?:src|href)="(/[^"]+)"', page.content.decode())
+
+    assert page.status_code == 200
+    assert any(asset.endswith(".js") for asset in assets)
+    assert [asset for asset in assets if NOBODY.get(asset).status_code != 200] == []
+    assert NOBODY.get("/")["location"] == "/docs"
+
+
+def _schemas(schema: dict[str, Any], place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The schema and those inside it, references followed."""
+    yield place, schema
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        yield from _schemas(DOCUMENT["components"]["schemas"][name], name)
+    for name, inner in schema.get("properties", {}).items():
+        yield from _schemas(inner, f"{place}.{name}")
+    for key in ("allOf", "oneOf", "anyOf"):
+        for inner in schema.get(key, []):
+            yield from _schemas(inner, place)
+    if schema.get("items"):
+        yield from _schemas(schema["items"], f"{place}[]")

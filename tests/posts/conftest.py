@@ -1,0 +1,80 @@
+"""Clocks, accounts and platforms for the tests of posts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import time_machine
+from pytest_django import Settings
+
+from accounts.models import ConnectedAccount
+from accounts.platforms import registry
+from accounts.platforms.bluesky.adapter import Bluesky
+from tests.factories import AccountFactory
+from tests.fakes.bluesky import FakeBluesky
+from tests.posts.rows import NOON
+from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from workspaces.models import Workspace
+
+
+@pytest.fixture(autouse=True)
+def _loopback(settings: Settings) -> None:
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    """A clock that stands at noon until it is moved."""
+    with time_machine.travel(NOON, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def accounts(workspace: Workspace) -> list[ConnectedAccount]:
+    """Three sandbox accounts at different platforms."""
+    return [AccountFactory(workspace=workspace, platform=name) for name in ("bluesky", "mastodon", "x")]
+
+
+@pytest.fixture
+def pds() -> Iterator[FakeBluesky]:
+    with FakeBluesky() as server:
+        yield server
+
+
+@pytest.fixture
+def bluesky_account(workspace: Workspace, pds: FakeBluesky) -> ConnectedAccount:
+    """An account that is connected at the stand-in."""
+    pds.add_account("alice.test", "abcd-efgh-ijkl-mnop")
+    made = Bluesky().connect({"identifier": "alice.test", "app_password": "abcd-efgh-ijkl-mnop", "service": pds.url})
+    return AccountFactory(
+        workspace=workspace,
+        sandbox=False,
+        external_id=made.grant.external_id,
+        credentials=dict(made.grant.credentials),
+        tokens=dict(made.grant.tokens),
+    )
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[ScriptedPlatform]]:
+    """The scripted platform, in Telegram's place."""
+    path = f"{ScriptedPlatform.__module__}.{ScriptedPlatform.__name__}"
+    monkeypatch.setitem(registry.PLATFORMS, "telegram", path)
+    monkeypatch.setattr(ScriptedPlatform, "send", staticmethod(publish_it), raising=False)
+    monkeypatch.setattr(ScriptedPlatform, "sent", [], raising=False)
+    _forget_platforms()
+    yield ScriptedPlatform
+    monkeypatch.undo()
+    _forget_platforms()
+
+
+@pytest.fixture
+def telegram_account(workspace: Workspace, scripted: type[ScriptedPlatform]) -> ConnectedAccount:
+    """A real (not a sandbox) account at the scripted platform."""
+    return AccountFactory(workspace=workspace, platform="telegram", sandbox=False)
+
+
+def _forget_platforms() -> None:
+    registry.platform.cache_clear()
+    registry.publisher.cache_clear()

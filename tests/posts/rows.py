@@ -1,0 +1,66 @@
+"""Bodies and reads that the tests of posts share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from accounts.models import ConnectedAccount
+from posts.models import PostTarget
+from posts.publishing.duty import publish_due
+from tests.conftest import ApiClient
+from webhooks.models import Event
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+TOMORROW = "2027-03-11T12:00:00Z"
+
+
+def body_for(*accounts: ConnectedAccount, texts: Sequence[str] = (), **fields: Any) -> dict[str, Any]:
+    """The body of a post to these accounts; `texts` are the targets' own."""
+    targets = [{"platform": account.platform, "connected_account_id": account.id} for account in accounts]
+    for target, text in zip(targets, texts, strict=False):
+        target["text"] = text
+    return {"text": "Hello", "targets": targets, **fields}
+
+
+def create(api: ApiClient, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
+    """Make a group over the API; returns GROUP."""
+    answer = api.post("/posts", body_for(*accounts, **fields))
+    assert answer.status_code == 201, answer.content
+    return dict(answer.json()["post_group"])
+
+
+def read(api: ApiClient, group: dict[str, Any]) -> dict[str, Any]:
+    """The group as it stands now."""
+    return dict(api.get(f"/posts/{group['id']}").json()["post_group"])
+
+
+def publish_rounds(clock: Any, rounds: int = 20) -> int:
+    """Publish what is due, move the clock on to what is due next, and so on; returns how many rounds had work."""
+    for done in range(rounds):
+        ahead = PostTarget.objects.filter(due_at__isnull=False).order_by("due_at").first()
+        if ahead is None or ahead.due_at is None:
+            return done
+        clock.move_to(max(ahead.due_at, datetime.now(UTC)))
+        publish_due()
+    raise AssertionError(f"There is still something to publish after {rounds} rounds.")
+
+
+def the_target(group: dict[str, Any]) -> PostTarget:
+    """The row of the group's only target."""
+    return PostTarget.objects.get(group_id=group["id"])
+
+
+def events_of(group: dict[str, Any]) -> list[dict[str, Any]]:
+    """The payloads of the group's events in order of sequence."""
+    return [
+        json.loads(bytes(event.payload))
+        for event in Event.objects.filter(post_group_id=group["id"]).order_by("sequence")
+    ]
+
+
+def kinds_of(group: dict[str, Any]) -> list[str]:
+    """The kinds of the group's events in order of sequence."""
+    return [event["type"] for event in events_of(group)]

@@ -1,0 +1,214 @@
+"""DELETE /posts/{id}: what has not begun is stopped, for good and with its money."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from billing import selectors as billing
+from billing.models import LedgerEntry, MonthCounter
+from config.db.due import claim_due
+from posts.models import PostGroup, PostTarget
+from posts.publishing.duty import publish_due
+from posts.publishing.engine import LEASE, publish_target
+from tests.at_once import at_once
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.posts.rows import NOON, TOMORROW, create, events_of, kinds_of, read, the_target
+from tests.posts.scripted_platform import ScriptedPlatform
+from workspaces.models import Workspace
+
+
+@pytest.mark.parametrize(
+    ("fields", "kinds"),
+    [({"scheduled_at": TOMORROW}, ["post.scheduled", "post.cancelled"]), ({"draft": True}, ["post.cancelled"])],
+)
+def test_what_has_not_begun_is_cancelled(
+    api: ApiClient, accounts: list[ConnectedAccount], clock: Any, fields: dict[str, Any], kinds: list[str]
+) -> None:
+    group = create(api, *accounts, **fields)
+
+    answer = api.delete(f"/posts/{group['id']}")
+
+    cancelled = answer.json()["post_group"]
+    assert (answer.status_code, cancelled["status"], cancelled["cost_cents"]) == (200, "cancelled", 0)
+    assert cancelled["finished_at"] == "2027-03-10T12:00:00Z"
+    assert {(each["status"], each["next_attempt_at"]) for each in cancelled["targets"]} == {("cancelled", None)}
+    assert cancelled == read(api, group)
+    assert kinds_of(group) == kinds
+    assert events_of(group)[-1]["data"]["post_group"] == cancelled
+    clock.move_to(TOMORROW)
+    assert publish_due() == 0
+
+
+def test_a_group_that_waits_for_confirmation_is_cancelled(
+    agent_client: Any, api: ApiClient, account: ConnectedAccount
+) -> None:
+    group = create(agent_client(default_mode="requires_confirmation"), account)
+
+    assert api.delete(f"/posts/{group['id']}").json()["post_group"]["status"] == "cancelled"
+    assert kinds_of(group) == ["post.pending_confirmation", "post.cancelled"]
+
+
+def test_its_money_is_free_again(
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    group = create(api, telegram_account, scheduled_at=TOMORROW)
+    assert MonthCounter.objects.get(holder_id=workspace.id).held_cents == 1
+
+    api.delete(f"/posts/{group['id']}")
+
+    assert MonthCounter.objects.get(holder_id=workspace.id).held_cents == 0
+    assert list(LedgerEntry.objects.order_by("id").values_list("kind", flat=True)) == ["hold", "release"]
+    assert billing.drift() == []
+
+
+@pytest.mark.parametrize("text", ["Hello", "[sandbox:reject]", "[sandbox:unknown]", "[sandbox:outage]"])
+def test_what_has_begun_is_not_cancelled(api: ApiClient, account: ConnectedAccount, text: str) -> None:
+    group = create(api, account, text=text)
+    publish_due()
+    before = read(api, group)
+
+    assert_envelope(api.delete(f"/posts/{group['id']}"), 409, "INVALID_STATE")
+    assert_envelope(api.delete(f"/posts/{group['id']}?dry_run=true"), 409, "INVALID_STATE")
+    assert read(api, group) == before
+
+
+def test_cancelling_twice_is_refused(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+    path = f"/posts/{create(api, account, scheduled_at=TOMORROW)['id']}"
+    api.delete(path)
+
+    assert_envelope(api.delete(path), 409, "INVALID_STATE")
+
+
+def test_one_target_that_a_worker_holds_keeps_the_whole_group(
+    api: ApiClient, accounts: list[ConnectedAccount], clock: Any
+) -> None:
+    group = create(api, *accounts, scheduled_at=NOON.isoformat())
+    [claimed] = claim_due(PostTarget.objects.all(), limit=1, lease=LEASE)
+
+    for query in ("", "?dry_run=true"):
+        assert_envelope(api.delete(f"/posts/{group['id']}{query}"), 409, "INVALID_STATE")
+    assert {target["status"] for target in read(api, group)["targets"]} == {"pending"}
+    assert kinds_of(group) == ["post.scheduled"]
+
+    publish_target(claimed)
+    publish_due()
+    assert read(api, group)["status"] == "published"
+
+
+def test_a_worker_that_overslept_its_claim_cannot_publish_what_was_cancelled(
+    api: ApiClient, telegram_account: ConnectedAccount, clock: Any, scripted: type[ScriptedPlatform]
+) -> None:
+    group = create(api, telegram_account, scheduled_at=NOON.isoformat())
+    [claimed] = claim_due(PostTarget.objects.all(), limit=1, lease=LEASE)
+    clock.shift(LEASE)
+    assert api.delete(f"/posts/{group['id']}").status_code == 200
+
+    publish_target(claimed)
+
+    assert scripted.sent == []
+    assert read(api, group)["status"] == "cancelled"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_cancelling_and_publishing_at_once_ends_in_one_of_the_two(
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform]
+) -> None:
+    for _ in range(10):
+        group = create(api, telegram_account, draft=True)
+        PostGroup.objects.filter(pk=group["id"]).update(status="scheduled")
+        PostTarget.objects.filter(group_id=group["id"]).update(due_at=NOON.replace(year=2026, month=1))
+        scripted.sent.clear()
+        work = [lambda group=group: api.delete(f"/posts/{group['id']}").status_code, publish_due]
+
+        status, published = at_once(2, lambda n, work=work: work[n]())
+
+        ended = read(api, group)
+        if status == 200:
+            assert (ended["status"], len(scripted.sent)) == ("cancelled", 0)
+            assert kinds_of(group) == ["post.cancelled"]
+        else:
+            assert (status, published, ended["status"], len(scripted.sent)) == (409, 1, "published", 1)
+            assert kinds_of(group) == ["post.published"]
+
+
+def test_a_retry_that_is_cancelled_leaves_what_is_published(
+    api: ApiClient, telegram_account: ConnectedAccount, account: ConnectedAccount, clock: Any
+) -> None:
+    group = create(api, account, telegram_account, text="[sandbox:reject]")
+    publish_due()
+    assert read(api, group)["status"] == "partial"
+    api.post(f"/posts/{group['id']}/retry", {"scheduled_at": TOMORROW})
+
+    preview = api.delete(f"/posts/{group['id']}?dry_run=true").json()["would_update"]
+    cancelled = api.delete(f"/posts/{group['id']}").json()["post_group"]
+
+    assert (cancelled["status"], cancelled["cost_cents"]) == ("published", 1)
+    assert [target["status"] for target in cancelled["targets"]] == ["cancelled", "published"]
+    assert {**preview, "updated_at": ""} == {**cancelled, "updated_at": ""}
+    assert kinds_of(group)[-2:] == ["post.scheduled", "post.cancelled"]
+    clock.move_to(TOMORROW)
+    assert publish_due() == 0
+
+
+def test_a_retry_that_is_cancelled_keeps_the_hold_of_what_may_be_out(
+    api: ApiClient,
+    workspace: Workspace,
+    telegram_account: ConnectedAccount,
+    bluesky_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    monkeypatch: pytest.MonkeyPatch,
+    clock: Any,
+) -> None:
+    monkeypatch.setattr(scripted, "send", staticmethod(lambda content: 1 / 0))  # nobody knows what came of it
+    group = create(api, telegram_account, bluesky_account)
+    ConnectedAccount.objects.filter(pk=bluesky_account.pk).update(status="needs_reauth")
+    publish_due()
+    assert [target["status"] for target in read(api, group)["targets"]] == ["unconfirmed", "failed"]
+    api.post(f"/posts/{group['id']}/retry", {"scheduled_at": TOMORROW})
+    assert MonthCounter.objects.get(holder_id=workspace.id).held_cents == 2
+
+    cancelled = api.delete(f"/posts/{group['id']}").json()["post_group"]
+
+    assert cancelled["status"] == "unconfirmed"
+    assert [target["status"] for target in cancelled["targets"]] == ["unconfirmed", "cancelled"]
+    assert MonthCounter.objects.get(holder_id=workspace.id).held_cents == 1
+    assert billing.drift() == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "scope", "status"),
+    [
+        ({"draft": True}, "posts.draft", 200),
+        ({"draft": True}, "posts.schedule", 403),
+        ({"scheduled_at": TOMORROW}, "posts.schedule", 200),
+        ({"scheduled_at": TOMORROW}, "posts.draft", 403),
+        ({"scheduled_at": TOMORROW}, "posts.publish", 403),
+    ],
+)
+def test_the_scope_depends_on_what_is_cancelled(
+    api: ApiClient,
+    key_with: Any,
+    account: ConnectedAccount,
+    clock: Any,
+    fields: dict[str, Any],
+    scope: str,
+    status: int,
+) -> None:
+    group = create(api, account, **fields)
+
+    assert key_with(scope).delete(f"/posts/{group['id']}").status_code == status
+
+
+def test_a_repeated_call_with_its_key_is_replayed(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+    group = create(api, account, scheduled_at=TOMORROW)
+    first = api.delete(f"/posts/{group['id']}", idempotency_key="k")
+
+    again = api.delete(f"/posts/{group['id']}", idempotency_key="k")
+
+    assert (again.status_code, again.json(), again["idempotency-replayed"]) == (200, first.json(), "true")
+    assert kinds_of(group) == ["post.scheduled", "post.cancelled"]
+    assert the_target(group).status == "cancelled"

@@ -1,0 +1,60 @@
+"""GET /posts/{id}: who sees a group, and that a foreign one is as absent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from config.db.ids import new_id
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.factories import WorkspaceFactory, workspace_key
+from tests.people import as_user
+from tests.posts.rows import create
+from workspaces.models import User
+
+CALLS = [("GET", ""), ("DELETE", ""), ("POST", "/retry")]
+
+
+def test_a_group_is_read_as_it_was_made(api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account, draft=True)
+
+    answer = api.get(f"/posts/{group['id']}")
+
+    assert (answer.status_code, answer.json()) == (200, {"post_group": group})
+
+
+def test_members_read_and_strangers_do_not(
+    api: ApiClient, account: ConnectedAccount, teammate: User, stranger: User
+) -> None:
+    path = f"/posts/{create(api, account)['id']}"
+
+    assert as_user(teammate).get(path).status_code == 200
+    assert_envelope(as_user(stranger).get(path), 404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(("method", "verb"), CALLS)
+def test_a_foreign_group_is_answered_as_an_absent_one(
+    api: ApiClient, account: ConnectedAccount, stranger: User, method: str, verb: str
+) -> None:
+    group = create(api, account)
+
+    for client in (ApiClient(workspace_key(WorkspaceFactory())), as_user(stranger)):
+        foreign = assert_envelope(client.request(method, f"/posts/{group['id']}{verb}", {}), 404, "NOT_FOUND")
+        absent = assert_envelope(client.request(method, f"/posts/{new_id('pgr')}{verb}", {}), 404, "NOT_FOUND")
+        assert {**foreign, "trace_id": ""} == {**absent, "trace_id": ""}
+
+
+@pytest.mark.parametrize(("method", "verb"), CALLS)
+@pytest.mark.parametrize("post_group_id", ["pgr_1", "%00", "%F0%9F%98%80", "x" * 5000])
+def test_what_is_no_id_is_not_found(api: ApiClient, post_group_id: str, method: str, verb: str) -> None:
+    assert_envelope(api.request(method, f"/posts/{post_group_id}{verb}", {}), 404, "NOT_FOUND")
+
+
+def test_reading_needs_its_scope(api: ApiClient, key_with: Any, account: ConnectedAccount) -> None:
+    path = f"/posts/{create(api, account)['id']}"
+
+    assert key_with("posts.read").get(path).status_code == 200
+    assert_envelope(key_with("posts.publish", "posts.schedule", "posts.draft").get(path), 403, "SCOPE_MISSING")

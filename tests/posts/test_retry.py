@@ -1,0 +1,237 @@
+"""POST /posts/{id}/retry: only what failed is sent again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.errors import ContentRejected
+from accounts.platforms.types import Content, Published
+from auditlog.models import AuditEntry
+from billing import selectors as billing
+from billing.models import DayCounter, MonthCounter
+from config.db.ids import new_id
+from posts.publishing.duty import publish_due
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.factories import WorkspaceFactory
+from tests.people import as_user
+from tests.posts.rows import TOMORROW, create, kinds_of, read
+from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from workspaces.models import User, Workspace
+
+
+def retry(client: ApiClient, group: dict[str, Any], **fields: Any) -> Any:
+    return client.post(f"/posts/{group['id']}/retry", fields)
+
+
+def statuses(group: dict[str, Any]) -> list[str]:
+    return [target["status"] for target in group["targets"]]
+
+
+def reject(content: Content) -> Published:
+    raise ContentRejected("No.")
+
+
+@pytest.fixture
+def mixed(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> dict[str, Any]:
+    """A group of which one target failed, one was published and one is unconfirmed."""
+    made = create(api, *accounts, texts=["[sandbox:reject]", "Hello", "[sandbox:unknown]"])
+    publish_due()
+    return read(api, made)
+
+
+@pytest.fixture
+def rejected(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    clock: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> dict[str, Any]:
+    """A group whose only target, a real one, was rejected; the next try would go through."""
+    with monkeypatch.context() as patch:
+        patch.setattr(scripted, "send", staticmethod(reject))
+        made = create(api, telegram_account)
+        publish_due()
+    return read(api, made)
+
+
+def test_failed_targets_only_are_sent_again(api: ApiClient, mixed: dict[str, Any]) -> None:
+    assert (mixed["status"], statuses(mixed)) == ("unconfirmed", ["failed", "published", "unconfirmed"])
+
+    answer = retry(api, mixed)
+
+    group = answer.json()["post_group"]
+    assert (answer.status_code, group["status"], group["finished_at"]) == (200, "publishing", None)
+    assert statuses(group) == ["pending", "published", "unconfirmed"]
+    assert (group["targets"][0]["error"], group["targets"][0]["attempts"]) == (None, 1)
+    assert group["targets"][0]["next_attempt_at"] == "2027-03-10T12:00:00Z"
+    assert publish_due() == 1
+    ended = read(api, mixed)
+    assert [target["attempts"] for target in ended["targets"]] == [2, 1, 1]
+    assert ended["status"] == "unconfirmed"
+
+
+def test_unconfirmed_targets_are_sent_again_when_asked_for(api: ApiClient, mixed: dict[str, Any]) -> None:
+    group = retry(api, mixed, include_unconfirmed=True).json()["post_group"]
+
+    assert statuses(group) == ["pending", "published", "pending"]
+    assert publish_due() == 2
+
+
+def test_a_group_that_is_unconfirmed_only_needs_to_be_asked_for(api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account, text="[sandbox:unknown]")
+    publish_due()
+
+    refused = assert_envelope(retry(api, group), 409, "INVALID_STATE")
+    assert "include_unconfirmed" in refused["suggested_action"]
+    assert retry(api, group, include_unconfirmed=True).status_code == 200
+
+
+@pytest.mark.parametrize("state", ["draft", "scheduled", "publishing", "published", "cancelled"])
+def test_what_has_not_failed_is_not_sent_again(
+    api: ApiClient, account: ConnectedAccount, clock: Any, state: str
+) -> None:
+    fields = {"draft": {"draft": True}, "scheduled": {"scheduled_at": TOMORROW}, "cancelled": {"draft": True}}
+    group = create(api, account, **fields.get(state, {}))
+    if state == "published":
+        publish_due()
+    if state == "cancelled":
+        api.delete(f"/posts/{group['id']}")
+    before = read(api, group)
+    assert before["status"] == state
+
+    for dry_run in (True, False):
+        assert_envelope(retry(api, group, include_unconfirmed=True, dry_run=dry_run), 409, "INVALID_STATE")
+    assert read(api, group) == before
+
+
+def test_a_retry_can_be_scheduled(api: ApiClient, mixed: dict[str, Any], clock: Any) -> None:
+    group = retry(api, mixed, scheduled_at=TOMORROW, webhook_url="https://hooks.example.com/new").json()["post_group"]
+
+    assert (group["status"], group["scheduled_at"]) == ("scheduled", TOMORROW)
+    assert group["webhook_url"] == "https://hooks.example.com/new"
+    assert kinds_of(group)[-1] == "post.scheduled"
+    assert publish_due() == 0
+    clock.move_to(TOMORROW)
+    assert publish_due() == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "code"),
+    [
+        ({"scheduled_at": "2027-03-10T11:58:00Z"}, 422, "VALIDATION_FAILED"),
+        ({"webhook_url": "https://127.0.0.2/"}, 422, "WEBHOOK_URL_NOT_ALLOWED"),
+        ({"workspace_id": new_id("wrk")}, 422, "VALIDATION_FAILED"),
+        ({"text": "Another"}, 422, "VALIDATION_FAILED"),
+    ],
+)
+def test_what_is_not_right_is_refused(
+    api: ApiClient, mixed: dict[str, Any], fields: dict[str, Any], status: int, code: str
+) -> None:
+    assert_envelope(retry(api, mixed, **fields), status, code)
+    assert read(api, mixed) == mixed
+
+
+def test_the_workspace_that_is_named_is_the_groups(api: ApiClient, owner: User, mixed: dict[str, Any]) -> None:
+    other = WorkspaceFactory(owner_user=owner)
+
+    refused = assert_envelope(retry(as_user(owner), mixed, workspace_id=other.id), 422, "VALIDATION_FAILED")
+
+    assert refused["details"][0]["field"] == "workspace_id"
+    assert retry(as_user(owner), mixed, workspace_id=mixed["workspace_id"]).status_code == 200
+    assert AuditEntry.objects.get(operation="posts.retry", outcome="succeeded").workspace_id == mixed["workspace_id"]
+
+
+def test_a_preview_shows_the_group_as_it_would_stand(api: ApiClient, mixed: dict[str, Any]) -> None:
+    fields = {"scheduled_at": TOMORROW, "webhook_url": "https://hooks.example.com/new", "include_unconfirmed": True}
+    told = retry(api, mixed, **fields, dry_run=True).json()
+    assert (told["operation"], told["request"]) == ("posts.retry", fields)
+    assert read(api, mixed) == mixed
+
+    retried = retry(api, mixed, **fields).json()["post_group"]
+
+    assert {**told["would_update"], "updated_at": ""} == {**retried, "updated_at": ""}
+
+
+def test_a_failed_target_is_charged_anew(
+    api: ApiClient, workspace: Workspace, rejected: dict[str, Any], scripted: type[ScriptedPlatform]
+) -> None:
+    month = MonthCounter.objects.get(holder_id=workspace.id)
+    assert (rejected["cost_cents"], month.held_cents, month.settled_cents) == (0, 0, 0)
+
+    assert retry(api, rejected).json()["post_group"]["cost_cents"] == 1
+    assert MonthCounter.objects.get().held_cents == 1
+    publish_due()
+
+    assert (read(api, rejected)["status"], len(scripted.sent)) == ("published", 2)
+    month.refresh_from_db()
+    assert (month.held_cents, month.settled_cents) == (0, 1)
+    assert billing.drift() == []
+
+
+def test_without_money_nothing_is_sent_again(api: ApiClient, rejected: dict[str, Any]) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=0)
+
+    for dry_run in (True, False):
+        assert_envelope(retry(api, rejected, dry_run=dry_run), 402, "SPEND_CAP_EXCEEDED")
+    assert read(api, rejected) == rejected
+    assert publish_due() == 0
+
+
+def test_the_caps_of_the_agent_that_retries_hold(
+    api: ApiClient, agent_client: Any, workspace: Workspace, rejected: dict[str, Any]
+) -> None:
+    poor = agent_client(monthly_spend_cap_cents=0)
+    for dry_run in (True, False):
+        assert_envelope(retry(poor, rejected, dry_run=dry_run), 402, "SPEND_CAP_EXCEEDED")
+
+    assert retry(agent_client(posts_per_day_cap=1), rejected).status_code == 200
+    assert DayCounter.objects.get().targets == 1
+    assert billing.drift() == []
+
+
+@pytest.mark.parametrize("mode", ["draft", "requires_confirmation"])
+def test_an_agent_below_the_widest_mode_does_not_retry(agent_client: Any, mixed: dict[str, Any], mode: str) -> None:
+    assert_envelope(retry(agent_client(default_mode=mode), mixed), 403, "AGENT_MODE_FORBIDS")
+
+
+def test_an_agent_of_dry_runs_sees_what_it_would_do(api: ApiClient, agent_client: Any, mixed: dict[str, Any]) -> None:
+    client = agent_client(default_mode="dry_run")
+
+    assert retry(client, mixed).json()["dry_run"] is True
+    assert_envelope(retry(client, mixed, dry_run=False), 403, "AGENT_MODE_FORBIDS")
+    assert read(api, mixed) == mixed
+
+
+def test_only_accounts_that_the_agent_may_use_are_sent_again(
+    agent_client: Any, accounts: list[ConnectedAccount], mixed: dict[str, Any]
+) -> None:
+    client = agent_client(account_allowlist=[accounts[0].id])
+
+    assert_envelope(retry(client, mixed, include_unconfirmed=True), 403, "ACCOUNT_NOT_ALLOWED")
+    assert retry(client, mixed).status_code == 200
+
+
+def test_retrying_needs_its_scope(key_with: Any, mixed: dict[str, Any]) -> None:
+    assert_envelope(retry(key_with("posts.schedule", "posts.draft"), mixed), 403, "SCOPE_MISSING")
+
+
+def test_retrying_waits_for_the_outcome_when_asked_to(api: ApiClient, mixed: dict[str, Any], settings: Any) -> None:
+    settings.WAIT_SECONDS = 0
+
+    assert retry(api, mixed, wait=True).json()["post_group"]["status"] == "publishing"
+
+
+def test_a_round_begins_with_a_first_attempt(
+    api: ApiClient, scripted: type[ScriptedPlatform], rejected: dict[str, Any]
+) -> None:
+    retry(api, rejected)
+    publish_due()
+
+    assert [content.attempt for content in scripted.sent] == [1, 1]
+    assert {content.key for content in scripted.sent} == {rejected["targets"][0]["id"]}
+    assert publish_it(scripted.sent[1]).external_id == read(api, rejected)["targets"][0]["external_id"]
