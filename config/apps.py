@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.core import checks
 
+import config.celery  # noqa: F401 - makes it the app by which every process rings the bell
 from config.checks import check_production
 
 

@@ -33,7 +33,7 @@ class TargetStatus(TextChoices):
     CANCELLED = "cancelled"
 
 
-# What may follow a target's state. RETRYING also follows itself when a worker died before its first step.
+# What may follow a target's state.
 TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
     TargetStatus.PENDING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.CANCELLED}),
     TargetStatus.PUBLISHING: frozenset(

@@ -54,6 +54,9 @@ class DeliverDuty(PollingDuty):
 
     def finish(self, seconds: float) -> None:
         """Wait for what is in flight and record it; what takes longer is broken off and given back."""
+        if self._thread.is_alive():  # it hangs in the database: the leases will give back what it holds
+            self._sending.stop()
+            return
         deadline = time.monotonic() + seconds
         self._record_finished()
         while self._in_flight and (left := deadline - time.monotonic()) > 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from config.api.caller import Caller, absent, require
-from config.api.errors import NotFound
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from webhooks.models import Delivery
@@ -30,14 +29,9 @@ def deliveries_of(
 
 def delivery_of(*, caller: Caller, delivery_id: str, scope: str, write: bool) -> Delivery:
     """A delivery that exists for this caller. Raises ScopeMissing, NotFound, WorkspacePaused."""
-    rows = Delivery.objects.select_related("event").filter(pk=delivery_id)
-    if not caller.is_user:
-        rows = rows.filter(workspace_id=caller.workspace_id)
-    delivery = rows.first() if is_id(delivery_id, "dlv") else None
+    rows = Delivery.objects.select_related("event")
+    delivery = rows.filter(pk=delivery_id).first() if is_id(delivery_id, "dlv") else None
     if delivery is None:
         raise absent(None, "delivery")
-    try:
-        require(caller, delivery.workspace_id, scope, write=write)
-    except NotFound as error:
-        raise absent(None, "delivery") from error
+    require(caller, delivery.workspace_id, scope, write=write, noun="delivery")
     return delivery

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts import selectors
@@ -9,9 +12,12 @@ from accounts.errors import as_api_error
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
 from accounts.platforms.registry import publisher
-from accounts.platforms.types import Grant, Identity
-from accounts.services.tokens import mark_needs_reauth, refresh_grant
+from accounts.platforms.types import Grant
+from accounts.services.tokens import BeingRenewed, mark_needs_reauth, refresh_grant
 from config.api.caller import Caller
+
+WAIT_SECONDS = 10.0
+LOOK_SECONDS = 0.1
 
 
 def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
@@ -22,30 +28,40 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.read", write=False)
     if account.status == ConnectedAccount.Status.DISCONNECTED:
         return account
+    adapter, grant = publisher(account.platform, sandbox=account.sandbox), account.grant()
     try:
-        identity = _identify(account)
+        try:
+            identity = adapter.identify(grant)
+        except TokenExpired:
+            grant = _renewed(account, grant)
+            identity = adapter.identify(grant)
     except AccountDisconnected:
-        mark_needs_reauth(account_id=account.id, stale=account.grant())
+        mark_needs_reauth(account_id=account.id, stale=grant)
     except PlatformError as error:
         raise as_api_error(error) from error
     else:
-        ConnectedAccount.objects.filter(pk=account.pk).update(
+        _still_connected(account).update(
             handle=identity.handle[:255],
             display_name=identity.display_name[:255] or account.display_name,
             status=ConnectedAccount.Status.ACTIVE,
         )
-    ConnectedAccount.objects.filter(pk=account.pk).update(last_checked_at=timezone.now())
+    _still_connected(account).update(last_checked_at=timezone.now())
     account.refresh_from_db()
     return account
 
 
-def _identify(account: ConnectedAccount) -> Identity:
-    adapter, grant = publisher(account.platform, sandbox=account.sandbox), account.grant()
-    try:
-        return adapter.identify(grant)
-    except TokenExpired:
-        return adapter.identify(_renewed(account, grant))
-
-
 def _renewed(account: ConnectedAccount, stale: Grant) -> Grant:
-    return refresh_grant(account_id=account.id, stale=stale)
+    """A working grant; while another worker renews it, this one waits for that, a few seconds at the most."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            return refresh_grant(account_id=account.id, stale=stale)
+        except BeingRenewed:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(LOOK_SECONDS)
+
+
+def _still_connected(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
+    """The row, unless somebody has disconnected it while its platform was asked."""
+    return ConnectedAccount.objects.filter(pk=account.pk).exclude(status=ConnectedAccount.Status.DISCONNECTED)

@@ -16,10 +16,14 @@ REFRESH_LEASE = timedelta(seconds=60)
 LOOK_AGAIN_SECONDS = 2.0
 
 
+class BeingRenewed(Transient):
+    """Another worker is at the account's tokens at this moment."""
+
+
 def refresh_grant(*, account_id: str, stale: Grant) -> Grant:
     """A grant with working tokens in place of a stale one.
 
-    When another worker has renewed them meanwhile, its tokens are taken; while it is at it, Transient says to come again.
+    When another worker has renewed them meanwhile, its tokens are taken; while it is at it, BeingRenewed says to come again.
     Raises AccountDisconnected (the account is then marked needs_reauth), Transient.
     """
     account = ConnectedAccount.objects.get(pk=account_id)
@@ -32,7 +36,7 @@ def refresh_grant(*, account_id: str, stale: Grant) -> Grant:
     if not ConnectedAccount.objects.filter(free, pk=account_id, updated_at=account.updated_at).update(
         refresh_lease_until=lease, updated_at=timezone.now()
     ):
-        raise Transient("The account's tokens are being renewed.", retry_after=LOOK_AGAIN_SECONDS)
+        raise BeingRenewed("The account's tokens are being renewed.", retry_after=LOOK_AGAIN_SECONDS)
     leased = ConnectedAccount.objects.filter(pk=account_id, refresh_lease_until=lease)
     try:
         renewed = publisher(account.platform, sandbox=account.sandbox).refresh(stale)

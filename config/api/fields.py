@@ -17,7 +17,7 @@ from rest_framework import serializers
 from config.db.ids import ALPHABET, is_id
 
 INT64 = 2**63 - 1
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.IGNORECASE)
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.IGNORECASE | re.ASCII)
 # Zone files that are no places: the machine's own zone, POSIX rules, and the leap-second family.
 TIMEZONES = frozenset(
     zone
@@ -102,6 +102,7 @@ class Integer(serializers.IntegerField):
     """A whole number of at most 64 bits."""
 
     def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("min_value", -INT64 - 1)
         kwargs.setdefault("max_value", INT64)
         super().__init__(**kwargs)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from io import BytesIO
@@ -64,7 +65,7 @@ def parse_json(raw: bytes) -> Any:
         raise errors.MalformedRequest(f"The body is nested deeper than {MAX_DEPTH} levels.") from error
     except ValueError as error:
         raise errors.MalformedRequest(f"The body is not JSON: {str(error)[:200]}.") from error
-    _refuse_depth_and_characters(value)
+    _refuse_what_cannot_be_kept(value)
     return value
 
 
@@ -79,7 +80,7 @@ def _refuse_constant(name: str) -> None:
     raise errors.MalformedRequest(f"The body holds {name}, which is not JSON.")
 
 
-def _refuse_depth_and_characters(value: Any) -> None:
+def _refuse_what_cannot_be_kept(value: Any) -> None:
     """Walks without recursion, since the value may be as deep as the parser went."""
     level, depth = [value], 0
     while level:
@@ -91,6 +92,8 @@ def _refuse_depth_and_characters(value: Any) -> None:
                 below += [*item, *item.values()]
             elif isinstance(item, list):
                 below += item
+            elif isinstance(item, float) and not math.isfinite(item):
+                raise errors.MalformedRequest("A number is larger than any that can be kept.")
             elif isinstance(item, str) and ("\0" in item or _SURROGATE.search(item)):
                 raise errors.MalformedRequest("A string holds NUL or half of a surrogate pair.")
         level, depth = below, depth + 1

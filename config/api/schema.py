@@ -116,7 +116,7 @@ class OperationSchema(AutoSchema):
         return [{"bearerAuth": [scope] if scope else []}]
 
     def get_request_serializer(self) -> Any:
-        """A write without input of its own takes `dry_run`; for DELETE the query says it, since HTTP gives its body no meaning."""
+        """A POST without input of its own takes `dry_run`; DELETE says it in the query, whose body means nothing."""
         previewed = self.declared.preview and self.method == "POST"
         return self.declared.body or (WriteBody if previewed else None)
 

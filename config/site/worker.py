@@ -11,7 +11,8 @@ import threading
 import time
 from typing import Any
 
-from celery import bootsteps
+from celery import beat, bootsteps
+from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.db import DatabaseError, connections
 from django.utils import timezone
@@ -33,6 +34,9 @@ class Duties(bootsteps.StartStopStep):
         super().__init__(worker, **kwargs)
         self.duties: list[PollingDuty] = []
         self._stop = threading.Event()
+        self._stopping: list[threading.Thread] = []
+        # Celery takes seconds from the signal to the steps; the duties stop meanwhile.
+        worker_shutting_down.connect(self._begin_to_stop, weak=False)
 
     def start(self, worker: Any) -> None:
         self._stop.clear()
@@ -42,17 +46,21 @@ class Duties(bootsteps.StartStopStep):
         threading.Thread(target=self._beat_hearts, name="heartbeats", daemon=True).start()
 
     def stop(self, worker: Any) -> None:
-        """Stop all duties at once, so that they share the time."""
-        self._stop.set()
-        stopping = [threading.Thread(target=duty.stop, args=(STOP_SECONDS,)) for duty in self.duties]
-        for thread in stopping:
-            thread.start()
-        for thread in stopping:
+        self._begin_to_stop()
+        for thread in self._stopping:
             thread.join(STOP_SECONDS + 1)
-        self.duties = []
 
     def terminate(self, worker: Any) -> None:
         self.stop(worker)
+
+    def _begin_to_stop(self, **kwargs: Any) -> None:
+        """Stop all duties at once, each in a thread, so that they share the time."""
+        if self._stop.is_set():
+            return
+        self._stop.set()
+        self._stopping = [threading.Thread(target=duty.stop, args=(STOP_SECONDS,)) for duty in self.duties]
+        for thread in self._stopping:
+            thread.start()
 
     def _beat_hearts(self) -> None:
         while True:
@@ -68,7 +76,7 @@ class EmbeddedBeat(bootsteps.StartStopStep):
     """Celery's beat as a thread of this worker."""
 
     def start(self, worker: Any) -> None:
-        self.service = worker.app.Beat().Service(app=worker.app)
+        self.service = beat.Service(worker.app, scheduler_cls=worker.app.conf.beat_scheduler)
         threading.Thread(target=self._run, name="beat", daemon=True).start()
 
     def stop(self, worker: Any) -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import reduce
+from operator import or_
 
 from django.db import close_old_connections
+from django.db.models import Q
+from django.utils import timezone
 
 from config.db.due import claim_due, due, give_back
 from config.db.duty import PollingDuty
@@ -16,6 +21,7 @@ from posts.publishing.engine import LEASE, publish_target
 
 logger = logging.getLogger(__name__)
 IN_FLIGHT = 24
+RENEW_SECONDS = LEASE.total_seconds() / 4
 IN_FLIGHT_OF_A_PLATFORM = 8  # the bulkhead: a slow platform holds a third of the threads at most
 
 
@@ -30,8 +36,10 @@ class PublishDuty(PollingDuty):
         self._lock = threading.Lock()
         self._in_flight: Counter[str] = Counter()
         self._futures: dict[Future[None], PostTarget] = {}
+        self._renewed = time.monotonic()
 
     def run_once(self) -> bool:
+        self._renew_leases()
         for platform in due(PostTarget.objects.all()).order_by().values_list("platform", flat=True).distinct():
             for target in claim_due(
                 PostTarget.objects.filter(platform=platform), limit=self._room(platform), lease=LEASE
@@ -48,6 +56,18 @@ class PublishDuty(PollingDuty):
         give_back(PostTarget.objects.all(), waiting.values())
         wait(futures.keys() - waiting.keys(), timeout=seconds)
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _renew_leases(self) -> None:
+        """Short leases, renewed while the work goes on: what a killed worker held is taken over within seconds, and a
+        long step is not taken from a worker that lives."""
+        if time.monotonic() - self._renewed < RENEW_SECONDS:
+            return
+        self._renewed = time.monotonic()
+        with self._lock:
+            mine = [Q(pk=target.pk, fence=target.fence) for target in self._futures.values()]
+        if mine:
+            rows = PostTarget.objects.filter(reduce(or_, mine), lease_until__isnull=False)
+            rows.update(lease_until=timezone.now() + LEASE)
 
     def _room(self, platform: str) -> int:
         with self._lock:

@@ -29,7 +29,7 @@ from posts.publishing.outcomes import ClaimLost
 from posts.states import GroupStatus, TargetStatus, before
 
 logger = logging.getLogger(__name__)
-LEASE = timedelta(seconds=120)
+LEASE = timedelta(seconds=20)  # the duty renews it while the target is in hand (posts/publishing/duty.py)
 PAUSED_LOOK_AGAIN = timedelta(seconds=30)
 
 

@@ -82,7 +82,7 @@ def test_foreign_absent_and_odd_ids_are_answered_alike(workspace: Workspace, str
     for client in (as_user(stranger), foreign_key):
         bodies = [
             assert_envelope(client.get(f"/agents/{one}"), 404, "NOT_FOUND") | {"trace_id": ""}
-            for one in (agent.id, new_id("agt"), "agt_%00", "%F0%9F%A4%96", workspace.id)
+            for one in (agent.id, new_id("agt"), "agt_1", "%F0%9F%A4%96", workspace.id)
         ]
         assert all(body == bodies[0] for body in bodies)
 

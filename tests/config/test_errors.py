@@ -33,6 +33,7 @@ def nested(levels: int) -> bytes:
         b"",
         b'{"name": NaN}',
         b'{"name": Infinity}',
+        b'{"name": 1e999}',
         b'{"name": "a", "name": "b"}',
         b'{"name": "\\u0000"}',
         b'{"name": "\\ud800"}',

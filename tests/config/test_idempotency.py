@@ -45,12 +45,12 @@ def send(request: Any, workspace: Workspace, owner: User, api: ApiClient, pds: F
     """Sends one of four operations with a key; `name` changes its body, `right=False` makes the call fail."""
 
     def call(key: str, *, name: str = "A name", right: bool = True, **more: Any) -> Any:
-        owned = {"workspace_id": workspace.id, "name": name, "scopes": ["posts.read"]}
+        owned: dict[str, Any] = {"workspace_id": workspace.id, "name": name, "scopes": ["posts.read"]}
         person = owner.id if right else "usr_00000000000000000000000000"
         password = APP_PASSWORD if right else "wrong-wron-wron-wron"
         service = pds.url if name == "A name" else f"{pds.url}/"
         credentials = {"identifier": HANDLE, "app_password": password, "service": service}
-        path, body = {
+        calls: dict[str, tuple[str, dict[str, Any]]] = {
             "api_keys.create": ("/auth/api-keys", owned if right else {**owned, "expires_at": "2020-01-01T00:00:00Z"}),
             "agents.create": ("/agents", {**owned, "owner_user_id": person, "default_mode": "draft"}),
             "workspaces.create": ("/workspaces", {"owner_user_id": person, "name": name}),
@@ -58,7 +58,8 @@ def send(request: Any, workspace: Workspace, owner: User, api: ApiClient, pds: F
                 "/accounts/connect",
                 {"workspace_id": workspace.id, "platform": "bluesky", "credentials": credentials},
             ),
-        }[request.param]
+        }
+        path, body = calls[request.param]
         return api.post(path, {**body, **more}, idempotency_key=key)
 
     return call
@@ -141,7 +142,7 @@ def test_secrets_stand_nowhere_in_the_database(send: Send) -> None:
     stored = ""
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names():
-            cursor.execute(f'SELECT * FROM "{table}"')
+            cursor.execute(f'SELECT * FROM "{table}"')  # noqa: S608
             stored += str(cursor.fetchall())
 
     assert IdempotencyRecord.objects.get().operation in stored

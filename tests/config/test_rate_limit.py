@@ -99,7 +99,8 @@ def test_who_is_nobody_is_told_no_limit(db: None) -> None:
 
 
 def test_the_local_limiter_counts_right_under_threads(clock: Clock) -> None:
-    limiter, allowed = LocalLimiter(), []
+    limiter = LocalLimiter()
+    allowed: list[bool] = []
     threads = [
         threading.Thread(target=lambda: allowed.extend(limiter.take("a", 100).allowed for _ in range(50)))
         for _ in range(8)
@@ -151,13 +152,14 @@ def test_processes_share_a_limit_through_redis(shared_key: tuple[str, redis.Redi
     ]
     assert verdicts[3].headers()["Retry-After"] == "20"
     assert 0 < client.ttl(f"rate:3:{key}") <= 60
-    client.set(f"rate:3:{key}", float(client.get(f"rate:3:{key}")) - 20)  # as 20 s later
+    client.set(f"rate:3:{key}", float(client.get(f"rate:3:{key}") or 0) - 20)  # as 20 s later
     assert [processes[0].take(key, 3).allowed for _ in range(2)] == [True, False]
 
 
 def test_threads_get_no_more_than_the_limit_from_redis(shared_key: tuple[str, redis.Redis]) -> None:
     key, _ = shared_key
-    limiter, allowed = SharedLimiter(REDIS_URL), []
+    limiter = SharedLimiter(REDIS_URL)
+    allowed: list[bool] = []
     threads = [
         threading.Thread(target=lambda: allowed.extend(limiter.take(key, 10).allowed for _ in range(5)))
         for _ in range(8)

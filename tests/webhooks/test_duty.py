@@ -63,7 +63,7 @@ def test_hanging_receivers_delay_no_other_and_hold_a_bounded_share(
         dripping.wait_for(SLOW_HOST_SHARE)
         emit_to(workspace, receiver.url, 50)
         receiver.wait_for(50, timeout=5)  # half of an attempt's deadline: nothing waited for the others
-        duty.stop(0)
+        duty.stop(1)
 
         assert (len(dead.requests), len(dripping.requests)) == (SLOW_HOST_SHARE, SLOW_HOST_SHARE)
 
@@ -85,7 +85,7 @@ def test_what_does_not_finish_in_time_is_given_back_as_it_was(workspace: Workspa
     with Receiver(Manner.HANG) as slow:
         emit(workspace, slow.url)
         slow.wait_for(1)
-        duty.stop(0)
+        duty.stop(1)
 
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.attempts, delivery.lease_until) == (DeliveryStatus.PENDING, 0, None)
@@ -106,7 +106,7 @@ def test_a_quick_host_gets_its_whole_share(workspace: Workspace, duty: DeliverDu
     with Receiver(200, 200, otherwise=Manner.HANG) as turning:
         emit_to(workspace, turning.url, 2 + 2 * QUICK_HOST_SHARE)
         turning.wait_for(2 + QUICK_HOST_SHARE)
-        duty.stop(0)
+        duty.stop(1)
 
         assert len(turning.requests) == 2 + QUICK_HOST_SHARE
 

@@ -38,7 +38,7 @@ def create(client: ApiClient, owner: User, *, key: str = "", **fields: Any) -> A
     return client.post("/workspaces", {"owner_user_id": owner.id, "name": "Acme Labs", **fields}, **headers)
 
 
-@pytest.mark.parametrize(("given", "kept"), [({}, DEFAULTS), (OPTIONAL, SETTINGS)], ids=["defaults", "all given"])
+@pytest.mark.parametrize(("given", "kept"), [({}, DEFAULTS), (OPTIONAL, OPTIONAL)], ids=["defaults", "all given"])
 def test_a_user_creates_a_workspace(owner: User, given: dict[str, Any], kept: dict[str, Any]) -> None:
     with time_machine.travel(NOON, tick=False):
         answer = create(as_user(owner), owner, **given)
@@ -69,7 +69,7 @@ def test_a_new_workspace_has_a_sandbox_account_of_each_platform(owner: User) -> 
     assert {(account.sandbox, account.status) for account in accounts} == {(True, "active")}
 
 
-@pytest.mark.parametrize(("given", "kept"), [({}, DEFAULTS), (OPTIONAL, SETTINGS)], ids=["defaults", "all given"])
+@pytest.mark.parametrize(("given", "kept"), [({}, DEFAULTS), (OPTIONAL, OPTIONAL)], ids=["defaults", "all given"])
 def test_a_dry_run_says_what_would_be_and_makes_nothing(
     owner: User, given: dict[str, Any], kept: dict[str, Any]
 ) -> None:

@@ -1,0 +1,145 @@
+"""GET /accounts/{id}/capabilities and GET /capabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import PLATFORMS
+from config.db.ids import new_id
+from tests import factories
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.people import as_user
+from workspaces.models import User, Workspace
+
+
+def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: ConnectedAccount) -> None:
+    answer = api.get(f"/accounts/{account.id}/capabilities")
+
+    body = answer.json()
+    options = body["capabilities"].pop("options")
+    features = body["capabilities"].pop("features")
+    assert answer.status_code == 200
+    assert body == {
+        "account_id": account.id,
+        "platform": "bluesky",
+        "capabilities": {
+            "text": {"max_length": 300, "counted_as": "graphemes", "url_length": None},
+            "media": {
+                "max_count": 4,
+                "mixed": False,
+                "required": False,
+                "images": {
+                    "mime_types": ["image/jpeg", "image/png", "image/webp", "image/gif"],
+                    "max_bytes": 1_000_000,
+                    "max_count": 4,
+                    "max_pixels": None,
+                },
+                "videos": {
+                    "mime_types": ["video/mp4"],
+                    "max_bytes": 100_000_000,
+                    "max_count": 1,
+                    "max_duration_seconds": 180,
+                },
+                "alt_text_max_length": None,
+            },
+            "publishing": {"retry_safety": "idempotent"},
+        },
+    }
+    assert "text" in features
+    assert set(options["properties"]) == {"langs"}
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, workspace: Workspace, platform: str) -> None:
+    account = factories.AccountFactory(workspace=workspace, platform=platform)
+
+    body = api.get(f"/accounts/{account.id}/capabilities").json()
+
+    told = body["capabilities"]
+    assert (body["account_id"], body["platform"]) == (account.id, platform)
+    assert set(told) == {"text", "media", "features", "options", "publishing"}
+    assert set(told["text"]) == {"max_length", "counted_as", "url_length"}
+    assert told["publishing"]["retry_safety"] in ("idempotent", "verifiable", "at_most_once")
+    Draft202012Validator.check_schema(told["options"])
+
+
+def test_everybody_who_belongs_to_the_workspace_may_read(
+    owner: User, teammate: User, account: ConnectedAccount, key_with: Callable[..., ApiClient]
+) -> None:
+    for client in (as_user(owner), as_user(teammate), key_with("accounts.read")):
+        assert client.get(f"/accounts/{account.id}/capabilities").json()["account_id"] == account.id
+
+
+def test_reading_needs_the_scope(account: ConnectedAccount, key_with: Callable[..., ApiClient]) -> None:
+    answer = key_with("accounts.write").get(f"/accounts/{account.id}/capabilities")
+
+    assert_envelope(answer, 403, "SCOPE_MISSING")
+
+
+def test_foreign_absent_and_odd_ids_are_answered_alike(account: ConnectedAccount, stranger: User) -> None:
+    foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
+
+    for client in (as_user(stranger), foreign_key):
+        bodies = [
+            assert_envelope(client.get(f"/accounts/{one}/capabilities"), 404, "NOT_FOUND") | {"trace_id": ""}
+            for one in (account.id, new_id("acc"), "acc_1")
+        ]
+        assert all(body == bodies[0] for body in bodies)
+
+
+def test_the_service_tells_any_caller_what_can_be_connected(
+    owner: User,
+    stranger: User,
+    key_with: Callable[..., ApiClient],
+    agent_client: Callable[..., ApiClient],
+) -> None:
+    clients = [as_user(owner), as_user(stranger), key_with("posts.read"), agent_client(["media.upload"])]
+    answers = [client.get("/capabilities") for client in clients]
+
+    assert {answer.status_code for answer in answers} == {200}
+    assert len({answer.content for answer in answers}) == 1
+    body = answers[0].json()
+    assert set(body) == {"account_connections", "billing"}
+    assert [connection["provider"] for connection in body["account_connections"]] == list(PLATFORMS)
+    assert body["billing"] == {
+        "mode": "free_beta",
+        "checkout_available": False,
+        "portal_available": False,
+        "available_plans": [],
+    }
+    assert_envelope(ApiClient().get("/capabilities"), 401, "UNAUTHENTICATED")
+
+
+def test_what_cannot_be_connected_says_why_and_what_takes_credentials_says_which(api: ApiClient) -> None:
+    for connection in api.get("/capabilities").json()["account_connections"]:
+        assert set(connection) - {"reason", "credentials_schema"} == {"provider", "method", "available"}
+        assert ("reason" in connection) is (not connection["available"])
+        assert ("credentials_schema" in connection) is (connection["method"] == "credentials")
+        Draft202012Validator.check_schema(connection.get("credentials_schema", {}))
+
+
+@pytest.mark.parametrize(
+    ("platform", "credentials", "required"),
+    [
+        ("bluesky", {"identifier", "app_password", "service"}, {"identifier", "app_password"}),
+        ("mastodon", {"instance", "access_token"}, {"instance", "access_token"}),
+        ("telegram", {"bot_token", "chat_id"}, {"bot_token", "chat_id"}),
+        ("discord", {"webhook_url"}, {"webhook_url"}),
+        ("slack", {"webhook_url"}, {"webhook_url"}),
+    ],
+)
+def test_the_credentials_of_a_platform_are_the_contracts(
+    api: ApiClient, platform: str, credentials: set[str], required: set[str]
+) -> None:
+    [connection] = [
+        each for each in api.get("/capabilities").json()["account_connections"] if each["provider"] == platform
+    ]
+
+    schema = connection["credentials_schema"]
+    assert (set(schema["properties"]), set(schema["required"])) == (credentials, required)
+    assert schema["additionalProperties"] is False

@@ -1,0 +1,166 @@
+"""DELETE /accounts/{id}."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+
+from accounts.models import ConnectedAccount
+from config.db.ids import new_id
+from tests import factories
+from tests.accounts.conftest import HANDLE
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.fakes.bluesky import FakeBluesky
+from tests.people import as_user
+from workspaces.models import User, Workspace
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+DELETE_SESSION = "com.atproto.server.deleteSession"
+
+
+def disconnect(client: ApiClient, account: ConnectedAccount, body: Any = None, **headers: str) -> Any:
+    return client.delete(f"/accounts/{account.id}", body, **headers)
+
+
+def stands(account: ConnectedAccount) -> bool:
+    """Whether nothing happened to the account."""
+    now = ConnectedAccount.objects.get(pk=account.pk)
+    return (now.status, now.tokens, now.credentials) == ("active", account.tokens, account.credentials)
+
+
+def test_disconnecting_forgets_the_secrets_and_ends_the_session(
+    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
+) -> None:
+    refresh_token = connected.grant().tokens["refresh"]
+    with time_machine.travel(NOON, tick=False):
+        answer = disconnect(api, connected)
+
+    stored = ConnectedAccount.objects.get()
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "account": {
+            "id": connected.id,
+            "workspace_id": connected.workspace_id,
+            "platform": "bluesky",
+            "method": "credentials",
+            "sandbox": False,
+            "external_id": connected.external_id,
+            "handle": HANDLE,
+            "display_name": "",
+            "avatar_url": "",
+            "profile_url": connected.profile_url,
+            "status": "disconnected",
+            "scopes": [],
+            "token_expires_at": None,
+            "last_checked_at": answer.json()["account"]["last_checked_at"],
+            "created_at": connected.created_at.isoformat().replace("+00:00", "Z"),
+            "updated_at": "2027-03-10T12:00:00Z",
+        }
+    }
+    assert (stored.status, stored.tokens, stored.credentials) == ("disconnected", None, None)
+    [ended] = [request for request in pds.requests if request.path.endswith(DELETE_SESSION)]
+    assert ended.headers["authorization"] == f"Bearer {refresh_token}"
+
+
+def test_disconnecting_again_answers_it_again_and_asks_nobody(
+    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
+) -> None:
+    first = disconnect(api, connected)
+    again = disconnect(api, connected)
+
+    assert (again.status_code, again.json()) == (200, first.json())
+    assert pds.requests_to(DELETE_SESSION) == 1
+
+
+@pytest.mark.parametrize("fault", ["503", "dropped", "closed"])
+def test_a_platform_that_is_down_does_not_hold_it_up(
+    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    if fault == "503":
+        pds.fail_next(DELETE_SESSION)
+    elif fault == "dropped":
+        pds.drop_next(DELETE_SESSION)
+    else:
+        with FakeBluesky() as gone:
+            connected.credentials = {**connected.grant().credentials, "service": gone.url}
+        connected.save()
+
+    assert disconnect(api, connected).json()["account"]["status"] == "disconnected"
+    assert ConnectedAccount.objects.get().tokens is None
+    assert f"{connected.id} was disconnected, but not revoked" in caplog.text
+
+
+def test_a_sandbox_account_can_be_disconnected(api: ApiClient, account: ConnectedAccount) -> None:
+    assert disconnect(api, account).json()["account"]["status"] == "disconnected"
+
+
+@pytest.mark.parametrize("where", ["body", "query"])
+def test_a_dry_run_says_what_would_be_and_disconnects_nothing(
+    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, where: str
+) -> None:
+    if where == "body":
+        answer = disconnect(api, connected, {"dry_run": True})
+    else:
+        answer = api.delete(f"/accounts/{connected.id}?dry_run=true")
+
+    body = answer.json()
+    assert (answer.status_code, set(body)) == (200, {"dry_run", "operation", "request", "would_update"})
+    assert (body["dry_run"], body["operation"], body["request"]) == (True, "accounts.disconnect", {})
+    assert (body["would_update"]["id"], body["would_update"]["status"]) == (connected.id, "disconnected")
+    assert stands(connected)
+    assert pds.requests_to(DELETE_SESSION) == 0
+
+
+def test_a_repeat_with_its_idempotency_key_is_a_replay(
+    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
+) -> None:
+    first = disconnect(api, connected, idempotency_key="one")
+    again = disconnect(api, connected, idempotency_key="one")
+
+    assert (again.status_code, again["Idempotency-Replayed"], again.json()) == (200, "true", first.json())
+    assert pds.requests_to(DELETE_SESSION) == 1
+
+
+def test_who_may_not_disconnect_changes_nothing(
+    connected: ConnectedAccount, pds: FakeBluesky, teammate: User, key_with: Callable[..., ApiClient]
+) -> None:
+    assert_envelope(disconnect(as_user(teammate), connected), 403, "FORBIDDEN")
+    assert_envelope(disconnect(key_with("accounts.read", "posts.publish"), connected), 403, "SCOPE_MISSING")
+    assert_envelope(disconnect(ApiClient(), connected), 401, "UNAUTHENTICATED")
+
+    assert stands(connected)
+    assert pds.requests_to(DELETE_SESSION) == 0
+
+
+def test_the_owner_and_an_agent_with_the_scope_may(
+    owner: User, account: ConnectedAccount, agent_client: Callable[..., ApiClient]
+) -> None:
+    other = factories.AccountFactory(workspace=account.workspace)
+
+    assert disconnect(as_user(owner), account).status_code == 200
+    assert disconnect(agent_client(["accounts.write"]), other).status_code == 200
+
+
+def test_foreign_absent_and_odd_ids_are_answered_alike(
+    connected: ConnectedAccount, pds: FakeBluesky, stranger: User
+) -> None:
+    foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
+    asked = [connected, *(ConnectedAccount(id=one) for one in (new_id("acc"), "acc_1", "%F0%9F%90%A6"))]
+
+    for client in (as_user(stranger), foreign_key):
+        bodies = [assert_envelope(disconnect(client, one), 404, "NOT_FOUND") | {"trace_id": ""} for one in asked]
+        assert all(body == bodies[0] for body in bodies)
+    assert stands(connected)
+    assert pds.requests_to(DELETE_SESSION) == 0
+
+
+def test_a_paused_workspace_disconnects_nothing(api: ApiClient, connected: ConnectedAccount) -> None:
+    Workspace.objects.update(status="paused")
+
+    assert_envelope(disconnect(api, connected), 403, "WORKSPACE_PAUSED")
+    assert stands(connected)

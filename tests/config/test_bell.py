@@ -1,0 +1,111 @@
+"""The bell: a nudge after the commit, which may be lost without harm."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from queue import Empty
+
+import pytest
+from celery import Celery, current_app
+from django.db import transaction
+from pytest_django import Settings
+
+from config.celery import app
+from config.db import bell
+from config.site.tasks import ring as ring_task
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bell, "_silent_until", 0.0)
+
+
+@pytest.fixture
+def heard() -> Iterator[list[str]]:
+    """What this process's own worker is woken for."""
+    rings: list[str] = []
+    bell.answer_with("publish", lambda: rings.append("publish"))
+    yield rings
+    bell.answer_with("publish", None)
+
+
+def with_broker(url: str) -> Celery:
+    """Another app becomes the current one, as settings with this broker would make it."""
+    other = Celery("bell-test", broker=url, set_as_current=True)
+    other.conf.broker_transport_options = {"socket_connect_timeout": 1, "polling_interval": 0.01}
+    return other
+
+
+@pytest.fixture
+def _own_app() -> Iterator[None]:
+    yield
+    current_app.close()
+    app.set_current()
+
+
+def test_the_bell_rings_when_the_transaction_has_committed(transactional_db: None, heard: list[str]) -> None:
+    with transaction.atomic():
+        bell.ring("publish")
+        assert heard == []
+
+    assert heard == ["publish"]
+
+
+def test_what_is_rolled_back_rings_nothing(transactional_db: None, heard: list[str]) -> None:
+    with pytest.raises(ValueError, match="broken"), transaction.atomic():
+        bell.ring("publish")
+        raise ValueError("broken")
+
+    assert heard == []
+
+
+def test_a_bell_for_another_duty_is_not_heard(heard: list[str]) -> None:
+    bell.ring_now("deliver")
+
+    assert heard == []
+
+
+def test_a_ring_from_the_broker_wakes_the_worker(heard: list[str]) -> None:
+    ring_task.run("publish")
+
+    assert heard == ["publish"]
+
+
+def test_without_a_broker_nobody_is_told(settings: Settings) -> None:
+    settings.REDIS_URL = ""
+
+    assert bell.ring_now("publish") is None
+
+
+@pytest.mark.usefixtures("_own_app")
+def test_through_the_broker_the_ring_goes_to_the_workers_task(settings: Settings) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:6379/0"
+    broker = with_broker("memory://bell-test")
+    bell.ring_now("deliver")
+
+    with broker.connection_for_read() as connection:
+        queue = connection.SimpleQueue(broker.conf.task_default_queue)
+        message = queue.get(timeout=1)
+        assert message.headers["task"] == ring_task.name == bell.RING_TASK
+        assert message.payload[0] == ["deliver"]
+        message.ack()
+        with pytest.raises(Empty):
+            queue.get(block=False)
+
+
+@pytest.mark.usefixtures("_own_app")
+def test_a_broker_that_is_away_is_asked_once_and_then_left_alone(
+    settings: Settings, caplog: pytest.LogCaptureFixture, transactional_db: None
+) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        settings.REDIS_URL = f"redis://127.0.0.1:{closed.getsockname()[1]}/0"
+        with_broker(settings.REDIS_URL)
+        with transaction.atomic():
+            bell.ring("publish")
+            bell.ring("deliver")
+
+    told = [record.getMessage() for record in caplog.records if record.name == bell.__name__]
+    assert len(told) == 1
+    assert "the poll will find the row" in told[0]

@@ -1,0 +1,131 @@
+"""Claims of due rows: one holder at a time, and none for ever."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db.models import QuerySet
+
+from config.db.due import claim_due, due, give_back, held
+from posts.models import PostGroup, PostTarget
+from tests import factories
+from tests.threads import at_once
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def clock() -> Any:
+    with time_machine.travel(NOON, tick=False) as moved:
+        yield moved
+
+
+def rows() -> QuerySet[PostTarget]:
+    return PostTarget.objects.all()
+
+
+def make(*seconds: float | None) -> list[PostTarget]:
+    """Rows that are due so many seconds after noon (None: never), each of a group of its own."""
+    account = factories.AccountFactory.create()
+    group = {"workspace": account.workspace, "status": "publishing", "created_by_type": "user", "trace_id": "0" * 32}
+    groups = PostGroup.objects.bulk_create([PostGroup(**group) for _ in seconds])
+    return PostTarget.objects.bulk_create(
+        PostTarget(
+            group=groups[n],
+            account=account,
+            platform=account.platform,
+            position=0,
+            due_at=None if after is None else NOON + timedelta(seconds=after),
+        )
+        for n, after in enumerate(seconds)
+    )
+
+
+def claim(limit: int = 10) -> list[PostTarget]:
+    return claim_due(rows(), limit=limit, lease=MINUTE)
+
+
+def test_what_is_due_is_claimed_the_earliest_first(db: None, clock: Any) -> None:
+    late, later, _, at_noon = make(-30, -10, 0.001, 0)
+    make(None)
+
+    assert [row.pk for row in claim(2)] == [late.pk, later.pk]
+    assert [row.pk for row in claim()] == [at_noon.pk]
+    assert claim() == []
+
+
+def test_a_claim_is_written_with_its_lease_and_number(db: None, clock: Any) -> None:
+    make(0)
+    claimed = claim()[0]
+    stored = rows().get()
+
+    assert (claimed.fence, claimed.lease_until) == (1, NOON + MINUTE)
+    assert (stored.fence, stored.lease_until) == (1, NOON + MINUTE)
+    assert stored.due_at == NOON
+
+
+def test_a_row_whose_lease_ended_goes_to_another_and_the_first_cannot_settle_it(db: None, clock: Any) -> None:
+    make(0)
+    first = claim()[0]
+    clock.shift(MINUTE - timedelta(microseconds=1))
+    assert claim() == []
+    clock.shift(timedelta(microseconds=1))
+    second = claim()[0]
+
+    assert (first.pk, first.fence, second.fence) == (second.pk, 1, 2)
+    assert held(rows(), first).update(status="published", due_at=None) == 0
+    assert held(rows(), second).update(status="failed", due_at=None) == 1
+    assert rows().get().status == "failed"
+
+
+def test_what_is_given_back_is_due_at_once(db: None, clock: Any) -> None:
+    make(0, 0)
+    claimed = claim()
+    give_back(rows(), claimed[:1])
+
+    assert [row.pk for row in due(rows())] == [claimed[0].pk]
+    assert [row.fence for row in claim()] == [2]
+
+
+def test_who_lost_a_row_cannot_give_it_back(db: None, clock: Any) -> None:
+    make(0)
+    first = claim()
+    clock.shift(MINUTE)
+    second = claim()
+    give_back(rows(), first)
+
+    assert rows().get().lease_until == second[0].lease_until
+
+
+@pytest.mark.parametrize("limit", [0, -3])
+def test_who_has_no_room_claims_nothing(db: None, clock: Any, limit: int) -> None:
+    make(0)
+
+    assert claim(limit) == []
+    assert rows().get().fence == 0
+
+
+def test_an_idle_look_is_one_query(db: None, clock: Any, django_assert_num_queries: Any) -> None:
+    make(60)
+    with django_assert_num_queries(1):
+        claim()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_row_is_claimed_by_two_workers(clock: Any) -> None:
+    make(*[0.0] * 120)
+
+    def work(n: int) -> list[str]:
+        mine: list[str] = []
+        while claimed := claim(7):
+            mine += [row.pk for row in claimed]
+        return mine
+
+    claims = at_once(8, work)
+
+    assert sorted(pk for mine in claims for pk in mine) == sorted(rows().values_list("pk", flat=True))
+    assert set(rows().values_list("fence", flat=True)) == {1}

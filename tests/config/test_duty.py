@@ -1,0 +1,130 @@
+"""A duty's loop: it looks by itself, sooner when it is woken, and goes on after a fault."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from config.db import bell, duty
+from config.db.duty import PollingDuty
+
+PATIENCE = 10.0
+
+
+class Counting(PollingDuty):
+    """Counts its rounds; each does what `rounds` says for it."""
+
+    name = "counting"
+
+    def __init__(self, *rounds: Callable[[], bool]) -> None:
+        super().__init__()
+        self.rounds = list(rounds)
+        self.count = 0
+        self.finished: list[float] = []
+        self.changed = threading.Condition()
+
+    def run_once(self) -> bool:
+        step = self.rounds.pop(0) if self.rounds else bool
+        with self.changed:
+            self.count += 1
+            self.changed.notify_all()
+        return step()
+
+    def finish(self, seconds: float) -> None:
+        self.finished.append(seconds)
+
+    def wait_for(self, count: int) -> bool:
+        with self.changed:
+            return self.changed.wait_for(lambda: self.count >= count, PATIENCE)
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+
+@pytest.fixture
+def begin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Counting]]:
+    """Starts a duty whose poll never comes by itself."""
+    monkeypatch.setattr(duty, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(duty, "PAUSE_AFTER_FAULT", 0.01)
+    begun: list[Counting] = []
+
+    def start(*rounds: Callable[[], bool]) -> Counting:
+        begun.append(Counting(*rounds))
+        begun[-1].start()
+        return begun[-1]
+
+    yield start
+    for each in begun:
+        each.stop(PATIENCE)
+
+
+def fault() -> bool:
+    raise OSError("the database is away")
+
+
+def test_it_looks_by_itself_four_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert duty.POLL_SECONDS == 0.25
+    monkeypatch.setattr(duty, "POLL_SECONDS", 0.01)
+    polling = Counting()
+    polling.start()
+    looked = polling.wait_for(3)
+    polling.stop(PATIENCE)
+
+    assert looked
+
+
+def test_it_looks_again_at_once_while_there_is_more(begin: Callable[..., Counting]) -> None:
+    assert begin(lambda: True, lambda: True, lambda: False).wait_for(3)
+
+
+def test_the_bell_wakes_it(begin: Callable[..., Counting]) -> None:
+    sleeping = begin()
+    assert sleeping.wait_for(1)
+    bell.ring_now("counting")
+
+    assert sleeping.wait_for(2)
+
+
+def test_a_ring_during_a_round_is_not_lost(begin: Callable[..., Counting]) -> None:
+    def ring_meanwhile() -> bool:
+        bell.ring_now("counting")
+        return False
+
+    assert begin(ring_meanwhile).wait_for(2)
+
+
+def test_a_fault_is_told_and_the_loop_goes_on(begin: Callable[..., Counting], caplog: pytest.LogCaptureFixture) -> None:
+    troubled = begin(fault, fault)
+    assert troubled.wait_for(1)
+    troubled.wake()
+    assert troubled.wait_for(2)
+    troubled.wake()
+
+    assert troubled.wait_for(3)
+    told = [record for record in caplog.records if record.name == duty.__name__]
+    assert [str(record.exc_info[1]) for record in told if record.exc_info] == ["the database is away"] * 2
+
+
+def test_a_round_that_fails_is_no_sign_of_life(begin: Callable[..., Counting]) -> None:
+    healthy, troubled = begin(), begin(fault)
+    born = troubled.last_run
+    assert healthy.wait_for(1)
+    assert troubled.wait_for(1)
+    healthy.stop(PATIENCE)
+    troubled.stop(PATIENCE)
+
+    assert troubled.last_run == born
+    assert healthy.last_run > born
+
+
+def test_stopping_ends_the_loop_and_finishes_what_is_in_hand(begin: Callable[..., Counting]) -> None:
+    running = begin()
+    assert running.wait_for(1)
+    running.stop(PATIENCE)
+    rounds = running.count
+    bell.ring_now("counting")
+
+    assert (running.alive, running.finished, running.count) == (False, [PATIENCE], rounds)

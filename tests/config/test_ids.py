@@ -1,0 +1,60 @@
+"""Identifiers: a prefix and a UUIDv7 in base32."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from config.db.ids import ALPHABET, is_id, new_id
+from workspaces.models import Workspace
+
+
+def as_uuid(value: str) -> uuid.UUID:
+    number = 0
+    for character in value.partition("_")[2]:
+        number = number * 32 + ALPHABET.index(character)
+    return uuid.UUID(int=number)
+
+
+def test_an_id_is_a_uuid_of_version_7() -> None:
+    made = as_uuid(new_id("pgr"))
+
+    assert (made.version, made.variant) == (7, uuid.RFC_4122)
+
+
+def test_ids_are_unique_and_sort_as_they_were_made() -> None:
+    made = [new_id("tgt") for _ in range(10_000)]
+
+    assert len(set(made)) == 10_000
+    assert sorted(made) == made
+
+
+def test_an_id_is_told_from_another() -> None:
+    made = new_id("wrk")
+
+    assert len(made) == 30
+    assert is_id(made, "wrk")
+    assert not is_id(made, "agt")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(None, 1, "", "wrk", "wrk_", "_" + "0" * 26, "wrk_" + "0" * 25, "wrk_" + "0" * 27),
+        "wrk_8" + "0" * 25,  # 130 bits
+        *("wrk_" + "0" * 25 + character for character in "ilouA-_ \n\0"),
+        *("WRK_" + "0" * 26, " wrk_" + "0" * 26, "wrk_" + "0" * 26 + "\n"),
+    ],
+)
+def test_anything_else_is_no_id(value: object) -> None:
+    assert not is_id(value, "wrk")
+
+
+def test_a_row_has_its_id_before_it_is_saved_and_keeps_it(workspace: Workspace) -> None:
+    row = Workspace(name="A", slug="a", owner_user=workspace.owner_user)
+    made = row.id
+    row.save()
+
+    assert is_id(made, "wrk")
+    assert Workspace.objects.get(slug="a").id == made

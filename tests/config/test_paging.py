@@ -1,0 +1,100 @@
+"""Pages of a list."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from config.api.paging import paginate
+from tests import factories
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from workspaces.models import Workspace
+
+ACCOUNT = "acc_01m7wwe2x4e858rpvvxpep0enn"
+
+
+def cursor_of(text: str) -> str:
+    return urlsafe_b64encode(text.encode("latin-1")).decode().rstrip("=")
+
+
+@pytest.fixture
+def made(workspace: Workspace) -> list[str]:
+    """Five accounts' ids, the newest first."""
+    return [factories.AccountFactory.create(workspace=workspace).id for _ in range(5)][::-1]
+
+
+def walk(api: ApiClient, workspace: Workspace, limit: int) -> list[list[str]]:
+    pages, cursor = [], ""
+    while True:
+        body = api.get(f"/accounts?workspace_id={workspace.id}&limit={limit}{cursor}").json()
+        pages.append([account["id"] for account in body["accounts"]])
+        if body["next_cursor"] is None:
+            return pages
+        cursor = f"&cursor={body['next_cursor']}"
+
+
+@pytest.mark.parametrize(("limit", "sizes"), [(1, [1] * 5), (2, [2, 2, 1]), (4, [4, 1]), (5, [5]), (200, [5])])
+def test_pages_hold_each_row_once_the_newest_first(
+    api: ApiClient, workspace: Workspace, made: list[str], limit: int, sizes: list[int]
+) -> None:
+    pages = walk(api, workspace, limit)
+
+    assert [len(page) for page in pages] == sizes
+    assert [each for page in pages for each in page] == made
+
+
+def test_what_comes_or_goes_meanwhile_moves_no_page(workspace: Workspace, made: list[str]) -> None:
+    rows = ConnectedAccount.objects.filter(workspace=workspace)
+    first = paginate(rows, limit=2)
+    factories.AccountFactory.create(workspace=workspace)
+    rows.filter(pk=made[1]).delete()  # the row that the cursor names
+
+    assert [row.pk for row in paginate(rows, limit=2, cursor=first.next_cursor).rows] == made[2:4]
+
+
+def test_an_empty_list_is_a_page(api: ApiClient, workspace: Workspace) -> None:
+    answer = api.get(f"/accounts?workspace_id={workspace.id}")
+
+    assert answer.json() == {"accounts": [], "next_cursor": None}
+
+
+def test_a_page_is_one_query(workspace: Workspace, made: list[str], django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(1):
+        paginate(ConnectedAccount.objects.filter(workspace=workspace), limit=2)
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "201", "1.5", "x", "", "9" * 20, "1e2", "%202", "２"])
+def test_a_limit_lies_between_1_and_200(api: ApiClient, workspace: Workspace, limit: str) -> None:
+    answer = api.get(f"/accounts?workspace_id={workspace.id}&limit={limit}")
+
+    assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"][0]["field"] == "limit"
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "",
+        "nonsense",
+        "ü",
+        "=",
+        "%00",
+        ACCOUNT,
+        cursor_of("1:"),
+        cursor_of("1:\0"),
+        cursor_of("1:" + ACCOUNT.replace("acc", "wrk")),
+        cursor_of("1:\xff"),
+        cursor_of("1:' OR 1=1 --"),
+        cursor_of("2:" + ACCOUNT),
+        cursor_of("1:" + ACCOUNT) + "=",
+        cursor_of("1:" + ACCOUNT) + "A",
+        cursor_of("1:" + "x" * 5000),
+    ],
+)
+def test_a_cursor_that_the_service_did_not_give_is_refused(api: ApiClient, workspace: Workspace, cursor: str) -> None:
+    answer = api.get(f"/accounts?workspace_id={workspace.id}&cursor={cursor}")
+
+    assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"][0]["field"] == "cursor"

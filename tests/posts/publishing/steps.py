@@ -1,0 +1,35 @@
+"""A worker taken step by step, so that a test can let it die wherever it likes."""
+
+from __future__ import annotations
+
+from accounts.platforms.registry import publisher
+from accounts.platforms.types import Content, Progress, Published
+from config.db.due import claim_due
+from posts.models import PostTarget
+from posts.publishing import engine, outcomes
+
+
+def take_up() -> PostTarget:
+    """Claim the one target that is due, as a worker does."""
+    [claimed] = claim_due(PostTarget.objects.select_related("group__workspace", "account"), limit=2, lease=engine.LEASE)
+    return claimed
+
+
+def begin(target: PostTarget) -> None:
+    """Commit that the target's next step begins; the first one is an attempt."""
+    engine._begin_step(target, target.phase or "start", first=not target.phase)
+
+
+def do(target: PostTarget) -> Progress | Published:
+    """Do the step that was begun; what came of it is in the worker's memory only."""
+    content = Content(target.id, target.shown_text, target.options, target.round_attempts)
+    adapter = publisher(target.platform, sandbox=target.sandbox)
+    return adapter.publish(target.account.grant(), content, Progress(target.phase, target.progress))
+
+
+def take_first_step(target: PostTarget) -> None:
+    """Take the preparing step and store where that led."""
+    begin(target)
+    progress = do(target)
+    assert isinstance(progress, Progress)
+    outcomes.advance(target, progress)

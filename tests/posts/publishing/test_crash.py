@@ -1,0 +1,137 @@
+"""Workers that die, at a platform that can be asked nothing: at most one post, and never in silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.conf import settings as project
+
+from accounts.models import ConnectedAccount
+from billing import selectors as billing
+from billing.models import MonthCounter
+from posts.models import PostTarget
+from posts.publishing.duty import publish_due
+from posts.publishing.engine import LEASE
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.posts.publishing.steps import begin, do, take_first_step, take_up
+from tests.posts.rows import create, kinds_of, publish_rounds, read
+from tests.posts.scripted_platform import ScriptedPlatform
+
+ATTEMPTS = len(project.PUBLISH_RETRY_SCHEDULE) + 1
+
+
+@pytest.fixture
+def group(api: ApiClient, telegram_account: ConnectedAccount, clock: Any) -> dict[str, Any]:
+    """A post that is due."""
+    return create(api, telegram_account)
+
+
+@pytest.fixture(autouse=True)
+def _books_balance(db: None) -> Any:
+    yield
+    assert billing.drift() == []
+
+
+@pytest.mark.parametrize("sent", [True, False], ids=["after it was sent", "before it was sent"])
+def test_a_worker_that_dies_while_it_sends_leaves_it_unconfirmed(
+    api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any, sent: bool
+) -> None:
+    worker = take_up()
+    take_first_step(worker)
+    begin(worker)
+    if sent:
+        do(worker)
+    clock.shift(LEASE)
+
+    publish_rounds(clock)
+
+    ended = read(api, group)
+    assert (ended["status"], ended["targets"][0]["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert kinds_of(group) == ["post.unconfirmed"]
+    assert len(scripted.sent) == sent
+    assert MonthCounter.objects.get().held_cents == 1
+
+
+def test_nothing_sends_it_again_but_a_retry_that_says_so(
+    api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any
+) -> None:
+    worker = take_up()
+    take_first_step(worker)
+    begin(worker)
+    do(worker)
+    clock.shift(LEASE)
+    publish_due()
+    clock.shift(7 * 24 * 3600)
+
+    assert publish_due() == 0
+    assert_envelope(api.post(f"/posts/{group['id']}/retry"), 409, "INVALID_STATE")
+    assert publish_due() == 0
+    assert len(scripted.sent) == 1
+
+    api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
+    assert publish_due() == 1
+    assert (read(api, group)["status"], len(scripted.sent)) == ("published", 2)
+    assert (MonthCounter.objects.get().held_cents, MonthCounter.objects.get().settled_cents) == (0, 1)
+
+
+@pytest.mark.parametrize("begun", [True, False], ids=["in the first step", "between the steps"])
+def test_a_worker_that_dies_before_it_sends_costs_nothing(
+    api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any, begun: bool
+) -> None:
+    worker = take_up()
+    if begun:
+        begin(worker)
+    else:
+        take_first_step(worker)
+    clock.shift(LEASE)
+
+    publish_due()
+
+    target = read(api, group)["targets"][0]
+    assert (target["status"], target["attempts"], len(scripted.sent)) == ("published", 2, 1)
+
+
+def test_a_worker_that_dies_with_its_claim_alone_spends_no_attempt(
+    api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any
+) -> None:
+    take_up()
+    clock.shift(LEASE)
+
+    publish_due()
+
+    assert (read(api, group)["targets"][0]["attempts"], len(scripted.sent)) == (1, 1)
+
+
+def test_what_kills_every_worker_is_given_up(
+    api: ApiClient, scripted: type[ScriptedPlatform], group: dict[str, Any], clock: Any
+) -> None:
+    for _ in range(ATTEMPTS):
+        worker = take_up()
+        worker.phase = ""
+        begin(worker)
+        clock.shift(LEASE)
+
+    publish_due()
+
+    target = read(api, group)["targets"][0]
+    assert (target["status"], target["attempts"]) == ("failed", ATTEMPTS)
+    assert target["error"]["code"] == "PLATFORM_UNAVAILABLE"
+    assert (scripted.sent, MonthCounter.objects.get().held_cents) == ([], 0)
+
+
+def test_a_dead_worker_leaves_a_group_that_goes_on(
+    api: ApiClient, account: ConnectedAccount, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    group = create(api, telegram_account, account)
+    PostTarget.objects.filter(account=account).update(due_at="2027-03-10T13:00:00Z")
+    worker = take_up()
+    take_first_step(worker)
+    begin(worker)
+    clock.move_to("2027-03-10T13:00:00Z")
+
+    publish_due()
+
+    assert [target["status"] for target in read(api, group)["targets"]] == ["unconfirmed", "published"]
+    assert kinds_of(group) == ["post.target.unconfirmed", "post.target.published", "post.unconfirmed"]

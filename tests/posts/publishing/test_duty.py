@@ -1,0 +1,160 @@
+"""The worker's duty, with real threads."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.types import Content, Published
+from posts.models import PostTarget
+from posts.publishing import duty as duty_module
+from posts.publishing.duty import IN_FLIGHT_OF_A_PLATFORM, PublishDuty
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory
+from tests.posts.rows import create, read
+from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from workspaces.models import Workspace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def duty() -> Iterator[PublishDuty]:
+    made = PublishDuty()
+    yield made
+    if not made.stopping:
+        made.stop(10)
+
+
+@pytest.fixture
+def gate(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """The scripted platform answers nobody until this is set."""
+    opened = threading.Event()
+
+    def wait_and_publish(content: Content) -> Published:
+        opened.wait(30)
+        return publish_it(content)
+
+    monkeypatch.setattr(scripted, "send", staticmethod(wait_and_publish))
+    yield opened
+    opened.set()
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """Look until it is true; AssertionError after 20 s."""
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.01)
+
+
+def published(platform: str) -> int:
+    return PostTarget.objects.filter(platform=platform, status="published").count()
+
+
+def test_a_post_is_published_as_soon_as_it_is_made(
+    api: ApiClient, account: ConnectedAccount, duty: PublishDuty
+) -> None:
+    duty.start()
+
+    group = create(api, account, wait=True)
+
+    assert group["status"] == "published"
+
+
+def test_a_platform_that_hangs_holds_its_share_and_delays_no_other(
+    api: ApiClient,
+    workspace: Workspace,
+    account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    gate: threading.Event,
+    duty: PublishDuty,
+) -> None:
+    create(api, *AccountFactory.create_batch(20, workspace=workspace, platform="telegram", sandbox=False))
+    duty.start()
+    wait_until(lambda: len(scripted.sent) == IN_FLIGHT_OF_A_PLATFORM)
+
+    others = [create(api, account, text=str(number)) for number in range(20)]
+    wait_until(lambda: published("bluesky") == len(others))
+
+    assert (len(scripted.sent), published("telegram")) == (IN_FLIGHT_OF_A_PLATFORM, 0)
+    gate.set()
+    wait_until(lambda: published("telegram") == 20)
+    assert len(scripted.sent) == 20
+
+
+def test_stopping_lets_what_was_begun_end(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    gate: threading.Event,
+    duty: PublishDuty,
+) -> None:
+    group = create(api, telegram_account)
+    duty.start()
+    wait_until(lambda: len(scripted.sent) == 1)
+    stopping = threading.Thread(target=duty.stop, args=[20])
+    stopping.start()
+    gate.set()
+    stopping.join()
+
+    assert read(api, group)["status"] == "published"
+
+
+def test_stopping_gives_back_what_was_not_begun(
+    api: ApiClient,
+    workspace: Workspace,
+    scripted: type[ScriptedPlatform],
+    gate: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(duty_module, "IN_FLIGHT", 1)
+    duty = PublishDuty()  # one thread …
+    monkeypatch.setattr(duty_module, "IN_FLIGHT", 5)  # … and claims for five
+    create(api, *AccountFactory.create_batch(5, workspace=workspace, platform="telegram", sandbox=False))
+    duty.start()
+    wait_until(lambda: PostTarget.objects.filter(lease_until__isnull=False).count() == 5 and len(scripted.sent) == 1)
+    stopping = threading.Thread(target=duty.stop, args=[20])
+    stopping.start()
+    wait_until(lambda: PostTarget.objects.filter(status="pending", lease_until=None).count() == 4)
+    gate.set()
+    stopping.join(20)
+
+    assert not stopping.is_alive()
+    assert published("telegram") == 1
+    assert set(PostTarget.objects.filter(status="pending").values_list("attempts", "lease_until")) == {(0, None)}
+
+
+def test_two_workers_publish_each_target_once(
+    api: ApiClient, workspace: Workspace, scripted: type[ScriptedPlatform]
+) -> None:
+    workers = [PublishDuty(), PublishDuty()]
+    for _ in range(5):
+        create(api, *AccountFactory.create_batch(10, workspace=workspace, platform="telegram", sandbox=False))
+    for worker in workers:
+        worker.start()
+    wait_until(lambda: published("telegram") == 50)
+    for worker in workers:
+        worker.stop(10)
+
+    assert len(scripted.sent) == 50
+    assert len({content.key for content in scripted.sent}) == 50
+    assert set(PostTarget.objects.values_list("attempts", flat=True)) == {1}
+
+
+def in_thread(work: Callable[[], Any]) -> Callable[[], None]:
+    """The work with its thread's database connection closed at the end."""
+
+    def run() -> None:
+        try:
+            work()
+        finally:
+            connection.close()
+
+    return run

@@ -1,0 +1,92 @@
+"""A worker that lost its claim cannot write what came of its work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.errors import Transient
+from accounts.platforms.types import Progress, Published
+from billing.models import LedgerEntry
+from posts.models import PostTarget
+from posts.publishing import outcomes
+from posts.publishing.duty import publish_due
+from posts.publishing.engine import LEASE, publish_target
+from tests.conftest import ApiClient
+from tests.posts.publishing.steps import begin, take_first_step, take_up
+from tests.posts.rows import create, kinds_of, read
+from tests.posts.scripted_platform import ScriptedPlatform
+
+WRITES: list[Callable[[PostTarget], Any]] = [
+    lambda target: outcomes.published(target, Published("stale", "https://t.me/stale")),
+    lambda target: outcomes.failed(target, "PLATFORM_REJECTED", "Stale.", "Nothing."),
+    lambda target: outcomes.unconfirmed(target, "Stale."),
+    lambda target: outcomes.retry(target, "PLATFORM_UNAVAILABLE", Transient("Stale."), may_be_out=False),
+    lambda target: outcomes.advance(target, Progress("send")),
+    lambda target: outcomes.advance(target, Progress("send", ready_at=timezone.now())),
+    lambda target: outcomes.postpone(target, timezone.now() + timedelta(seconds=30)),
+    begin,
+]
+NAMES = ["published", "failed", "unconfirmed", "retry", "advance", "processing", "postpone", "begin"]
+
+
+def written(group: dict[str, Any]) -> tuple[Any, ...]:
+    return PostTarget.objects.values().get(), kinds_of(group), list(LedgerEntry.objects.values_list("kind", flat=True))
+
+
+@pytest.fixture
+def group(api: ApiClient, telegram_account: ConnectedAccount, clock: Any) -> dict[str, Any]:
+    """A post that is due."""
+    return create(api, telegram_account)
+
+
+@pytest.mark.parametrize("write", WRITES, ids=NAMES)
+def test_a_stale_worker_writes_nothing_after_another_has_published(
+    group: dict[str, Any], clock: Any, write: Callable[[PostTarget], Any]
+) -> None:
+    stale = take_up()
+    begin(stale)
+    clock.shift(LEASE)
+    publish_due()
+    before = written(group)
+    assert before[1:] == (["post.published"], ["hold", "settle"])
+
+    with pytest.raises(outcomes.ClaimLost):
+        write(stale)
+
+    assert written(group) == before
+
+
+@pytest.mark.parametrize("write", WRITES, ids=NAMES)
+def test_a_stale_worker_writes_nothing_while_another_is_at_it(
+    group: dict[str, Any], clock: Any, write: Callable[[PostTarget], Any]
+) -> None:
+    stale = take_up()
+    begin(stale)
+    clock.shift(LEASE)
+    take_first_step(take_up())
+    before = written(group)
+
+    with pytest.raises(outcomes.ClaimLost):
+        write(stale)
+
+    assert written(group) == before
+
+
+def test_a_stale_claim_publishes_nothing(
+    api: ApiClient, group: dict[str, Any], scripted: type[ScriptedPlatform], clock: Any
+) -> None:
+    stale = take_up()
+    clock.shift(LEASE)
+    publish_due()
+    assert len(scripted.sent) == 1
+
+    publish_target(stale)
+
+    assert len(scripted.sent) == 1
+    assert read(api, group)["targets"][0]["attempts"] == 1

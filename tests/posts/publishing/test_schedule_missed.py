@@ -1,0 +1,94 @@
+"""A post whose time passed while nothing ran still goes out for a while, then fails and says so."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from billing.models import MonthCounter
+from posts.publishing.duty import publish_due
+from tests.conftest import ApiClient
+from tests.posts.rows import NOON, create, kinds_of, publish_rounds, read
+from tests.posts.scripted_platform import ScriptedPlatform
+
+IN_AN_HOUR = NOON + timedelta(hours=1)
+
+
+@pytest.fixture
+def group(api: ApiClient, telegram_account: ConnectedAccount, clock: Any) -> dict[str, Any]:
+    return create(api, telegram_account, scheduled_at=IN_AN_HOUR.isoformat())
+
+
+def test_a_post_still_goes_out_within_the_grace(api: ApiClient, group: dict[str, Any], clock: Any) -> None:
+    clock.move_to(IN_AN_HOUR + timedelta(hours=24))
+    publish_due()
+
+    assert read(api, group)["status"] == "published"
+
+
+def test_a_post_that_is_later_fails_and_costs_nothing(
+    api: ApiClient, group: dict[str, Any], scripted: type[ScriptedPlatform], clock: Any
+) -> None:
+    clock.move_to(IN_AN_HOUR + timedelta(hours=24, seconds=1))
+    publish_due()
+
+    ended = read(api, group)
+    target = ended["targets"][0]
+    assert (ended["status"], target["error"]["code"], target["attempts"]) == ("failed", "SCHEDULE_MISSED", 0)
+    assert kinds_of(group) == ["post.scheduled", "post.failed"]
+    assert (scripted.sent, MonthCounter.objects.get().held_cents) == ([], 0)
+
+
+def test_the_grace_is_a_setting(api: ApiClient, group: dict[str, Any], clock: Any, settings: Any) -> None:
+    settings.SCHEDULE_GRACE_HOURS = 2
+    clock.move_to(IN_AN_HOUR + timedelta(hours=2, seconds=1))
+    publish_due()
+
+    assert read(api, group)["targets"][0]["error"]["code"] == "SCHEDULE_MISSED"
+
+
+@pytest.mark.parametrize("fields", [{}, {"scheduled_at": (NOON + timedelta(days=9)).isoformat()}])
+def test_a_missed_post_that_is_retried_goes_out(
+    api: ApiClient, group: dict[str, Any], clock: Any, fields: dict[str, Any]
+) -> None:
+    clock.move_to(IN_AN_HOUR + timedelta(days=7))
+    publish_due()
+
+    api.post(f"/posts/{group['id']}/retry", fields)
+    publish_rounds(clock)
+
+    assert read(api, group)["status"] == "published"
+
+
+def test_a_retried_post_has_its_grace_from_its_new_time(api: ApiClient, group: dict[str, Any], clock: Any) -> None:
+    clock.move_to(IN_AN_HOUR + timedelta(days=7))
+    publish_due()
+    api.post(f"/posts/{group['id']}/retry")
+    clock.shift(timedelta(hours=24, seconds=1))
+
+    publish_due()
+
+    assert read(api, group)["targets"][0]["error"]["code"] == "SCHEDULE_MISSED"
+
+
+def test_a_post_that_was_begun_in_time_is_brought_to_its_end(
+    api: ApiClient, account: ConnectedAccount, clock: Any
+) -> None:
+    group = create(api, account, text="[sandbox:flaky]", scheduled_at=IN_AN_HOUR.isoformat())
+    clock.move_to(IN_AN_HOUR)
+    publish_due()
+    clock.shift(timedelta(days=3))
+    publish_due()
+
+    assert read(api, group)["status"] == "published"
+
+
+def test_a_post_without_a_time_is_never_too_late(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+    group = create(api, account)
+    clock.shift(timedelta(days=30))
+    publish_due()
+
+    assert read(api, group)["status"] == "published"

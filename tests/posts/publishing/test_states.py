@@ -1,0 +1,88 @@
+"""The states of groups and targets, as tables and as constraints of the database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import IntegrityError
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from posts.models import PostGroup, PostTarget
+from posts.states import CANCELLABLE, FINISHED, RETRYABLE, TARGET_TRANSITIONS, TargetStatus, before, roll_up
+from tests.conftest import ApiClient
+from tests.posts.rows import create
+
+
+@pytest.mark.parametrize(
+    ("targets", "group"),
+    [
+        ("pending", "publishing"),
+        ("published pending", "publishing"),
+        ("failed publishing", "publishing"),
+        ("unconfirmed processing", "publishing"),
+        ("published retrying cancelled", "publishing"),
+        ("published", "published"),
+        ("published published", "published"),
+        ("published cancelled", "published"),
+        ("failed", "failed"),
+        ("failed failed", "failed"),
+        ("failed cancelled", "failed"),
+        ("published failed", "partial"),
+        ("published failed cancelled", "partial"),
+        ("unconfirmed", "unconfirmed"),
+        ("unconfirmed published", "unconfirmed"),
+        ("unconfirmed failed", "unconfirmed"),
+        ("unconfirmed published failed cancelled", "unconfirmed"),
+        ("cancelled", "cancelled"),
+        ("cancelled cancelled", "cancelled"),
+    ],
+)
+def test_a_released_groups_state_follows_from_its_targets(targets: str, group: str) -> None:
+    assert roll_up(targets.split()) == group
+
+
+@pytest.mark.parametrize(
+    ("state", "following"),
+    [
+        ("pending", "publishing failed cancelled"),
+        ("publishing", "publishing processing retrying published failed unconfirmed"),
+        ("processing", "publishing failed unconfirmed"),
+        ("retrying", "publishing failed unconfirmed"),
+        ("failed", "pending"),
+        ("unconfirmed", "pending"),
+        ("published", ""),
+        ("cancelled", ""),
+    ],
+)
+def test_what_may_follow_a_targets_state(state: str, following: str) -> None:
+    assert TARGET_TRANSITIONS[state] == frozenset(following.split())
+
+
+def test_only_a_target_that_is_being_published_becomes_published() -> None:
+    assert before("published") == ["publishing"]
+    assert set(TARGET_TRANSITIONS) == set(TargetStatus)
+
+
+def test_a_group_is_never_both_finished_and_cancellable_nor_running_and_retryable() -> None:
+    assert not FINISHED & set(CANCELLABLE)
+    assert set(RETRYABLE) <= FINISHED
+
+
+@pytest.mark.parametrize("status", ["published", "failed", "unconfirmed", "cancelled"])
+def test_the_database_refuses_a_target_that_is_over_and_due(
+    api: ApiClient, account: ConnectedAccount, status: str
+) -> None:
+    create(api, account)
+
+    with pytest.raises(IntegrityError):
+        PostTarget.objects.update(status=status, due_at=timezone.now())
+
+
+@pytest.mark.parametrize("model", [PostGroup, PostTarget])
+def test_the_database_refuses_a_state_that_there_is_not(api: ApiClient, account: ConnectedAccount, model: Any) -> None:
+    create(api, account, draft=True)
+
+    with pytest.raises(IntegrityError):
+        model.objects.update(status="done")

@@ -1,0 +1,86 @@
+"""A paused workspace holds its posts, a deleted one ends them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from billing.models import MonthCounter
+from posts.models import PostTarget
+from posts.publishing.duty import publish_due
+from tests.conftest import ApiClient
+from tests.posts.rows import NOON, create, kinds_of, publish_rounds, read
+from tests.posts.scripted_platform import ScriptedPlatform
+from workspaces.models import Workspace
+
+
+@pytest.fixture
+def group(api: ApiClient, telegram_account: ConnectedAccount, clock: Any) -> dict[str, Any]:
+    """A post that is due."""
+    return create(api, telegram_account, scheduled_at=NOON.isoformat())
+
+
+def test_a_paused_workspace_holds_its_posts_until_it_goes_on(
+    api: ApiClient, group: dict[str, Any], scripted: type[ScriptedPlatform], clock: Any
+) -> None:
+    Workspace.objects.update(status="paused")
+    for _ in range(20):
+        assert publish_due() == 1  # looked at, not begun
+        assert publish_due() == 0
+        clock.shift(30)
+    held = read(api, group)
+    assert (held["status"], held["targets"][0]["status"], held["targets"][0]["attempts"]) == ("scheduled", "pending", 0)
+    assert (scripted.sent, MonthCounter.objects.get().held_cents) == ([], 1)
+
+    Workspace.objects.update(status="active")
+    publish_due()
+
+    assert read(api, group)["status"] == "published"
+
+
+def test_what_was_held_too_long_is_missed(api: ApiClient, group: dict[str, Any], clock: Any) -> None:
+    Workspace.objects.update(status="paused")
+    clock.shift(timedelta(hours=24, seconds=1))
+    publish_due()
+    Workspace.objects.update(status="active")
+    publish_rounds(clock)
+
+    assert read(api, group)["targets"][0]["error"]["code"] == "SCHEDULE_MISSED"
+
+
+def test_what_was_held_can_be_cancelled_once_the_workspace_goes_on(
+    api: ApiClient, group: dict[str, Any], clock: Any
+) -> None:
+    Workspace.objects.update(status="paused")
+    publish_due()
+    Workspace.objects.update(status="active")
+
+    assert api.delete(f"/posts/{group['id']}").status_code == 200
+
+
+def test_a_deleted_workspace_publishes_nothing_and_pays_nothing(
+    group: dict[str, Any], scripted: type[ScriptedPlatform], clock: Any
+) -> None:
+    Workspace.objects.update(status="deleted")
+
+    publish_due()
+
+    target = PostTarget.objects.get()
+    assert (target.status, target.error["code"], target.group.status) == ("failed", "WORKSPACE_DELETED", "failed")
+    assert (scripted.sent, MonthCounter.objects.get().held_cents) == ([], 0)
+    assert kinds_of(group) == ["post.scheduled", "post.failed"]
+
+
+def test_an_account_that_is_disconnected_meanwhile_fails_its_targets(
+    api: ApiClient, group: dict[str, Any], scripted: type[ScriptedPlatform]
+) -> None:
+    ConnectedAccount.objects.update(status="disconnected")
+
+    publish_due()
+
+    target = read(api, group)["targets"][0]
+    assert (target["status"], target["error"]["code"]) == ("failed", "ACCOUNT_NEEDS_REAUTH")
+    assert scripted.sent == []

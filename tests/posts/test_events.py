@@ -1,0 +1,138 @@
+"""The events of a group: their kinds, order and content, and where they go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from posts.publishing.duty import publish_due
+from tests.conftest import ApiClient
+from tests.fakes.receiver import Receiver
+from tests.posts.rows import TOMORROW, create, events_of, kinds_of, publish_rounds, read
+from webhooks.models import Delivery
+from webhooks.services import deliver_due
+
+AGENT_URL, OWN_URL = "https://hooks.example.com/agent", "https://hooks.example.com/own"
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Hello", ["post.published"]),
+        ("[sandbox:reject]", ["post.failed"]),
+        ("[sandbox:unknown]", ["post.unconfirmed"]),
+        ("[sandbox:reauth]", ["post.failed"]),
+        ("[sandbox:flaky]", ["post.published"]),
+        ("[sandbox:outage]", ["post.failed"]),
+        ("[sandbox:slow]", ["post.published"]),
+    ],
+)
+def test_a_group_of_one_target_has_one_event_for_its_outcome(
+    api: ApiClient, account: ConnectedAccount, clock: Any, text: str, kinds: list[str]
+) -> None:
+    group = create(api, account, text=text)
+    assert kinds_of(group) == []
+
+    publish_rounds(clock)
+
+    assert kinds_of(group) == kinds
+
+
+@pytest.mark.parametrize(
+    ("texts", "group_kind"),
+    [
+        (["Hello", "Hello", "Hello"], "post.published"),
+        (["[sandbox:reject]", "[sandbox:reject]", "[sandbox:reject]"], "post.failed"),
+        (["Hello", "[sandbox:reject]", "Hello"], "post.partial"),
+        (["Hello", "[sandbox:reject]", "[sandbox:unknown]"], "post.unconfirmed"),
+    ],
+)
+def test_each_of_several_targets_has_its_event_before_the_groups(
+    api: ApiClient, accounts: list[ConnectedAccount], texts: list[str], group_kind: str
+) -> None:
+    group = create(api, *accounts, texts=texts)
+    publish_due()
+
+    events = events_of(group)
+
+    ended = read(api, group)
+    expected = {each["id"]: f"post.target.{each['status']}" for each in ended["targets"]}
+    assert {event["data"]["target_id"]: event["type"] for event in events[:-1]} == expected
+    assert events[-1]["type"] == group_kind
+    assert "target_id" not in events[-1]["data"]
+    assert [event["sequence"] for event in events] == [1, 2, 3, 4]
+
+
+def test_an_event_shows_the_group_as_it_stood(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
+    group = create(api, *accounts[:2], texts=["Hello", "[sandbox:flaky]"], scheduled_at=TOMORROW)
+    publish_rounds(clock)
+
+    scheduled, first, second, last = events_of(group)
+
+    assert scheduled["type"] == "post.scheduled"
+    assert scheduled["data"] == {"post_group": group}
+    assert first["data"]["target_id"] == group["targets"][0]["id"]
+    assert first["data"]["post_group"]["status"] == "publishing"
+    assert first["data"]["post_group"]["targets"][0]["status"] == "published"
+    assert second["data"]["post_group"]["status"] == "published"
+    assert last["data"] == {"post_group": read(api, group)}
+    assert {event["trace_id"] for event in events_of(group)} == {group["trace_id"]}
+    assert {event["sandbox"] for event in events_of(group)} == {True}
+    assert {event["workspace_id"] for event in events_of(group)} == {group["workspace_id"]}
+
+
+def test_the_numbering_goes_on_after_a_retry(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+    group = create(api, account, text="[sandbox:reject]")
+    publish_due()
+    api.post(f"/posts/{group['id']}/retry", {"scheduled_at": TOMORROW})
+    publish_rounds(clock)
+
+    assert [(event["sequence"], event["type"]) for event in events_of(group)] == [
+        (1, "post.failed"),
+        (2, "post.scheduled"),
+        (3, "post.failed"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agent_url", "own_url", "told"),
+    [
+        (AGENT_URL, None, AGENT_URL),
+        (AGENT_URL, OWN_URL, OWN_URL),
+        (None, OWN_URL, OWN_URL),
+        (None, None, None),
+    ],
+)
+def test_events_go_to_the_groups_address_or_else_to_its_agents(
+    agent_client: Any,
+    account: ConnectedAccount,
+    clock: Any,
+    agent_url: str | None,
+    own_url: str | None,
+    told: str | None,
+) -> None:
+    fields = {"webhook_url": own_url} if own_url else {}
+    group = create(agent_client(webhook_url=agent_url), account, scheduled_at=TOMORROW, **fields)
+
+    assert group["webhook_url"] == own_url
+    assert list(Delivery.objects.values_list("url", flat=True)) == ([told] if told else [])
+
+
+def test_a_group_without_an_address_keeps_its_events(api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account)
+    publish_due()
+
+    assert kinds_of(group) == ["post.published"]
+    assert not Delivery.objects.exists()
+
+
+def test_the_receiver_gets_what_was_told(api: ApiClient, account: ConnectedAccount) -> None:
+    with Receiver() as receiver:
+        group = create(api, account, webhook_url=receiver.url)
+        publish_due()
+        assert deliver_due() == 1
+
+        assert [request.json() for request in receiver.requests] == events_of(group)
+        assert receiver.requests[0].headers["x-service-event"] == "post.published"

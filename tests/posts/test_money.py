@@ -1,0 +1,189 @@
+"""Cost is held when a group is released, settled when a target is published, released when it is not."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown
+from accounts.platforms.types import Content, Published
+from billing import selectors as billing
+from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
+from posts.models import PostGroup, PostTarget
+from posts.publishing.duty import publish_due
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory
+from tests.posts.rows import TOMORROW, body_for, create, publish_rounds, read
+from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from webhooks.models import Event
+from workspaces.models import Workspace
+
+
+def kinds() -> list[str]:
+    return list(LedgerEntry.objects.order_by("id").values_list("kind", flat=True))
+
+
+def month_of(workspace: Workspace) -> tuple[int, int, int]:
+    """Held and settled cents, and URL posts."""
+    row = MonthCounter.objects.filter(holder_id=workspace.id).first() or MonthCounter()
+    return row.held_cents, row.settled_cents, row.url_posts
+
+
+def reject(content: Content) -> Published:
+    raise ContentRejected("No.")
+
+
+def lose_the_answer(content: Content) -> Published:
+    raise OutcomeUnknown("Nobody knows.")
+
+
+@pytest.fixture(autouse=True)
+def _books_balance(db: None) -> Any:
+    yield
+    assert billing.drift() == []
+
+
+@pytest.mark.parametrize(
+    ("send", "status", "entries", "month", "cost"),
+    [
+        (publish_it, "published", ["hold", "settle"], (0, 1, 0), 1),
+        (reject, "failed", ["hold", "release"], (0, 0, 0), 0),
+        (lose_the_answer, "unconfirmed", ["hold"], (1, 0, 0), 1),
+    ],
+)
+def test_money_follows_the_outcome(
+    api: ApiClient,
+    workspace: Workspace,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    monkeypatch: pytest.MonkeyPatch,
+    send: Any,
+    status: str,
+    entries: list[str],
+    month: tuple[int, int, int],
+    cost: int,
+) -> None:
+    monkeypatch.setattr(scripted, "send", staticmethod(send))
+    group = create(api, telegram_account)
+    assert (kinds(), month_of(workspace)) == (["hold"], (1, 0, 0))
+
+    publish_due()
+
+    ended = read(api, group)
+    assert (ended["status"], ended["cost_cents"]) == (status, cost)
+    assert (kinds(), month_of(workspace)) == (entries, month)
+
+
+def test_money_stands_in_the_month_of_the_due_time(
+    api: ApiClient, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    create(api, telegram_account, scheduled_at="2027-03-31T23:30:00-02:00")
+
+    assert [entry.month for entry in LedgerEntry.objects.all()] == [date(2027, 4, 1)]
+
+
+@pytest.mark.parametrize("fields", [{}, {"draft": True}, {"scheduled_at": TOMORROW}])
+def test_the_simulator_costs_nothing_and_counts_for_nothing(
+    api: ApiClient, agent_client: Any, telegram_account: ConnectedAccount, clock: Any, fields: dict[str, Any]
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=0)
+    client = agent_client(posts_per_day_cap=1, monthly_spend_cap_cents=0, monthly_social_url_post_cap=0)
+    for text in ("Look at example.com", "[sandbox:reject]"):
+        group = create(client, telegram_account, text=text, sandbox=True, **fields)
+        assert group["cost_cents"] == 0
+    publish_rounds(clock)
+
+    assert not LedgerEntry.objects.exists()
+    assert not UsageTotal.objects.exists()
+    assert not DayCounter.objects.exists()
+
+
+def test_a_draft_holds_nothing(api: ApiClient, telegram_account: ConnectedAccount) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=0)
+
+    assert create(api, telegram_account, draft=True)["cost_cents"] == 1
+    assert kinds() == []
+
+
+def x_account(workspace: Workspace) -> ConnectedAccount:
+    account: ConnectedAccount = AccountFactory(workspace=workspace, platform="x", sandbox=False)
+    return account
+
+
+def test_a_url_on_x_costs_more_and_counts_for_its_cap(api: ApiClient, workspace: Workspace) -> None:
+    Workspace.objects.update(monthly_social_url_post_cap=1)
+    account = x_account(workspace)
+
+    assert create(api, account, text="No link")["cost_cents"] == 2
+    assert create(api, account, text="See example.com")["cost_cents"] == 20
+    assert month_of(workspace) == (22, 0, 1)
+    answer = api.post("/posts", body_for(account, text="See example.org"))
+    assert_envelope(answer, 403, "SOCIAL_URL_POST_CAP_EXCEEDED")
+    publish_due()  # X cannot be published to yet: both fail, and their room is free again
+    assert month_of(workspace) == (0, 0, 0)
+
+
+def test_by_default_no_url_goes_to_x(api: ApiClient, workspace: Workspace) -> None:
+    answer = api.post("/posts", body_for(x_account(workspace), text="See example.com"))
+
+    assert_envelope(answer, 403, "SOCIAL_URL_POST_CAP_EXCEEDED")
+
+
+@pytest.mark.parametrize(
+    ("limits", "text", "status", "code"),
+    [
+        ({"monthly_spend_cap_cents": 1}, "Hello", 402, "SPEND_CAP_EXCEEDED"),
+        ({"monthly_social_url_post_cap": 0}, "See example.com", 403, "SOCIAL_URL_POST_CAP_EXCEEDED"),
+        ({"posts_per_day_cap": 1}, "Hello", 429, "POSTS_PER_DAY_CAP_EXCEEDED"),
+    ],
+)
+@pytest.mark.parametrize("key", [{}, {"idempotency_key": "k"}])
+def test_a_refusal_for_a_cap_leaves_nothing_behind(
+    agent_client: Any,
+    workspace: Workspace,
+    telegram_account: ConnectedAccount,
+    limits: dict[str, int],
+    text: str,
+    status: int,
+    code: str,
+    key: dict[str, str],
+) -> None:
+    Workspace.objects.update(monthly_social_url_post_cap=10)
+    body = body_for(telegram_account, x_account(workspace), text=text)
+
+    answer = agent_client(**limits).post("/posts", body, **key)
+
+    assert_envelope(answer, status, code)
+    assert ("retry-after" in answer) is (status == 429)
+    for model in (PostGroup, PostTarget, LedgerEntry, Event, UsageTotal):
+        assert not model._default_manager.exists()
+    assert sum(row.held_cents + row.url_posts for row in MonthCounter.objects.all()) == 0
+    assert sum(row.targets for row in DayCounter.objects.all()) == 0
+    assert publish_due() == 0
+
+
+def test_what_was_refused_goes_through_with_the_same_key_once_there_is_money(
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=0)
+    body = body_for(telegram_account)
+    assert_envelope(api.post("/posts", body, idempotency_key="k"), 402, "SPEND_CAP_EXCEEDED")
+    Workspace.objects.update(monthly_spend_cap_cents=1)
+
+    answer = api.post("/posts", body, idempotency_key="k")
+
+    assert (answer.status_code, "idempotency-replayed" in answer) == (201, False)
+    assert month_of(workspace) == (1, 0, 0)
+
+
+def test_a_group_is_held_whole_or_not_at_all(
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=2)
+
+    assert_envelope(api.post("/posts", body_for(telegram_account, x_account(workspace))), 402, "SPEND_CAP_EXCEEDED")
+    assert month_of(workspace) == (0, 0, 0)

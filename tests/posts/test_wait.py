@@ -1,0 +1,130 @@
+"""`wait` holds the answer until the group is finished, not longer than is allowed and never in vain."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from posts.models import PostGroup
+from posts.publishing.duty import publish_due
+from posts.services import wait as waiting
+from tests.at_once import at_once
+from tests.conftest import ApiClient
+from tests.posts.rows import body_for, create
+from workspaces.models import Workspace
+
+LONG = 30  # seconds; a test that really waits as long has failed
+
+
+@pytest.fixture(autouse=True)
+def _long_wait(settings: Any) -> None:
+    settings.WAIT_SECONDS = LONG
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("key", [{}, {"idempotency_key": "k"}])
+def test_the_answer_comes_when_the_group_is_finished(
+    api: ApiClient, accounts: list[ConnectedAccount], key: dict[str, str]
+) -> None:
+    def publish_when_it_is_there() -> None:
+        while not publish_due():
+            pass
+
+    body = body_for(*accounts, texts=["[sandbox:reject]"], wait=True)
+    answer, _ = at_once(2, lambda n: publish_when_it_is_there() if n else api.post("/posts", body, **key))
+
+    group = answer.json()["post_group"]
+    assert (answer.status_code, group["status"]) == (201, "partial")
+    assert group["finished_at"] is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_retry_waits_as_well(api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account, text="[sandbox:reject]")
+    publish_due()
+
+    def publish_when_it_is_due() -> None:
+        while not publish_due():
+            pass
+
+    path = f"/posts/{group['id']}/retry"
+    answer, _ = at_once(2, lambda n: publish_when_it_is_due() if n else api.post(path, {"wait": True}))
+
+    assert (answer.status_code, answer.json()["post_group"]["status"]) == (200, "failed")
+    assert answer.json()["post_group"]["targets"][0]["attempts"] == 2
+
+
+def test_the_answer_comes_unfinished_when_the_time_is_up(
+    api: ApiClient, account: ConnectedAccount, settings: Any
+) -> None:
+    settings.WAIT_SECONDS = 0.05
+
+    assert create(api, account, wait=True)["status"] == "publishing"
+
+
+@pytest.mark.parametrize(
+    "fields", [{"draft": True}, {"scheduled_at": "2027-03-10T12:01:00Z"}], ids=["draft", "scheduled"]
+)
+def test_nobody_waits_for_what_does_not_go_out_in_time(
+    api: ApiClient, account: ConnectedAccount, clock: Any, fields: dict[str, Any]
+) -> None:
+    started = time.monotonic()
+
+    create(api, account, wait=True, **fields)
+
+    assert time.monotonic() - started < LONG / 2
+
+
+def test_nobody_waits_for_a_person(agent_client: Any, account: ConnectedAccount) -> None:
+    started = time.monotonic()
+
+    group = create(agent_client(default_mode="requires_confirmation"), account, wait=True)
+
+    assert group["status"] == "pending_confirmation"
+    assert time.monotonic() - started < LONG / 2
+
+
+def test_beyond_half_of_the_threads_nobody_waits(
+    api: ApiClient, account: ConnectedAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(waiting, "_waiting", places)
+    started = time.monotonic()
+    with places:
+        assert create(api, account, wait=True)["status"] == "publishing"
+
+    assert time.monotonic() - started < LONG / 2
+    assert places.acquire(blocking=False)  # and a place that was taken is free again
+
+
+def test_a_replay_answers_at_once(api: ApiClient, account: ConnectedAccount, settings: Any) -> None:
+    body = body_for(account)
+    api.post("/posts", body, idempotency_key="k")
+    started = time.monotonic()
+
+    again = api.post("/posts", {**body, "wait": True}, idempotency_key="k")
+
+    assert again.json()["post_group"]["status"] == "publishing"
+    assert time.monotonic() - started < LONG / 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_transaction_is_open_while_it_waits(api: ApiClient, account: ConnectedAccount, settings: Any) -> None:
+    """Another connection sees the group and may write while the first call still waits."""
+    seen = threading.Event()
+
+    def look_and_write(n: int) -> Any:
+        if n == 0:
+            return api.post("/posts", body_for(account, wait=True), idempotency_key="k").json()["post_group"]["status"]
+        while not PostGroup.objects.filter(status="publishing").exists():
+            pass
+        Workspace.objects.update(name="Renamed")
+        seen.set()
+        return publish_due()
+
+    assert at_once(2, look_and_write) == ["published", 1]
+    assert seen.is_set()
