@@ -25,6 +25,13 @@ def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
     return [Error(message, id="sps.E001") for message in problems]
 
 
+def refuse_unfit_settings() -> None:
+    """For web and worker processes, which run no system checks: end the process, naming what is wrong."""
+    problems = [str(problem.msg) for problem in check_production(None)]
+    if problems:
+        raise ImproperlyConfigured("The service does not start with these settings: " + " ".join(problems))
+
+
 def _bad_encryption_key() -> bool:
     try:
         for key in settings.ENCRYPTION_KEYS:

@@ -7,6 +7,7 @@ poll's interval, and a request never waits for one.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 
@@ -19,6 +20,8 @@ RING_TASK = "config.ring"
 PAUSE_AFTER_FAILURE = 5.0  # seconds without another try, so that a broker that is away does not slow every request
 
 _wakers: dict[str, Callable[[], None]] = {}
+_under_way: set[str] = set()  # the duties whose ring is being sent: another one would say nothing new
+_lock = threading.Lock()
 _silent_until = 0.0
 
 
@@ -36,15 +39,28 @@ def ring(duty: str) -> None:
 
 
 def ring_now(duty: str) -> None:
-    """Wake this process's own worker when it has one, otherwise send the ring through the broker, if there is one."""
-    global _silent_until
+    """Wake this process's own worker when it has one, otherwise send the ring through the broker, if there is one.
+
+    It is sent by a thread: a broker that is away holds a sender for 5 s and more, whatever time-outs it is given.
+    """
     if duty in _wakers:
         _wakers[duty]()
         return
     if not settings.REDIS_URL or time.monotonic() < _silent_until:
         return
+    with _lock:
+        if duty in _under_way:
+            return
+        _under_way.add(duty)
+    threading.Thread(target=_send, args=(duty,), name=f"bell-{duty}", daemon=True).start()
+
+
+def _send(duty: str) -> None:
+    global _silent_until
     try:
         current_app.send_task(RING_TASK, args=[duty], retry=False, expires=60)
     except Exception as error:  # whatever the broker's client raises: the poll will find the row
         _silent_until = time.monotonic() + PAUSE_AFTER_FAILURE
         logger.warning("The bell for %s could not be rung (%s); the poll will find the row.", duty, error)
+    finally:
+        _under_way.discard(duty)

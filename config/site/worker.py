@@ -18,6 +18,7 @@ from django.db import DatabaseError, connections
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from config.checks import refuse_unfit_settings
 from config.db.duty import PollingDuty
 from config.site.models import Heartbeat
 
@@ -39,6 +40,7 @@ class Duties(bootsteps.StartStopStep):
         worker_shutting_down.connect(self._begin_to_stop, weak=False)
 
     def start(self, worker: Any) -> None:
+        refuse_unfit_settings()
         self._stop.clear()
         self.duties = [import_string(path)() for path in settings.DUTIES.values()]
         for duty in self.duties:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
 from queue import Empty
 
@@ -14,6 +15,8 @@ from pytest_django import Settings
 from config.celery import app
 from config.db import bell
 from config.site.tasks import ring as ring_task
+
+PATIENCE = 10.0
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +36,7 @@ def heard() -> Iterator[list[str]]:
 def with_broker(url: str) -> Celery:
     """Another app becomes the current one, as settings with this broker would make it."""
     other = Celery("bell-test", broker=url, set_as_current=True)
-    other.conf.broker_transport_options = {"socket_connect_timeout": 1, "polling_interval": 0.01}
+    other.conf.broker_transport_options = {"max_retries": 0, "polling_interval": 0.01}
     return other
 
 
@@ -86,7 +89,7 @@ def test_through_the_broker_the_ring_goes_to_the_workers_task(settings: Settings
 
     with broker.connection_for_read() as connection:
         queue = connection.SimpleQueue(broker.conf.task_default_queue)
-        message = queue.get(timeout=1)
+        message = queue.get(timeout=PATIENCE)
         assert message.headers["task"] == ring_task.name == bell.RING_TASK
         assert message.payload[0] == ["deliver"]
         message.ack()
@@ -94,18 +97,31 @@ def test_through_the_broker_the_ring_goes_to_the_workers_task(settings: Settings
             queue.get(block=False)
 
 
-@pytest.mark.usefixtures("_own_app")
-def test_a_broker_that_is_away_is_asked_once_and_then_left_alone(
-    settings: Settings, caplog: pytest.LogCaptureFixture, transactional_db: None
-) -> None:
-    with socket.socket() as closed:
-        closed.bind(("127.0.0.1", 0))
-        settings.REDIS_URL = f"redis://127.0.0.1:{closed.getsockname()[1]}/0"
+@pytest.fixture
+def silent_broker(settings: Settings) -> Iterator[socket.socket]:
+    """A broker that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(PATIENCE)
+        settings.REDIS_URL = f"redis://127.0.0.1:{listening.getsockname()[1]}/0"
         with_broker(settings.REDIS_URL)
-        with transaction.atomic():
-            bell.ring("publish")
-            bell.ring("deliver")
+        yield listening
+
+
+@pytest.mark.usefixtures("_own_app")
+def test_nobody_waits_for_a_broker_and_one_that_is_away_is_left_alone(
+    silent_broker: socket.socket, caplog: pytest.LogCaptureFixture, transactional_db: None
+) -> None:
+    with transaction.atomic():
+        bell.ring("publish")
+        bell.ring("publish")
+    sending = [thread for thread in threading.enumerate() if thread.name == "bell-publish"]
+    silent_broker.accept()[0].close()
+    silent_broker.close()
+    for thread in sending:
+        thread.join(PATIENCE)
+    bell.ring_now("publish")
 
     told = [record.getMessage() for record in caplog.records if record.name == bell.__name__]
-    assert len(told) == 1
+    assert (len(sending), len(told)) == (1, 1)
     assert "the poll will find the row" in told[0]
+    assert [thread for thread in threading.enumerate() if thread.name.startswith("bell-")] == []

@@ -5,10 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
-from django.db import connection
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Content, Published
@@ -131,6 +129,34 @@ def test_stopping_gives_back_what_was_not_begun(
     assert set(PostTarget.objects.filter(status="pending").values_list("attempts", "lease_until")) == {(0, None)}
 
 
+def test_the_claim_of_a_long_step_is_renewed_while_the_worker_lives(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    gate: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+    duty: PublishDuty,
+) -> None:
+    monkeypatch.setattr(duty_module, "RENEW_SECONDS", 0)
+    group = create(api, telegram_account)
+    duty.start()
+    wait_until(lambda: len(scripted.sent) == 1)
+    seen = set()
+
+    def has_moved_on_twice() -> bool:
+        seen.add(PostTarget.objects.get().lease_until)
+        return len(seen) > 2
+
+    wait_until(has_moved_on_twice)
+    gate.set()
+    wait_until(lambda: published("telegram") == 1)
+    duty.wake()
+    duty.stop(10)
+
+    assert PostTarget.objects.get().lease_until is None
+    assert (read(api, group)["status"], len(scripted.sent)) == ("published", 1)
+
+
 def test_two_workers_publish_each_target_once(
     api: ApiClient, workspace: Workspace, scripted: type[ScriptedPlatform]
 ) -> None:
@@ -146,15 +172,3 @@ def test_two_workers_publish_each_target_once(
     assert len(scripted.sent) == 50
     assert len({content.key for content in scripted.sent}) == 50
     assert set(PostTarget.objects.values_list("attempts", flat=True)) == {1}
-
-
-def in_thread(work: Callable[[], Any]) -> Callable[[], None]:
-    """The work with its thread's database connection closed at the end."""
-
-    def run() -> None:
-        try:
-            work()
-        finally:
-            connection.close()
-
-    return run
