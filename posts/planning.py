@@ -92,7 +92,12 @@ def plan_post(
         agent_id=caller.agent_id,
         trace_id=current_trace_id(),
     )
-    due = scheduled_at or timezone.now()
+    return finish_plan(group, inputs, validation)
+
+
+def finish_plan(group: PostGroup, inputs: Sequence[TargetInput], validation: Validation) -> PostPlan:
+    """The plan with its rows: those of a group that is released are due at its time, or now."""
+    due = group.scheduled_at or timezone.now()
     rows = [_target_row(group, position, each) for position, each in enumerate(inputs)]
     plan = PostPlan(group, rows, validation, charges_of(rows), due)
     if plan.released:

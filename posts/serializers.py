@@ -64,18 +64,11 @@ class CreatePostSerializer(ContentSerializer):
     """A post group to be made: a draft, scheduled, or published at once."""
 
     scheduled_at = fields.Timestamp(required=False, help_text="When it goes out; without it, now.")
-    draft = fields.Boolean(required=False, help_text="Keep it as a draft.")
+    draft = fields.Boolean(required=False, help_text="Keep it as a draft; its scheduled_at is then only a plan.")
     webhook_url = fields.Text(required=False, max_length=2048, help_text="Gets this group's events.")
     sandbox = fields.Boolean(required=False, help_text="Go the whole way at the simulator instead of the platforms.")
     wait = fields.Boolean(required=False, help_text="Answer when the group is finished, 25 s later at the most.")
     metadata = fields.StringMap(required=False, help_text="Your own notes; they come back in answers and events.")
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if attrs.get("draft") and attrs.get("scheduled_at"):
-            raise serializers.ValidationError(
-                {"draft": serializers.ErrorDetail("A draft is not scheduled; leave one of the two out.", "conflict")}
-            )
-        return attrs
 
 
 class RetryPostSerializer(WriteBody):

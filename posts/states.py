@@ -49,7 +49,8 @@ TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
     TargetStatus.PROCESSING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}),
     TargetStatus.RETRYING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}),
     TargetStatus.FAILED: frozenset({TargetStatus.PENDING}),
-    TargetStatus.UNCONFIRMED: frozenset({TargetStatus.PENDING}),
+    # A person who has looked settles it (resolve), or it is sent again.
+    TargetStatus.UNCONFIRMED: frozenset({TargetStatus.PENDING, TargetStatus.PUBLISHED, TargetStatus.FAILED}),
     TargetStatus.PUBLISHED: frozenset(),
     TargetStatus.CANCELLED: frozenset(),
 }

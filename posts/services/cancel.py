@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.db.models import F, Q
 from django.utils import timezone
 
 from auditlog.services import record
-from billing.services import release_many
 from config.api.caller import Caller, require
-from config.api.errors import InvalidState
 from config.api.scopes import any_of
 from posts import selectors
 from posts.events import tell_group
-from posts.models import PostGroup, PostTarget
-from posts.states import CANCELLABLE, RUNNING_TARGETS, GroupStatus, TargetStatus, roll_up
+from posts.models import PostGroup
+from posts.services.take_back import refuse_begun, take_back, too_late
+from posts.states import CANCELLABLE, GroupStatus, TargetStatus, roll_up
 
 
 def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) -> PostGroup:
@@ -28,7 +26,7 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
     )
     require(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
     if group.status not in CANCELLABLE:
-        raise _too_late(group)
+        raise too_late(group)
     with transaction.atomic():
         if dry_run:
             _preview(group)
@@ -45,40 +43,22 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
 
 
 def _preview(group: PostGroup) -> None:
-    now = timezone.now()
-    for target in group.targets.all():
-        if target.status in RUNNING_TARGETS:
-            if target.status != TargetStatus.PENDING or (target.lease_until and target.lease_until > now):
-                raise _too_late(group)
-            target.status, target.due_at = TargetStatus.CANCELLED, None
-    group.status, group.finished_at = roll_up(target.status for target in group.targets.all()), now
+    for target in refuse_begun(group):
+        target.status, target.due_at = TargetStatus.CANCELLED, None
+    group.status, group.finished_at = roll_up(target.status for target in group.targets.all()), timezone.now()
 
 
 def _cancel(group: PostGroup) -> PostGroup:
-    now = timezone.now()
     locked = PostGroup.objects.select_for_update().get(pk=group.pk)
     if locked.status not in CANCELLABLE:
-        raise _too_late(locked)
-    free = Q(lease_until=None) | Q(lease_until__lte=now)
-    waiting = PostTarget.objects.filter(group=group, status__in=RUNNING_TARGETS)
-    stopped = list(waiting.values_list("pk", flat=True))
-    if waiting.filter(free, status=TargetStatus.PENDING).update(
-        status=TargetStatus.CANCELLED, due_at=None, lease_until=None, fence=F("fence") + 1, updated_at=now
-    ) != len(stopped):
-        raise _too_late(locked)
-    release_many(target_ids=stopped, failed=False)
+        raise too_late(locked)
+    take_back(locked, status=TargetStatus.CANCELLED)
     written = selectors.groups_with_targets().get(pk=group.pk)
     # What an earlier round published stays so: a retry that is cancelled leaves its group as the round ended.
     written.status = roll_up(target.status for target in written.targets.all())
-    written.finished_at = written.updated_at = now
-    PostGroup.objects.filter(pk=group.pk).update(status=written.status, finished_at=now, updated_at=now)
+    written.finished_at = written.updated_at = timezone.now()
+    PostGroup.objects.filter(pk=group.pk).update(
+        status=written.status, finished_at=written.finished_at, updated_at=written.updated_at
+    )
     tell_group(written, f"post.{GroupStatus.CANCELLED}")
     return written
-
-
-def _too_late(group: PostGroup) -> InvalidState:
-    begun = GroupStatus.PUBLISHING if group.status == GroupStatus.SCHEDULED else group.status
-    return InvalidState(
-        f"The group is {begun}: only a draft, a scheduled group or one that waits for confirmation can be cancelled.",
-        suggested_action="Read the group again; what is out already has to be deleted at its platform.",
-    )

@@ -46,7 +46,7 @@ def test_what_an_agent_asks_for_ends_at_its_ceiling(
     assert PostGroup.objects.get().status == status
 
 
-@pytest.mark.parametrize("asked", [LATER, NOW, {"draft": False}, {"dry_run": True}], ids=str)
+@pytest.mark.parametrize("asked", [LATER, NOW, {"draft": False}, {"dry_run": True}], ids=lambda asked: "+".join(asked) or "now")
 def test_an_agent_of_drafts_may_do_nothing_but_draft(
     agent_client: Callable[..., ApiClient], account: ConnectedAccount, asked: dict[str, Any]
 ) -> None:
@@ -54,7 +54,7 @@ def test_an_agent_of_drafts_may_do_nothing_but_draft(
     assert not PostGroup.objects.exists()
 
 
-@pytest.mark.parametrize("asked", [DRAFT, LATER, NOW], ids=str)
+@pytest.mark.parametrize("asked", [DRAFT, LATER, NOW], ids=lambda asked: "+".join(asked) or "now")
 def test_every_post_of_an_agent_of_dry_runs_is_one(
     agent_client: Callable[..., ApiClient], account: ConnectedAccount, asked: dict[str, Any]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import datetime
 import ipaddress
 import socket
@@ -99,6 +100,8 @@ class Server:
             if self._reads:
                 request = _read_request(connection)
                 self.requests.append(request)
+            else:
+                select.select([connection], [], [], 5)  # until the request begins to come, which is then left unread
             self._behave(connection, self._closing)
             connection.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -104,34 +105,48 @@ def test_a_call_whose_process_died_is_taken_over_when_its_lease_ends(died: Any) 
     assert again["Idempotency-Replayed"] == "true"
 
 
-def take_over() -> None:
-    """Another request finds the lease ended and does the work."""
-    IdempotencyRecord.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert under_lease(SLIP, lambda: "the second", answer_of) == "the second"
-
-
 def kept() -> Any:
     """What a repeat is answered."""
     record = under_lease(SLIP, lambda: "done anew", answer_of)
     return record.body if isinstance(record, IdempotencyRecord) else record
 
 
-def test_who_comes_back_after_its_lease_does_not_overwrite_the_answer(db: None) -> None:
-    def work() -> str:
-        take_over()
+@in_threads
+@pytest.mark.parametrize("fails", [False, True], ids=["it succeeds", "it fails"])
+@pytest.mark.parametrize("meanwhile", ["while the other runs", "after the other"])
+def test_who_comes_back_after_its_lease_changes_nothing(fails: bool, meanwhile: str) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def first() -> str:
+        begun.set()
+        assert may_end.wait(10)
+        if fails:
+            raise ValueError("broken")
         return "the first"
 
-    assert under_lease(SLIP, work, answer_of) == "the first"
-    assert kept() == {"result": "the second"}
+    def in_thread() -> None:
+        try:
+            under_lease(SLIP, first, answer_of)
+        finally:
+            connection.close()
 
+    def second() -> str:
+        """The lease ended, and this request took the key over."""
+        if meanwhile == "while the other runs":
+            let_first_end()
+            assert IdempotencyRecord.objects.filter(answered_at=None).count() == 1
+        return "the second"
 
-def test_who_fails_after_its_lease_does_not_free_the_key(db: None) -> None:
-    def work() -> str:
-        take_over()
-        raise ValueError("broken")
+    def let_first_end() -> None:
+        may_end.set()
+        assert isinstance(late.exception(10), ValueError) == fails
 
-    with pytest.raises(ValueError, match="broken"):
-        under_lease(SLIP, work, answer_of)
+    with ThreadPoolExecutor(1) as threads:
+        late = threads.submit(in_thread)
+        assert begun.wait(10)
+        IdempotencyRecord.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+        assert under_lease(SLIP, second, answer_of) == "the second"
+        let_first_end()
 
     assert kept() == {"result": "the second"}
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from billing.models import LedgerEntry, MonthCounter
 from config.db.due import claim_due
-from posts.models import PostGroup, PostTarget
+from posts.models import PostTarget
 from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE, publish_target
 from tests.at_once import at_once
@@ -117,22 +119,35 @@ def test_a_worker_that_overslept_its_claim_cannot_publish_what_was_cancelled(
 def test_cancelling_and_publishing_at_once_ends_in_one_of_the_two(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform]
 ) -> None:
-    for _ in range(10):
-        group = create(api, telegram_account, draft=True)
-        PostGroup.objects.filter(pk=group["id"]).update(status="scheduled")
-        PostTarget.objects.filter(group_id=group["id"]).update(due_at=NOON.replace(year=2026, month=1))
+    for _ in range(20):
+        group = create(api, telegram_account, scheduled_at=timezone.now().isoformat())
         scripted.sent.clear()
-        work = [lambda group=group: api.delete(f"/posts/{group['id']}").status_code, publish_due]
 
-        status, published = at_once(2, lambda n, work=work: work[n]())
+        def race(n: int, path: str = f"/posts/{group['id']}") -> int:
+            return publish_due() if n else int(api.delete(path).status_code)
+
+        status, published = at_once(2, race)
 
         ended = read(api, group)
         if status == 200:
             assert (ended["status"], len(scripted.sent)) == ("cancelled", 0)
-            assert kinds_of(group) == ["post.cancelled"]
+            assert kinds_of(group) == ["post.scheduled", "post.cancelled"]
         else:
             assert (status, published, ended["status"], len(scripted.sent)) == (409, 1, "published", 1)
-            assert kinds_of(group) == ["post.published"]
+            assert kinds_of(group) == ["post.scheduled", "post.published"]
+    assert billing.drift() == []
+    assert MonthCounter.objects.get().held_cents == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_cancelling_many_times_at_once_cancels_once(api: ApiClient, telegram_account: ConnectedAccount) -> None:
+    group = create(api, telegram_account, scheduled_at=(timezone.now() + timedelta(days=1)).isoformat())
+
+    statuses = at_once(10, lambda n: api.delete(f"/posts/{group['id']}").status_code)
+
+    assert sorted(statuses) == [200] + [409] * 9
+    assert kinds_of(group) == ["post.scheduled", "post.cancelled"]
+    assert billing.drift() == []
 
 
 def test_a_retry_that_is_cancelled_leaves_what_is_published(

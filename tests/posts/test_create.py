@@ -217,7 +217,7 @@ def test_the_scope_depends_on_what_is_asked(
     key_with: Any, account: ConnectedAccount, clock: Any, scope: str, allowed: set[str]
 ) -> None:
     client = key_with(scope)
-    asked = {
+    asked: dict[str, dict[str, Any]] = {
         "draft": {"draft": True},
         "scheduled": {"scheduled_at": TOMORROW},
         "now": {},

@@ -31,7 +31,7 @@ def test_a_preview_is_the_plan_and_writes_an_audit_entry_only(
 
     assert answer.status_code == 201
     told = answer.json()
-    target = {"text": None, "options": {}}
+    target: dict[str, Any] = {"text": None, "options": {}}
     assert told.pop("validation")["valid"] is True
     assert told == {
         "dry_run": True,

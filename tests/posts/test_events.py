@@ -7,12 +7,18 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
+from config.db.due import claim_due
+from posts.models import PostTarget
 from posts.publishing.duty import publish_due
+from posts.publishing.engine import LEASE, publish_target
+from tests.at_once import at_once
 from tests.conftest import ApiClient
+from tests.factories import AccountFactory
 from tests.fakes.receiver import Receiver
 from tests.posts.rows import TOMORROW, create, events_of, kinds_of, publish_rounds, read
 from webhooks.models import Delivery
 from webhooks.services import deliver_due
+from workspaces.models import Workspace
 
 AGENT_URL, OWN_URL = "https://hooks.example.com/agent", "https://hooks.example.com/own"
 
@@ -81,6 +87,19 @@ def test_an_event_shows_the_group_as_it_stood(api: ApiClient, accounts: list[Con
     assert {event["trace_id"] for event in events_of(group)} == {group["trace_id"]}
     assert {event["sandbox"] for event in events_of(group)} == {True}
     assert {event["workspace_id"] for event in events_of(group)} == {group["workspace_id"]}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_targets_that_end_at_once_are_told_one_after_the_other(api: ApiClient, workspace: Workspace) -> None:
+    group = create(api, *AccountFactory.create_batch(8, workspace=workspace))
+    claimed = claim_due(PostTarget.objects.all(), limit=8, lease=LEASE)
+
+    at_once(8, lambda n: publish_target(claimed[n]))
+
+    assert kinds_of(group) == ["post.target.published"] * 8 + ["post.published"]
+    assert [event["sequence"] for event in events_of(group)] == list(range(1, 10))
+    shown = [event["data"]["post_group"] for event in events_of(group)]
+    assert [sum(target["status"] == "published" for target in each["targets"]) for each in shown] == [*range(1, 9), 8]
 
 
 def test_the_numbering_goes_on_after_a_retry(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:

@@ -95,7 +95,11 @@ def test_a_group_that_is_unconfirmed_only_needs_to_be_asked_for(api: ApiClient, 
 def test_what_has_not_failed_is_not_sent_again(
     api: ApiClient, account: ConnectedAccount, clock: Any, state: str
 ) -> None:
-    fields = {"draft": {"draft": True}, "scheduled": {"scheduled_at": TOMORROW}, "cancelled": {"draft": True}}
+    fields: dict[str, dict[str, Any]] = {
+        "draft": {"draft": True},
+        "scheduled": {"scheduled_at": TOMORROW},
+        "cancelled": {"draft": True},
+    }
     group = create(api, account, **fields.get(state, {}))
     if state == "published":
         publish_due()
@@ -180,6 +184,27 @@ def test_without_money_nothing_is_sent_again(api: ApiClient, rejected: dict[str,
         assert_envelope(retry(api, rejected, dry_run=dry_run), 402, "SPEND_CAP_EXCEEDED")
     assert read(api, rejected) == rejected
     assert publish_due() == 0
+
+
+def test_what_still_holds_its_money_is_not_charged_again(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(scripted, "send", staticmethod(lambda content: 1 / 0))  # nobody knows what came of it
+        group = create(api, telegram_account)
+        publish_due()
+
+    for dry_run in (True, False):
+        assert retry(api, group, include_unconfirmed=True, dry_run=dry_run).status_code == 200
+    publish_due()
+
+    month = MonthCounter.objects.get()
+    assert (read(api, group)["status"], month.held_cents, month.settled_cents) == ("published", 0, 1)
+    assert billing.drift() == []
 
 
 def test_the_caps_of_the_agent_that_retries_hold(

@@ -25,17 +25,19 @@ def _long_wait(settings: Any) -> None:
     settings.WAIT_SECONDS = LONG
 
 
+def publish_when_it_is_due() -> Any:
+    """Publish the first thing that comes to be due."""
+    while not publish_due():
+        pass
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("key", [{}, {"idempotency_key": "k"}])
 def test_the_answer_comes_when_the_group_is_finished(
     api: ApiClient, accounts: list[ConnectedAccount], key: dict[str, str]
 ) -> None:
-    def publish_when_it_is_there() -> None:
-        while not publish_due():
-            pass
-
     body = body_for(*accounts, texts=["[sandbox:reject]"], wait=True)
-    answer, _ = at_once(2, lambda n: publish_when_it_is_there() if n else api.post("/posts", body, **key))
+    answer, _ = at_once(2, lambda n: publish_when_it_is_due() if n else api.post("/posts", body, **key))
 
     group = answer.json()["post_group"]
     assert (answer.status_code, group["status"]) == (201, "partial")
@@ -46,10 +48,6 @@ def test_the_answer_comes_when_the_group_is_finished(
 def test_a_retry_waits_as_well(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, text="[sandbox:reject]")
     publish_due()
-
-    def publish_when_it_is_due() -> None:
-        while not publish_due():
-            pass
 
     path = f"/posts/{group['id']}/retry"
     answer, _ = at_once(2, lambda n: publish_when_it_is_due() if n else api.post(path, {"wait": True}))

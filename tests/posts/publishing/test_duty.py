@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from django.db import connection
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Content, Published
@@ -20,6 +21,12 @@ from tests.posts.scripted_platform import ScriptedPlatform, publish_it
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _no_kept_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool's threads outlive a test for a moment; their connections would keep its database from being dropped."""
+    monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", 0)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE, publish_target
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, take_first_step, take_up
-from tests.posts.rows import create, kinds_of, read
+from tests.posts.rows import NOON, create, kinds_of, read
 from tests.posts.scripted_platform import ScriptedPlatform
 
 WRITES: list[Callable[[PostTarget], Any]] = [
@@ -74,6 +74,33 @@ def test_a_stale_worker_writes_nothing_while_another_is_at_it(
 
     with pytest.raises(outcomes.ClaimLost):
         write(stale)
+
+    assert written(group) == before
+
+
+@pytest.mark.parametrize("write", WRITES, ids=NAMES)
+def test_a_stale_worker_writes_nothing_after_the_group_was_cancelled(
+    api: ApiClient, telegram_account: ConnectedAccount, clock: Any, write: Callable[[PostTarget], Any]
+) -> None:
+    group = create(api, telegram_account, scheduled_at=NOON.isoformat())
+    stale = take_up()
+    clock.shift(LEASE)
+    assert api.delete(f"/posts/{group['id']}").status_code == 200
+    before = written(group)
+
+    with pytest.raises(outcomes.ClaimLost):
+        write(stale)
+
+    assert written(group) == before
+
+
+@pytest.mark.parametrize("write", WRITES[:1] + WRITES[2:4], ids=NAMES[:1] + NAMES[2:4])
+def test_a_step_that_was_not_begun_has_no_outcome(group: dict[str, Any], write: Callable[[PostTarget], Any]) -> None:
+    worker = take_up()
+    before = written(group)
+
+    with pytest.raises(outcomes.ClaimLost):
+        write(worker)
 
     assert written(group) == before
 

@@ -1,0 +1,70 @@
+"""Settling what nobody could tell, after somebody has looked."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from auditlog.services import record
+from config.api.caller import Caller, absent
+from config.api.errors import InvalidState
+from posts import selectors
+from posts.models import PostGroup, PostTarget
+from posts.planning import require_publishing_mode
+from posts.publishing.outcomes import close_target, not_published
+from posts.states import TargetStatus, roll_up
+
+
+def resolve_post(
+    *, caller: Caller, post_group_id: str, target_id: str, permalink: str | None = None, dry_run: bool = False
+) -> PostGroup:
+    """Say what became of an unconfirmed target: it is out at `permalink`, or (None) it is not and nothing is charged.
+
+    Raises NotFound, ScopeMissing, AgentModeForbids, ValidationFailed (target_id), InvalidState.
+    """
+    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
+    require_publishing_mode(caller)
+    target = _unconfirmed(group, target_id)
+    status = TargetStatus.PUBLISHED if permalink else TargetStatus.FAILED
+    changes = (
+        {"permalink": permalink, "published_at": timezone.now(), "error": None}
+        if permalink
+        else {"error": not_published()}
+    )
+    with transaction.atomic():
+        if dry_run:
+            for name, value in {**changes, "status": status}.items():
+                setattr(target, name, value)
+            group.status = roll_up(each.status for each in group.targets.all())
+        else:
+            group = _settle(group, target, status, changes)
+        record(
+            caller=caller,
+            operation="posts.resolve",
+            resource_type="post_group",
+            resource_id=group.id,
+            dry_run=dry_run,
+            metadata={"target_id": target_id, "published": permalink is not None},
+        )
+    return group
+
+
+def _settle(group: PostGroup, target: PostTarget, status: TargetStatus, changes: dict[str, object]) -> PostGroup:
+    PostGroup.objects.select_for_update().get(pk=group.pk)
+    rows = PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED)
+    if not rows.update(status=status, updated_at=timezone.now(), **changes):
+        raise _settled(target)
+    return close_target(target, status)
+
+
+def _unconfirmed(group: PostGroup, target_id: str) -> PostTarget:
+    target = next((each for each in group.targets.all() if each.pk == target_id), None)
+    if target is None:
+        raise absent("target_id", "target in this group")
+    if target.status != TargetStatus.UNCONFIRMED:
+        raise _settled(target)
+    return target
+
+
+def _settled(target: PostTarget) -> InvalidState:
+    return InvalidState(f"The target is {target.status}: only an unconfirmed one can be resolved.")

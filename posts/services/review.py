@@ -1,0 +1,142 @@
+"""What a person says of a group that waits: confirmed, or rejected with a reason. Never an agent."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from auditlog.services import record
+from billing import selectors as billing
+from billing.services import hold
+from config.api.caller import Caller, require
+from config.api.errors import Conflict, Forbidden, InvalidState
+from config.api.scopes import any_of
+from config.db.bell import ring
+from posts import selectors
+from posts.events import tell_group
+from posts.models import PostGroup, PostTarget
+from posts.planning import charges_of, check_schedule, content_invalid, inputs_of
+from posts.services.take_back import take_back
+from posts.states import GroupStatus, TargetStatus
+from posts.validation import validate
+
+REVIEWERS = any_of("posts.publish", "posts.schedule")
+CONFIRMABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
+
+
+def confirm_post(
+    *,
+    caller: Caller,
+    post_group_id: str,
+    content_version: int,
+    scheduled_at: datetime | None = None,
+    dry_run: bool = False,
+) -> PostGroup:
+    """Release a draft or a group that waits: at `scheduled_at`, else at its own time, else (or when that is past) now.
+
+    `content_version` is the version that the person has read. The content is checked again, and the money held. Raises
+    Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (the version is not the current one),
+    ValidationFailed, ContentInvalid and the spend errors.
+    """
+    group = _reviewed(caller, post_group_id)
+    check_schedule(scheduled_at)
+    now = timezone.now()
+    when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
+    require(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
+    _check_version(group, content_version)
+    validation = validate(inputs_of(group))
+    if not validation.valid:
+        raise content_invalid(validation)
+    if dry_run:
+        charges = charges_of(list(group.targets.all()))
+        billing.check(
+            workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now
+        )
+        _release(group, when, when or now)
+        _record(caller, group, "posts.confirm", dry_run=True)
+        return group
+    with transaction.atomic():
+        PostGroup.objects.select_for_update().get(pk=group.pk)
+        group = selectors.groups_with_targets().get(pk=group.pk)
+        _check_version(group, content_version)
+        charges = charges_of(list(group.targets.all()))
+        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
+        _release(group, when, when or now)
+        PostTarget.objects.filter(group=group).update(due_at=when or now, updated_at=now)
+        PostGroup.objects.filter(pk=group.pk).update(
+            status=group.status, scheduled_at=group.scheduled_at, updated_at=now
+        )
+        tell_group(group, "post.confirmed")
+        if when:
+            tell_group(group)
+        _record(caller, group, "posts.confirm")
+        ring("publish")
+    return group
+
+
+def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None, dry_run: bool = False) -> PostGroup:
+    """Turn down a group that waits for confirmation. Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState."""
+    group = _reviewed(caller, post_group_id)
+    _require_waiting(group)
+    if dry_run:
+        _reject(group, reason)
+        _record(caller, group, "posts.reject", dry_run=True)
+        return group
+    with transaction.atomic():
+        _require_waiting(PostGroup.objects.select_for_update().get(pk=group.pk))
+        take_back(group, status=TargetStatus.CANCELLED)
+        group = selectors.groups_with_targets().get(pk=group.pk)
+        _reject(group, reason)
+        PostGroup.objects.filter(pk=group.pk).update(
+            status=group.status,
+            rejection_reason=group.rejection_reason,
+            finished_at=group.finished_at,
+            updated_at=group.updated_at,
+        )
+        tell_group(group)
+        _record(caller, group, "posts.reject")
+    return group
+
+
+def _reviewed(caller: Caller, post_group_id: str) -> PostGroup:
+    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
+    if caller.agent_id:
+        raise Forbidden("An agent's key cannot confirm or reject: that is for a person, or for a workspace's own key.")
+    return group
+
+
+def _check_version(group: PostGroup, content_version: int) -> None:
+    if group.status not in CONFIRMABLE:
+        raise InvalidState(f"The group is {group.status}: only a draft or one that waits can be confirmed.")
+    if group.content_version != content_version:
+        raise Conflict(
+            f"The content is at version {group.content_version} by now, not {content_version}.",
+            suggested_action="Read the group again, then confirm the version that you have read.",
+        )
+
+
+def _require_waiting(group: PostGroup) -> None:
+    if group.status != GroupStatus.PENDING_CONFIRMATION:
+        raise InvalidState(f"The group is {group.status}: only one that waits for confirmation can be rejected.")
+
+
+def _release(group: PostGroup, when: datetime | None, due: datetime) -> None:
+    group.status = GroupStatus.SCHEDULED if when else GroupStatus.PUBLISHING
+    group.scheduled_at, group.updated_at = when, timezone.now()
+    for target in group.targets.all():
+        target.due_at = due
+
+
+def _reject(group: PostGroup, reason: str | None) -> None:
+    group.status, group.rejection_reason = GroupStatus.REJECTED, reason
+    group.finished_at = group.updated_at = timezone.now()
+    for target in group.targets.all():
+        target.status, target.due_at = TargetStatus.CANCELLED, None
+
+
+def _record(caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False) -> None:
+    record(
+        caller=caller, operation=operation, resource_type="post_group", resource_id=group.id, dry_run=dry_run
+    )

@@ -1,0 +1,161 @@
+"""Editing a group that is not released, or not yet due."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from auditlog.services import record
+from billing import selectors as billing
+from billing.services import hold
+from config.api.caller import Caller, require
+from config.api.errors import Conflict, InvalidState, ValidationFailed
+from config.db.bell import ring
+from posts import selectors
+from posts.events import tell_group
+from posts.models import PostGroup, PostTarget
+from posts.planning import (
+    WRITE_SCOPES,
+    PostPlan,
+    ceiling,
+    check_schedule,
+    content_invalid,
+    finish_plan,
+    refuse_unknown_media,
+    resolve_targets,
+    target_inputs,
+)
+from posts.services.take_back import refuse_begun, take_back, too_late
+from posts.states import CANCELLABLE, GroupStatus
+from posts.validation import validate
+
+EDITABLE = CANCELLABLE
+TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "price_cents", "url_posts", "due_at")
+
+
+def update_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, **changes: Any) -> PostGroup:
+    """Change text, targets, media or scheduled_at, raise content_version, and hold the money anew where it is held.
+
+    An edit by an agent that needs confirmation sends the group back to a person. Raises NotFound, ScopeMissing,
+    InvalidState, AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid and the spend errors.
+    """
+    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
+    if group.status not in EDITABLE:
+        raise too_late(group)
+    if any(target.attempts for target in group.targets.all()):
+        raise InvalidState("Some of the group is out or was tried already: its content stays as it is.")
+    plan = _plan(caller, group, changes)
+    if dry_run:
+        refuse_begun(group)
+        _check_money(group, plan)
+        _preview(group, plan)
+        _record(caller, group, changes, dry_run=True)
+        return group
+    with transaction.atomic():
+        written = _write(group, plan)
+        _tell(group, written)
+        _record(caller, written, changes)
+        if plan.released:
+            ring("publish")
+    return written
+
+
+def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostPlan:
+    scheduled_at = changes.get("scheduled_at", group.scheduled_at)
+    if "scheduled_at" in changes:
+        check_schedule(scheduled_at)
+        if scheduled_at is None and group.status == GroupStatus.SCHEDULED:
+            raise ValidationFailed.of("scheduled_at", "A scheduled group keeps a time; cancel it instead.", "required")
+    draft = group.status == GroupStatus.DRAFT
+    scope = "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish"
+    require(caller, group.workspace_id, scope)
+    status = ceiling(caller, GroupStatus(group.status))
+    media = changes.get("media", group.media)
+    refuse_unknown_media(media)
+    text = changes.get("text", group.text)
+    targets = changes.get("targets") or target_inputs(group)
+    inputs = resolve_targets(caller, group.workspace_id, text, targets, group.sandbox)
+    validation = validate(inputs, media_count=len(media), ignore_group=group.id)
+    if not draft and not validation.valid:
+        raise content_invalid(validation)
+    edited = PostGroup.objects.get(pk=group.pk)
+    edited.status, edited.text, edited.media, edited.scheduled_at = status, text, list(media), scheduled_at
+    edited.sandbox = all(each.sandbox for each in inputs)
+    edited.content_version = group.content_version + 1
+    return finish_plan(edited, inputs, validation)
+
+
+def _write(group: PostGroup, plan: PostPlan) -> PostGroup:
+    locked = PostGroup.objects.select_for_update().get(pk=group.pk)
+    if locked.status != group.status:
+        raise too_late(locked)
+    if locked.content_version != group.content_version:
+        raise Conflict("Somebody else has changed the group in the meantime.")
+    take_back(locked)
+    _write_targets(group, plan)
+    if plan.released and plan.charges:
+        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=plan.charges, due=plan.due)
+    edited = plan.group
+    PostGroup.objects.filter(pk=group.pk).update(
+        status=edited.status,
+        text=edited.text,
+        media=edited.media,
+        scheduled_at=edited.scheduled_at,
+        sandbox=edited.sandbox,
+        content_version=edited.content_version,
+        updated_at=timezone.now(),
+    )
+    return selectors.groups_with_targets().get(pk=group.pk)
+
+
+def _write_targets(group: PostGroup, plan: PostPlan) -> None:
+    """A target keeps its row and id as long as its account stays; `plan.charges` speak of the rows as they end up."""
+    kept = {target.account_id: target for target in group.targets.all()}
+    added = []
+    for row in plan.targets:
+        old = kept.pop(row.account_id, None)
+        if old is None:
+            added.append(row)
+        else:
+            PostTarget.objects.filter(pk=old.pk).update(**{name: getattr(row, name) for name in TARGET_FIELDS})
+    PostTarget.objects.filter(pk__in=[target.pk for target in kept.values()]).delete()
+    PostTarget.objects.bulk_create(added)
+
+
+def _check_money(group: PostGroup, plan: PostPlan) -> None:
+    """As if the old hold were released first: only what the edit adds has to fit."""
+    if plan.released:
+        billing.check(
+            workspace_id=group.workspace_id,
+            agent_id=group.agent_id,
+            charges=plan.charges,
+            due=plan.due,
+            instead_of=[target.id for target in group.targets.all()],
+        )
+
+
+def _preview(group: PostGroup, plan: PostPlan) -> None:
+    for name in ("status", "text", "media", "scheduled_at", "sandbox", "content_version"):
+        setattr(group, name, getattr(plan.group, name))
+    group._prefetched_objects_cache["targets"] = plan.targets
+
+
+def _tell(before: PostGroup, after: PostGroup) -> None:
+    waits_now = after.status == GroupStatus.PENDING_CONFIRMATION != before.status
+    moved = after.status == GroupStatus.SCHEDULED and after.scheduled_at != before.scheduled_at
+    if waits_now or moved:
+        tell_group(after)
+
+
+def _record(caller: Caller, group: PostGroup, changes: Mapping[str, Any], *, dry_run: bool = False) -> None:
+    record(
+        caller=caller,
+        operation="posts.update",
+        resource_type="post_group",
+        resource_id=group.id,
+        dry_run=dry_run,
+        metadata={"fields": sorted(changes), "content_version": group.content_version},
+    )

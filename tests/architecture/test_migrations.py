@@ -1,0 +1,17 @@
+"""The migrations say what the models say."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+
+@pytest.mark.django_db
+def test_no_migration_is_missing() -> None:
+    told = StringIO()
+    try:
+        call_command("makemigrations", check=True, dry_run=True, stdout=told, stderr=told)
+    except SystemExit:
+        pytest.fail(told.getvalue())

@@ -1,0 +1,105 @@
+"""Production refuses to start with a bad setting, and names it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+from django.conf import settings as configured
+from django.core.exceptions import ImproperlyConfigured
+from pytest_django import Settings
+
+from config.checks import check_production, refuse_unfit_settings
+
+KEY = Fernet.generate_key().decode()
+FIT = {
+    "ENVIRONMENT": "production",
+    "PRODUCTION": True,
+    "DEBUG": False,
+    "OUTBOUND_ALLOW_LOOPBACK": False,
+    "SECRET_KEY": "s" * 32,
+    "ENCRYPTION_KEYS": [KEY, Fernet.generate_key().decode()],
+    "ALLOWED_HOSTS": ["posts.example.com"],
+    "BASE_URL": "https://posts.example.com",
+    "MEDIA_SCANNER": "clamav",
+}
+
+
+def apply(settings: Settings, **changes: Any) -> list[str]:
+    """What the check says of a fit production with these changes."""
+    for name, value in {**FIT, **changes}.items():
+        setattr(settings, name, value)
+    return [str(problem.msg) for problem in check_production(None)]
+
+
+def manage(tmp_path: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A command of the service with this environment and no other."""
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=configured.BASE_DIR,
+        env={"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
+    assert apply(settings) == []
+    refuse_unfit_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DEBUG", True),
+        ("OUTBOUND_ALLOW_LOOPBACK", True),
+        ("SECRET_KEY", ""),
+        ("SECRET_KEY", "s" * 31),
+        ("ENCRYPTION_KEYS", []),
+        ("ENCRYPTION_KEYS", [KEY, "no key"]),
+        ("ENCRYPTION_KEYS", [KEY[:-4]]),
+        ("ALLOWED_HOSTS", []),
+        ("ALLOWED_HOSTS", ["posts.example.com", "*"]),
+        ("BASE_URL", "http://posts.example.com"),
+        ("BASE_URL", ""),
+        ("MEDIA_SCANNER", "none"),
+        ("MEDIA_SCANNER", "guess"),
+        ("ENVIRONMENT", "prod"),
+    ],
+)
+def test_each_bad_setting_is_named_alone(settings: Settings, name: str, value: Any) -> None:
+    problems = apply(settings, **{name: value})
+
+    assert len(problems) == 1
+    assert problems[0].startswith(name)
+    with pytest.raises(ImproperlyConfigured, match=name):
+        refuse_unfit_settings()
+
+
+def test_development_may_be_open_but_not_broken(settings: Settings) -> None:
+    loose = {"ENVIRONMENT": "development", "PRODUCTION": False, "DEBUG": True, "OUTBOUND_ALLOW_LOOPBACK": True}
+
+    assert apply(settings, **loose, BASE_URL="http://127.0.0.1:8000", MEDIA_SCANNER="none", ALLOWED_HOSTS=[]) == []
+    assert [problem[:15] for problem in apply(settings, **loose, ENCRYPTION_KEYS=["x"])] == ["ENCRYPTION_KEYS"]
+
+
+def test_a_bare_production_is_told_all_that_is_missing(tmp_path: Path) -> None:
+    told = manage(tmp_path, "manage.py", "check", ENVIRONMENT="production", DEBUG="true")
+
+    assert told.returncode != 0
+    wanted = ("DEBUG", "SECRET_KEY", "ENCRYPTION_KEYS", "ALLOWED_HOSTS", "BASE_URL", "MEDIA_SCANNER")
+    assert [name for name in wanted if name not in told.stderr] == []
+    assert "Traceback" not in told.stderr
+
+
+def test_the_web_process_of_an_unfit_production_does_not_start(tmp_path: Path) -> None:
+    told = manage(tmp_path, "-c", "import config.wsgi", ENVIRONMENT="production")
+
+    assert told.returncode != 0
+    assert "ENCRYPTION_KEYS is missing" in told.stderr

@@ -1,0 +1,144 @@
+"""Settings come from the environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as configured
+
+KEYS = ["k1-first", "k2-second"]
+# What the operator sets, and the setting that it becomes.
+READ: dict[str, tuple[str, str, Any]] = {
+    "ENVIRONMENT": ("production", "PRODUCTION", True),
+    "BASE_URL": ("https://posts.example.com/", "BASE_URL", "https://posts.example.com"),
+    "SECRET_KEY": ("$a secret, with signs", "SECRET_KEY", "$a secret, with signs"),
+    "ALLOWED_HOSTS": ("a.example,b.example", "ALLOWED_HOSTS", ["a.example", "b.example"]),
+    "DEBUG": ("true", "DEBUG", True),
+    "REDIS_URL": ("redis://127.0.0.1:6379/3", "REDIS_URL", "redis://127.0.0.1:6379/3"),
+    "ENCRYPTION_KEYS": (",".join(KEYS), "ENCRYPTION_KEYS", KEYS),
+    "ADMIN_TOKEN": ("$operator", "ADMIN_TOKEN", "$operator"),
+    "OIDC_ISSUER": ("https://login.example.com", "OIDC_ISSUER", "https://login.example.com"),
+    "RATE_LIMIT_PER_MINUTE": ("7", "RATE_LIMIT_PER_MINUTE", 7),
+    "OUTBOUND_ALLOW_LOOPBACK": ("true", "OUTBOUND_ALLOW_LOOPBACK", True),
+    "WEBHOOK_RETRY_SCHEDULE": ("1, 2,3", "WEBHOOK_RETRY_SCHEDULE", [1, 2, 3]),
+    "PUBLISH_RETRY_SCHEDULE": ("4", "PUBLISH_RETRY_SCHEDULE", [4]),
+    "WAIT_SECONDS": ("3", "WAIT_SECONDS", 3),
+    "SCHEDULE_GRACE_HOURS": ("5", "SCHEDULE_GRACE_HOURS", 5),
+    "MEDIA_SCANNER": ("clamav", "MEDIA_SCANNER", "clamav"),
+    "PRICE_LIST": ("default=2, x=3,x+url=30", "PRICE_LIST", {"default": 2, "x": 3, "x+url": 30}),
+}
+DEFAULTS = {
+    "ENVIRONMENT": "development",
+    "PRODUCTION": False,
+    "DEBUG": False,
+    "BASE_URL": "http://127.0.0.1:8000",
+    "REDIS_URL": "",
+    "EMBEDDED": True,
+    "ADMIN_TOKEN": "",
+    "OIDC_ISSUER": "",
+    "RATE_LIMIT_PER_MINUTE": 60,
+    "OUTBOUND_ALLOW_LOOPBACK": False,
+    "WEBHOOK_RETRY_SCHEDULE": [5, 300, 1800, 7200, 18000, 36000, 36000],
+    "PUBLISH_RETRY_SCHEDULE": [10, 30, 120, 600, 1800, 3600],
+    "WAIT_SECONDS": 25,
+    "SCHEDULE_GRACE_HOURS": 24,
+    "MEDIA_SCANNER": "none",
+    "PRICE_LIST": {"default": 1, "x": 2, "x+url": 20},
+    "PLATFORM_SETTINGS": {},
+}
+TELL = """
+import json
+from config import settings
+print(json.dumps({name: value for name, value in vars(settings).items() if name.isupper()}, default=str))
+"""
+
+
+def load(data_dir: Path, **environment: str) -> dict[str, Any]:
+    """All settings of a process with this environment and no other."""
+    told = subprocess.run(
+        [sys.executable, "-c", TELL],
+        cwd=configured.BASE_DIR,
+        env={"PATH": os.environ["PATH"], "DATA_DIR": str(data_dir), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return dict(json.loads(told.stdout))
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return load(tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    database = "postgres://person:secret@db.example:5433/posts"
+    platforms = {"X_CLIENT_ID": "an id", "BLUESKY_API_BASE": "http://127.0.0.1:1", "OTHER": "left out"}
+    given = {name: value for name, (value, _, _) in READ.items()}
+    return load(tmp_path_factory.mktemp("full"), DATABASE_URL=database, **platforms, **given)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_setting_is_read_from_the_environment(full: dict[str, Any], name: str) -> None:
+    _, setting, value = READ[name]
+
+    assert full[setting] == value
+
+
+def test_the_database_and_the_broker_follow_their_addresses(full: dict[str, Any]) -> None:
+    database = full["DATABASES"]["default"]
+
+    assert database["ENGINE"] == "django.db.backends.postgresql"
+    assert [database[name] for name in ("HOST", "PORT", "NAME", "USER", "PASSWORD")] == [
+        *("db.example", 5433, "posts", "person", "secret")
+    ]
+    assert (full["CELERY_BROKER_URL"], full["EMBEDDED"]) == ("redis://127.0.0.1:6379/3", False)
+
+
+def test_platforms_are_set_up_by_their_names(full: dict[str, Any]) -> None:
+    assert full["PLATFORM_SETTINGS"] == {"X_CLIENT_ID": "an id", "BLUESKY_API_BASE": "http://127.0.0.1:1"}
+
+
+def test_production_keeps_its_cookies_to_itself(full: dict[str, Any], bare: dict[str, Any]) -> None:
+    assert (full["SESSION_COOKIE_NAME"], full["CSRF_COOKIE_NAME"]) == ("__Host-session", "__Host-csrf")
+    assert full["SESSION_COOKIE_SECURE"] is full["CSRF_COOKIE_SECURE"] is full["SECURE_SSL_REDIRECT"] is True
+    assert full["SECURE_HSTS_SECONDS"] >= 31_536_000
+    assert "SECURE_SSL_REDIRECT" not in bare
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_what_nobody_sets_has_its_default(bare: dict[str, Any], name: str) -> None:
+    assert bare[name] == DEFAULTS[name]
+
+
+def test_development_keeps_its_files_and_its_own_secrets_in_the_data_directory(bare: dict[str, Any]) -> None:
+    folder = Path(bare["DATA_DIR"])
+    again = load(folder)
+
+    assert bare["DATABASES"]["default"]["NAME"] == str(folder / "service.sqlite3")
+    assert {path.name: oct(path.stat().st_mode & 0o777) for path in folder.glob("*.secret")} == {
+        "secret-key.secret": "0o600",
+        "encryption-key.secret": "0o600",
+    }
+    assert (again["SECRET_KEY"], again["ENCRYPTION_KEYS"]) == (bare["SECRET_KEY"], bare["ENCRYPTION_KEYS"])
+
+
+def test_two_data_directories_share_no_secret(bare: dict[str, Any], tmp_path: Path) -> None:
+    other = load(tmp_path)
+
+    assert {other["SECRET_KEY"], *other["ENCRYPTION_KEYS"]} & {bare["SECRET_KEY"], *bare["ENCRYPTION_KEYS"]} == set()
+
+
+def test_production_makes_up_no_secret(tmp_path: Path) -> None:
+    settings = load(tmp_path, ENVIRONMENT="production")
+
+    assert (settings["SECRET_KEY"], settings["ENCRYPTION_KEYS"], settings["ALLOWED_HOSTS"]) == ("", [], [])
+    assert list(tmp_path.glob("*.secret")) == []
