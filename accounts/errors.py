@@ -12,6 +12,14 @@ class CredentialsRejected(ApiError):
     suggested_action = "Check the credentials and connect again."
 
 
+class OAuthStateInvalid(ApiError):
+    """The same for a state that was never given, is used, or has run out."""
+
+    status, code = 422, "OAUTH_STATE_INVALID"
+    message = "This state belongs to no connection that was begun here and is still open."
+    suggested_action = "Begin again with POST /accounts/connect, and complete within ten minutes."
+
+
 class ConnectionUnavailable(ApiError):
     status, code = 503, "CONNECTION_UNAVAILABLE"
     message = "This platform cannot be connected at this service."

@@ -12,7 +12,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
 from accounts.platforms.types import Capabilities
 from config.api import fields
-from config.api.operation import WriteBody
+from config.api.operation import WriteBody, WriteQuery
 from config.api.serializers import PageQuery, page_of, preview_of
 
 JSON_SCHEMA = {"type": "object", "description": "A JSON Schema.", "additionalProperties": True}
@@ -81,6 +81,13 @@ class ConnectSerializer(WriteBody):
     credentials = CredentialsField(required=False, write_only=True)
 
 
+class OAuthCallbackQuery(WriteQuery):
+    """What the platform gave the browser to bring back."""
+
+    state = fields.Text(max_length=2048)
+    code = fields.Text(max_length=8192)
+
+
 class ConnectRequestShown(ConnectSerializer):
     """The request without its secrets."""
 
@@ -88,6 +95,7 @@ class ConnectRequestShown(ConnectSerializer):
 
 
 ConnectPreview = preview_of("AccountConnect", request=ConnectRequestShown, would_create=AccountSerializer)
+CompleteConnectionPreview = preview_of("AccountCompleteConnection", would_create=AccountSerializer)
 DisconnectPreview = preview_of("AccountDisconnect", would_update=AccountSerializer)
 
 

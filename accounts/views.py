@@ -9,9 +9,11 @@ from accounts.serializers import (
     AccountEnvelope,
     AccountPage,
     AccountsQuery,
+    CompleteConnectionPreview,
     ConnectPreview,
     ConnectSerializer,
     DisconnectPreview,
+    OAuthCallbackQuery,
     ServiceCapabilitiesSerializer,
 )
 from config.api.operation import Call, Preview, Reply, operation
@@ -81,6 +83,26 @@ class AccountViewSet(OperationViewSet):
         account = services.disconnect_account(caller=call.caller, account_id=account_id, dry_run=call.dry_run)
         if call.dry_run:
             return Preview({}, account, "would_update")
+        return Reply({"account": account}, resource_id=account.id)
+
+
+class OAuthCallbackViewSet(OperationViewSet):
+    http_method_names = ["get"]  # it writes, so HEAD is not taken
+
+    @operation(
+        "accounts.complete_connection",
+        summary="Complete a connection that was granted at the platform",
+        scope="accounts.write",
+        query=OAuthCallbackQuery,
+        responses={200: AccountEnvelope},
+        preview=CompleteConnectionPreview,
+        idempotent="lease",
+        errors=("OAUTH_STATE_INVALID", "CONNECTION_UNAVAILABLE", "PLATFORM_ERROR"),
+    )
+    def complete(self, call: Call) -> Reply | Preview:
+        account = services.complete_connection(caller=call.caller, dry_run=call.dry_run, **call.query)
+        if call.dry_run:
+            return Preview({}, account, "would_create", unchecked=["code"])
         return Reply({"account": account}, resource_id=account.id)
 
 

@@ -12,6 +12,8 @@ from config.db.ids import PrefixedIdField
 from config.db.models import TimestampedModel
 from workspaces.models import User, Workspace
 
+OVERLAP_HOURS = 24  # for which a key that was rotated goes on beside the new one
+
 
 class Agent(TimestampedModel):
     """A registered automated caller. `default_mode` is its ceiling; null caps mean that only the workspace's hold."""

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from agents.models import Agent, ApiKey
 from config.api.caller import Caller, absent, require
+from config.api.paging import Page, paginate
 from config.db.ids import is_id
+
+
+def agents_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
+    """The workspace's agents, the revoked ones too, newest first. Raises NotFound."""
+    require(caller, workspace_id, None, write=False)
+    return paginate(Agent.objects.filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
 def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: bool = False) -> Agent:
@@ -14,6 +21,12 @@ def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: 
         raise absent(None, "agent")
     require(caller, agent.workspace_id, scope, write=write, noun="agent")
     return agent
+
+
+def api_keys_of(*, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:
+    """The workspace's keys and its agents', whatever their status, newest first."""
+    keys = ApiKey.objects.select_related("agent").filter(workspace_id=workspace_id)
+    return paginate(keys, limit=limit, cursor=cursor)
 
 
 def api_key_of(*, caller: Caller, api_key_id: str) -> ApiKey:

@@ -6,12 +6,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from agents.models import Agent, ApiKey
+from agents.models import OVERLAP_HOURS, Agent, ApiKey
 from config.api import fields
 from config.api.caller import Mode
 from config.api.operation import WriteBody
 from config.api.scopes import SCOPE_CHOICES
-from config.api.serializers import StrictList, StrictSerializer, preview_of
+from config.api.serializers import PageQuery, StrictList, StrictSerializer, page_of, preview_of
 
 KEY_STATUSES = ["active", "retiring", "revoked", "expired"]
 INT32 = 2**31 - 1
@@ -56,6 +56,13 @@ class AgentEnvelope(serializers.Serializer):
     settings = AgentSettingsSerializer()
 
 
+AgentPage = page_of("AgentPage", "agents", AgentSerializer)
+
+
+class AgentsQuery(PageQuery):
+    workspace_id = fields.Identifier("wrk", help_text="Whose agents.")
+
+
 class CreateAgentSerializer(WriteBody):
     """An agent to be registered."""
 
@@ -84,6 +91,43 @@ class AgentCreatedSerializer(AgentEnvelope):
     claim_expires_at = serializers.DateTimeField()
 
 
+class UpdateAgentSerializer(WriteBody):
+    """What is to be changed of an agent. What is left out stays as it is; null takes a setting away."""
+
+    name = fields.Name(required=False)
+    scopes = scope_list(required=False)
+    default_mode = fields.Choice(choices=Mode.choices, required=False, help_text="The agent's ceiling.")
+    version = fields.Name(required=False, allow_null=True)
+    description = fields.Text(required=False, max_length=2000, allow_blank=True, allow_null=True)
+    account_allowlist = StrictList(
+        child=fields.Identifier("acc"),
+        required=False,
+        allow_null=True,
+        max_length=200,
+        help_text="The accounts it may post to; null: all of the workspace.",
+    )
+    rate_limit_per_minute = fields.Integer(required=False, min_value=1, max_value=INT32, allow_null=True)
+    posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=INT32, allow_null=True)
+    monthly_spend_cap_cents = fields.Integer(required=False, min_value=0, allow_null=True)
+    monthly_social_url_post_cap = fields.Integer(required=False, min_value=0, allow_null=True)
+    webhook_url = fields.Text(
+        required=False, max_length=2048, allow_null=True, help_text="Gets the events of posts that name none."
+    )
+    showcase_opt_in = fields.Boolean(required=False)
+
+    def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
+        """What was given and nothing else, since null says something here."""
+        return {name: value for name, value in super().to_representation(instance).items() if name in instance}
+
+
+UpdateAgentPreview = preview_of("AgentUpdate", request=UpdateAgentSerializer, would_update=AgentSerializer)
+
+
+class RevokedAgentEnvelope(serializers.Serializer):
+    agent = AgentSerializer()
+
+
+RevokeAgentPreview = preview_of("AgentRevoke", would_update=AgentSerializer)
 CreateAgentPreview = preview_of("AgentCreate", request=CreateAgentSerializer, would_create=AgentSerializer)
 
 
@@ -140,9 +184,37 @@ class KeyIssuedSerializer(serializers.Serializer):
     token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
 
 
+class RetiringKeySerializer(serializers.ModelSerializer):
+    """The key that goes on for the overlap."""
+
+    expires_at = serializers.DateTimeField()
+    overlap_hours = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ApiKey
+        fields = ("id", "prefix", "expires_at", "overlap_hours")
+
+    def get_overlap_hours(self, key: ApiKey) -> int:
+        return OVERLAP_HOURS
+
+
+class KeyRotatedSerializer(KeyIssuedSerializer):
+    """The new key with its token, which is shown once, and the key that goes on for the overlap."""
+
+    retiring_key = RetiringKeySerializer(allow_null=True)
+
+
 class ApiKeyEnvelope(serializers.Serializer):
     api_key = ApiKeySerializer()
 
 
+ApiKeyPage = page_of("ApiKeyPage", "api_keys", ApiKeySerializer)
+
+
+class ApiKeysQuery(PageQuery):
+    workspace_id = fields.Identifier("wrk", help_text="Whose keys.")
+
+
 CreateApiKeyPreview = preview_of("ApiKeyCreate", request=CreateApiKeySerializer, would_create=ApiKeySerializer)
 RevokeApiKeyPreview = preview_of("ApiKeyRevoke", would_update=ApiKeySerializer)
+RotateKeyPreview = preview_of("AgentRotateKey", would_create=ApiKeySerializer)

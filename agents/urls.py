@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from django.urls import path
 
+from agents.log_views import AgentLogViewSet
 from agents.views import AgentViewSet, ApiKeyViewSet
 
 urlpatterns = [
-    path("agents", AgentViewSet.as_view({"post": "create"})),
+    path("agents", AgentViewSet.as_view({"get": "list", "post": "create"})),
     path("agents/claim", AgentViewSet.as_view({"post": "claim"})),
-    path("agents/<str:agent_id>", AgentViewSet.as_view({"get": "retrieve"})),
-    path("auth/api-keys", ApiKeyViewSet.as_view({"post": "create"})),
+    path(
+        "agents/<str:agent_id>",
+        AgentViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),
+    ),
+    path("agents/<str:agent_id>/rotate-key", AgentViewSet.as_view({"post": "rotate_key"})),
+    path("agents/<str:agent_id>/logs", AgentLogViewSet.as_view({"get": "list"})),
+    path("auth/api-keys", ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
     path("auth/api-keys/<str:api_key_id>", ApiKeyViewSet.as_view({"delete": "destroy"})),
 ]

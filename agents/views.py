@@ -7,20 +7,41 @@ from agents.serializers import (
     AgentClaimedSerializer,
     AgentCreatedSerializer,
     AgentEnvelope,
+    AgentPage,
+    AgentsQuery,
     ApiKeyEnvelope,
+    ApiKeyPage,
+    ApiKeysQuery,
     ClaimSerializer,
     CreateAgentPreview,
     CreateAgentSerializer,
     CreateApiKeyPreview,
     CreateApiKeySerializer,
     KeyIssuedSerializer,
+    KeyRotatedSerializer,
+    RevokeAgentPreview,
     RevokeApiKeyPreview,
+    RevokedAgentEnvelope,
+    RotateKeyPreview,
+    UpdateAgentPreview,
+    UpdateAgentSerializer,
 )
 from config.api.operation import Call, Preview, Reply, operation
+from config.api.paging import page_body
 from config.api.views import OperationViewSet
 
 
 class AgentViewSet(OperationViewSet):
+    @operation(
+        "agents.list",
+        summary="List the agents of a workspace",
+        query=AgentsQuery,
+        responses={200: AgentPage},
+        errors=("NOT_FOUND",),
+    )
+    def list(self, call: Call) -> Reply:
+        return Reply(page_body("agents", selectors.agents_of(caller=call.caller, **call.query)))
+
     @operation(
         "agents.create",
         summary="Register an agent and issue its one-time claim token",
@@ -50,6 +71,59 @@ class AgentViewSet(OperationViewSet):
         return Reply({"agent": agent, "settings": agent})
 
     @operation(
+        "agents.update",
+        summary="Change an agent",
+        description="What is left out stays as it is. Null takes away: version, description, account_allowlist, "
+        "rate_limit_per_minute, posts_per_day_cap, monthly_spend_cap_cents, monthly_social_url_post_cap, webhook_url. "
+        "Only scopes that are added have to be held by the caller.",
+        scope="api_keys.write",
+        body=UpdateAgentSerializer,
+        responses={200: AgentEnvelope},
+        preview=UpdateAgentPreview,
+        idempotent="transaction",
+        errors=("FORBIDDEN", "NOT_FOUND", "INVALID_STATE", "WEBHOOK_URL_NOT_ALLOWED"),
+    )
+    def partial_update(self, call: Call, agent_id: str) -> Reply | Preview:
+        agent = services.update_agent(caller=call.caller, agent_id=agent_id, dry_run=call.dry_run, **call.data)
+        if call.dry_run:
+            return Preview(call.data, agent, "would_update")
+        return Reply({"agent": agent, "settings": agent}, resource_id=agent.id)
+
+    @operation(
+        "agents.revoke",
+        summary="Revoke an agent",
+        description="Its keys stop at once. Revoking what is revoked answers it again.",
+        scope="api_keys.write",
+        responses={200: RevokedAgentEnvelope},
+        preview=RevokeAgentPreview,
+        idempotent="transaction",
+        errors=("FORBIDDEN", "NOT_FOUND"),
+    )
+    def destroy(self, call: Call, agent_id: str) -> Reply | Preview:
+        agent = services.revoke_agent(caller=call.caller, agent_id=agent_id, dry_run=call.dry_run)
+        if call.dry_run:
+            return Preview({}, agent, "would_update")
+        return Reply({"agent": agent}, resource_id=agent.id)
+
+    @operation(
+        "agents.rotate_key",
+        summary="Issue an agent a new key",
+        description="The key in use goes on for 24 hours, any older one stops at once, and the claim token is burned. "
+        "An agent may rotate itself without any scope; others need api_keys.write and every scope of the agent.",
+        responses={200: KeyRotatedSerializer},
+        preview=RotateKeyPreview,
+        idempotent="transaction",
+        secrets=("token",),
+        errors=("SCOPE_MISSING", "FORBIDDEN", "NOT_FOUND", "INVALID_STATE"),
+    )
+    def rotate_key(self, call: Call, agent_id: str) -> Reply | Preview:
+        rotated = services.rotate_key(caller=call.caller, agent_id=agent_id, dry_run=call.dry_run)
+        if call.dry_run:
+            return Preview({}, rotated.api_key, "would_create")
+        body = {"api_key": rotated.api_key, "token": rotated.token, "retiring_key": rotated.retiring_key}
+        return Reply(body, resource_id=rotated.api_key.id)
+
+    @operation(
         "agents.claim",
         summary="Exchange a claim token for the agent's API key",
         body=ClaimSerializer,
@@ -67,6 +141,17 @@ class AgentViewSet(OperationViewSet):
 
 
 class ApiKeyViewSet(OperationViewSet):
+    @operation(
+        "api_keys.list",
+        summary="List the API keys of a workspace and its agents",
+        scope="api_keys.write",
+        query=ApiKeysQuery,
+        responses={200: ApiKeyPage},
+        errors=("FORBIDDEN", "NOT_FOUND"),
+    )
+    def list(self, call: Call) -> Reply:
+        return Reply(page_body("api_keys", services.list_api_keys(caller=call.caller, **call.query)))
+
     @operation(
         "api_keys.create",
         summary="Create a workspace API key",

@@ -8,6 +8,27 @@ from django.utils import timezone
 from config.db.ids import PrefixedIdField
 
 
+class ActorType(models.TextChoices):
+    """Who acted; a workspace key's client may have said that it is a cli, mcp or agent_runtime."""
+
+    USER = "user"
+    AGENT = "agent"
+    API_KEY = "api_key"
+    CLI = "cli"
+    MCP = "mcp"
+    AGENT_RUNTIME = "agent_runtime"
+    SYSTEM = "system"
+
+
+class RetentionTier(models.TextChoices):
+    """How long a workspace's entries are kept, from the shortest to the longest."""
+
+    FREE = "free"
+    PRO = "pro"
+    SCALE = "scale"
+    ENTERPRISE = "enterprise"
+
+
 class AuditEntry(models.Model):
     """Append-only. String ids without foreign keys: an entry outlives what it speaks of."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
+from billing.models import DayCounter, LedgerEntry, MonthCounter, ProcessorEvent, UsageTotal
 from config.api.admin import ReadOnlyAdmin
 
 
@@ -35,3 +35,11 @@ class UsageTotalAdmin(ReadOnlyAdmin):
     list_display = ("workspace_id", "agent_id", "month", "platform", "published", "failed", "url_posts", "spend_cents")
     ordering = ("-month", "workspace_id")
     search_fields = ("=workspace_id", "=agent_id")
+
+
+@admin.register(ProcessorEvent)
+class ProcessorEventAdmin(ReadOnlyAdmin):
+    list_display = ("event_id", "type", "received_at", "processed_at")
+    ordering = ("-received_at",)
+    search_fields = ("=event_id", "=type")
+    exclude = ("payload",)  # it may name people

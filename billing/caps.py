@@ -122,6 +122,20 @@ def month_of(at: datetime) -> date:
     return day_of(at).replace(day=1)
 
 
+@dataclass(frozen=True)
+class Period:
+    """A UTC calendar month; `end` is the first instant of the next one."""
+
+    start: datetime
+    end: datetime
+
+    @classmethod
+    def around(cls, at: datetime) -> Period:
+        """The month in which a time lies. Raises OverflowError for the last month that a datetime knows."""
+        start = datetime.combine(month_of(at), time.min, UTC)
+        return cls(start, (start + timedelta(days=32)).replace(day=1))
+
+
 def _seconds_until_end_of(day: date) -> int:
     midnight = datetime.combine(day + timedelta(days=1), time.min, UTC)
     return max(1, math.ceil((midnight - timezone.now()).total_seconds()))

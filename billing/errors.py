@@ -1,12 +1,16 @@
-"""The refusals of billing: one class for each cap, raised with the numbers by billing/caps.py.
+"""The refusals of billing; those of the caps are raised with the numbers by billing/caps.py.
 
 ApiError
+├── SignatureInvalid 400
 ├── SpendCapExceeded 402
 ├── SocialUrlPostCapExceeded 403
-└── PostsPerDayCapExceeded 429
+├── PostsPerDayCapExceeded 429
+└── BillingUnavailable 503
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from config.api.errors import ApiError
 
@@ -30,3 +34,23 @@ class PostsPerDayCapExceeded(ApiError):
     message = "This agent may not post to so many targets in one day."
     suggested_action = "Wait for the time in Retry-After, or schedule for another day (UTC)."
     auto_fixable = True
+
+
+class SignatureInvalid(ApiError):
+    """The bytes did not come from the payment processor, or not now."""
+
+    status, code = 400, "SIGNATURE_INVALID"
+    message = "The signature does not fit the body."
+    suggested_action = "Sign `<t>.<raw body>` with the endpoint's own secret, at the time of sending."
+
+
+class BillingUnavailable(ApiError):
+    """Always with `Retry-After`."""
+
+    status, code = 503, "BILLING_UNAVAILABLE"
+    message = "This service is in free beta: nothing is invoiced, so there is nothing to subscribe to or to pay."
+    suggested_action = "Go on without; GET /capabilities tells under `billing` which actions are available."
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.headers.setdefault("Retry-After", "3600")

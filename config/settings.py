@@ -134,6 +134,10 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_BEAT_SCHEDULE = {
     "purge-idempotency-records": {"task": "config.api.tasks.purge_idempotency_records", "schedule": 3600.0},
+    # What the deletion of a workspace sets going in the apps above it (they ask for its status).
+    "disconnect-deleted-workspaces": {"task": "accounts.tasks.disconnect_deleted_workspaces", "schedule": 60.0},
+    "destroy-secrets-of-deleted": {"task": "webhooks.tasks.destroy_secrets_of_deleted", "schedule": 60.0},
+    "cancel-posts-of-deleted": {"task": "posts.tasks.cancel_posts_of_deleted", "schedule": 60.0},
 }
 
 AUTH_USER_MODEL = "workspaces.User"
@@ -208,6 +212,7 @@ SPECTACULAR_SETTINGS = {
         "AccountStatus": "accounts.models.ConnectedAccount.Status",
         "ConnectionMethod": "accounts.models.ConnectedAccount.Method",
         "Platform": "accounts.platforms.registry.PLATFORMS",
+        "Plan": "billing.plans.PLANS",
         "PostGroupStatus": "posts.states.GroupStatus",
         "PostTargetStatus": "posts.states.TargetStatus",
         "DeliveryStatus": "webhooks.models.DeliveryStatus",
@@ -234,6 +239,11 @@ MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 # Cents for each published target: by platform, and by platform when the text carries a URL that it links.
 PRICE_LIST = price_list("default=1,x=2,x+url=20")
+# The payment processor. Without a key the service is in free beta; a plan without a price is not offered.
+STRIPE_SECRET_KEY = secret("STRIPE_SECRET_KEY")
+STRIPE_WEBHOOK_SECRET = secret("STRIPE_WEBHOOK_SECRET")
+STRIPE_PRICES = {plan: env.str(f"STRIPE_PRICE_{plan.upper()}", default="") for plan in ("payg", "pro", "scale")}
+STRIPE_API_BASE = env.str("STRIPE_API_BASE", default="https://api.stripe.com")
 # Each platform reads its own keys, such as X_CLIENT_ID or BLUESKY_API_BASE (accounts/platforms/base.py).
 PLATFORM_SETTINGS = platform_settings()
 

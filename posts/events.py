@@ -17,13 +17,13 @@ def tell_group(group: PostGroup, kind: str | None = None) -> None:
     _tell(group, kind or f"post.{group.status}", None)
 
 
-def tell_outcomes(group: PostGroup, changed: Sequence[PostTarget]) -> None:
-    """Tell what became of targets, and of the group when that ended it. The caller holds the group's row lock."""
+def tell_outcomes(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> None:
+    """Tell what became of targets, and of the group when that `ended` it. The caller holds the group's row lock."""
     if len(group.targets.all()) > 1:
         for target in changed:
             if target.status in TOLD_TARGETS:
                 _tell(group, f"post.target.{target.status}", target.id)
-    if group.status in FINISHED:
+    if ended and group.status in FINISHED:
         tell_group(group)
 
 

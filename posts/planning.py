@@ -5,7 +5,7 @@ A dry run answers the plan and the real call commits that very plan, so a previe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -95,10 +95,17 @@ def plan_post(
     return finish_plan(group, inputs, validation)
 
 
-def finish_plan(group: PostGroup, inputs: Sequence[TargetInput], validation: Validation) -> PostPlan:
-    """The plan with its rows: those of a group that is released are due at its time, or now."""
+def finish_plan(
+    group: PostGroup, inputs: Sequence[TargetInput], validation: Validation, kept: Mapping[str, str] | None = None
+) -> PostPlan:
+    """The plan with its rows: those of a group that is released are due at its time, or now.
+
+    `kept` are the ids of targets that are there already, by their account; their charges must bear the same ids.
+    """
     due = group.scheduled_at or timezone.now()
-    rows = [_target_row(group, position, each) for position, each in enumerate(inputs)]
+    rows = [
+        _target_row(group, position, each, (kept or {}).get(each.account.id)) for position, each in enumerate(inputs)
+    ]
     plan = PostPlan(group, rows, validation, charges_of(rows), due)
     if plan.released:
         for row in rows:
@@ -152,8 +159,7 @@ def resolve_targets(
         seen.add(target["connected_account_id"])
     if problems:
         raise ValidationFailed(details=problems)
-    if caller.account_allowlist is not None and not seen <= set(caller.account_allowlist):
-        raise AccountNotAllowed()
+    check_allowlist(caller, seen)
     return [
         TargetInput(
             account=accounts[target["connected_account_id"]],
@@ -164,6 +170,48 @@ def resolve_targets(
         )
         for target in targets
     ]
+
+
+def check_allowlist(caller: Caller, account_ids: Iterable[str]) -> None:
+    """Raises AccountNotAllowed when an agent may not post to one of these accounts."""
+    if caller.account_allowlist is not None and not set(account_ids) <= set(caller.account_allowlist):
+        raise AccountNotAllowed()
+
+
+def payer(caller: Caller, group: PostGroup) -> str | None:
+    """Whose caps a new hold stands under: those of the agent that asks, else those of the agent that posted."""
+    return caller.agent_id or group.agent_id
+
+
+def target_inputs(group: PostGroup) -> list[dict[str, Any]]:
+    """The group's targets as a caller would write them."""
+    return [
+        {
+            "platform": target.platform,
+            "connected_account_id": target.account_id,
+            "text": target.text,
+            "options": target.options,
+        }
+        for target in group.targets.all()
+    ]
+
+
+def inputs_of(group: PostGroup) -> list[TargetInput]:
+    """The group's targets with their accounts as they stand now: one query, for checking the content again."""
+    accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
+    return [
+        TargetInput(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox)
+        for each in group.targets.all()
+    ]
+
+
+def require_publishing_mode(caller: Caller) -> None:
+    """Raises AgentModeForbids for an agent that may publish nothing without a person (dry runs it may make)."""
+    if caller.agent_id and caller.mode not in (Mode.ALLOW_PUBLISH, Mode.DRY_RUN):
+        raise AgentModeForbids(
+            "The owner lets this agent publish nothing without a person.",
+            suggested_action="Ask a person of the workspace to do it.",
+        )
 
 
 def content_invalid(validation: Validation) -> ContentInvalid:
@@ -218,9 +266,9 @@ def _agent_url(caller: Caller) -> str | None:
     return Agent.objects.filter(pk=caller.agent_id).values_list("webhook_url", flat=True).first()
 
 
-def _target_row(group: PostGroup, position: int, each: TargetInput) -> PostTarget:
+def _target_row(group: PostGroup, position: int, each: TargetInput, target_id: str | None) -> PostTarget:
     return PostTarget(
-        id=new_id("tgt"),
+        id=target_id or new_id("tgt"),
         group=group,
         account=each.account,
         platform=each.account.platform,

@@ -33,7 +33,7 @@ class TargetStatus(TextChoices):
     CANCELLED = "cancelled"
 
 
-# What may follow a target's state.
+# What may follow a target's state as the publisher writes it; a person settles unconfirmed ones (services/resolve.py).
 TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
     TargetStatus.PENDING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.CANCELLED}),
     TargetStatus.PUBLISHING: frozenset(
@@ -49,8 +49,7 @@ TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
     TargetStatus.PROCESSING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}),
     TargetStatus.RETRYING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}),
     TargetStatus.FAILED: frozenset({TargetStatus.PENDING}),
-    # A person who has looked settles it (resolve), or it is sent again.
-    TargetStatus.UNCONFIRMED: frozenset({TargetStatus.PENDING, TargetStatus.PUBLISHED, TargetStatus.FAILED}),
+    TargetStatus.UNCONFIRMED: frozenset({TargetStatus.PENDING}),
     TargetStatus.PUBLISHED: frozenset(),
     TargetStatus.CANCELLED: frozenset(),
 }

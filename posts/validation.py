@@ -115,9 +115,14 @@ class Validation:
         return sum(each.target.price_cents for each in self.targets)
 
 
-def validate(targets: Sequence[TargetInput], *, media_count: int = 0) -> Validation:
-    """Check each target against its platform's Capabilities; one query, for content that was sent before."""
-    earlier = selectors.earlier_groups_with(contents=[target.content_key for target in targets if target.shown_text])
+def validate(targets: Sequence[TargetInput], *, media_count: int = 0, group_id: str = "") -> Validation:
+    """Check each target against its platform's Capabilities; one query, for content that was sent before.
+
+    `group_id` is the group whose content this is already, which does not count as sent before.
+    """
+    earlier = selectors.earlier_groups_with(
+        contents=[target.content_key for target in targets if target.shown_text], but=group_id
+    )
     checked = []
     for index, target in enumerate(targets):
         issues = [

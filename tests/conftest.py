@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from celery import current_app
+from django.conf import settings as django_settings
 from django.test import Client
 
 from accounts.models import ConnectedAccount
@@ -39,6 +41,12 @@ class ApiClient:
 
     def delete(self, path: str, body: Any = None, **headers: str) -> Any:
         return self.request("DELETE", path, body, **headers)
+
+
+def pytest_sessionfinish() -> None:
+    """Rings that the tests sent through a real broker are not left in it."""
+    if django_settings.REDIS_URL:
+        current_app.control.purge()
 
 
 @pytest.fixture(autouse=True)

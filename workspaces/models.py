@@ -57,6 +57,18 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
     def __str__(self) -> str:
         return self.display_name or self.username
 
+    @property
+    def is_deleted(self) -> bool:
+        return not self.is_active
+
+    def erase(self) -> None:
+        """Forget who this was. The row stays, since others refer to it; no session outlives the change of password."""
+        self.username, self.email = self.id, f"deleted+{self.id}@users.invalid"
+        self.display_name = self.identity_issuer = self.identity_subject = ""
+        self.is_active = self.is_staff = self.is_superuser = False
+        self.last_login = None
+        self.set_unusable_password()
+
 
 class Workspace(TimestampedModel):
     """The billing and isolation unit. Money is in cents of one currency (USD)."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
-from config.api.caller import Access, Caller, WorkspaceStatus
+from config.api.caller import Access, Caller, WorkspaceStatus, absent, require
+from config.api.errors import Forbidden, UserSessionRequired
 from config.api.paging import Page, paginate
-from workspaces.models import Member, Workspace
+from config.db.ids import is_id
+from workspaces.models import Member, User, Workspace
 
 
 def access_of(*, workspace_id: str, user_id: str) -> Access | None:
@@ -29,3 +31,34 @@ def workspaces_of(*, caller: Caller, owner_user_id: str, limit: int, cursor: str
     else:
         visible = owned.filter(pk=caller.workspace_id)
     return paginate(visible, limit=limit, cursor=cursor)
+
+
+def workspace_of(*, caller: Caller, workspace_id: str, roles: tuple[str, ...], write: bool) -> Workspace:
+    """The workspace, for what only people of these roles and workspace keys with api_keys.write may do.
+
+    Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    """
+    require(caller, workspace_id, "api_keys.write", write=write)
+    if caller.agent_id or (caller.is_user and caller.role not in roles):
+        raise Forbidden(f"Only the workspace's {' or '.join(roles)} or a workspace key may do this.")
+    workspace = live_workspaces().filter(pk=workspace_id).first()
+    if workspace is None:  # deleted a moment ago
+        raise absent(None, "workspace")
+    return workspace
+
+
+def user_of(*, caller: Caller, user_id: str) -> User:
+    """The signed-in user, under their own id alone. Raises NotFound, UserSessionRequired (a key)."""
+    if not is_id(user_id, "usr"):
+        raise absent(None, "user")
+    if not caller.is_user:
+        raise UserSessionRequired()
+    user = User.objects.filter(pk=user_id).first() if caller.actor_id == user_id else None
+    if user is None:
+        raise absent(None, "user")
+    return user
+
+
+def active_workspaces_of(*, user: User) -> QuerySet[Workspace]:
+    """The active workspaces that a user owns, newest first."""
+    return Workspace.objects.filter(owner_user=user, status=WorkspaceStatus.ACTIVE).order_by("-pk")

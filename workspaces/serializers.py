@@ -10,7 +10,7 @@ from config.api import fields
 from config.api.caller import WorkspaceStatus
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, page_of, preview_of
-from workspaces.models import Workspace
+from workspaces.models import User, Workspace
 
 
 class OptionalPack(serializers.BaseSerializer):
@@ -91,3 +91,72 @@ class WouldCreateWorkspaceSerializer(serializers.Serializer):
 CreateWorkspacePreview = preview_of(
     "WorkspaceCreate", request=CreateWorkspaceSerializer, would_create=WouldCreateWorkspaceSerializer
 )
+
+
+class UpdateCapsSerializer(WriteBody):
+    """The caps to be set; what is left out stays as it is."""
+
+    monthly_spend_cap_cents = fields.Integer(required=False, min_value=0)
+    monthly_social_url_post_cap = fields.Integer(required=False, min_value=0)
+
+
+class UpdateCapsRequestShown(UpdateCapsSerializer):
+    """The workspace and the caps that were given."""
+
+    dry_run = None  # type: ignore[assignment]
+    workspace_id = fields.Identifier("wrk")
+
+
+UpdateCapsPreview = preview_of("WorkspaceUpdateCaps", request=UpdateCapsRequestShown, would_update=WorkspaceSerializer)
+DeleteWorkspacePreview = preview_of("WorkspaceDelete", would_delete=WorkspaceSerializer)
+
+
+class WorkspaceExportSerializer(serializers.Serializer):
+    """What the service holds of a workspace itself."""
+
+    exported_at = serializers.DateTimeField()
+    workspace = WorkspaceSerializer()
+
+
+class UserSerializer(serializers.ModelSerializer):
+    """A person; what is not known of them is left out."""
+
+    identity_provider_user_id = serializers.CharField(source="identity_subject", required=False)
+    email = serializers.EmailField()
+    display_name = serializers.CharField(required=False)
+    deleted = serializers.BooleanField(source="is_deleted")
+
+    class Meta:
+        model = User
+        fields = (
+            "id",
+            "identity_provider_user_id",
+            "email",
+            "display_name",
+            "created_at",
+            "updated_at",
+            "deleted",
+        )
+
+    def to_representation(self, instance: User) -> dict[str, Any]:
+        shown: dict[str, Any] = super().to_representation(instance)
+        optional = ("identity_provider_user_id", "display_name")
+        return {name: value for name, value in shown.items() if value or name not in optional}
+
+
+class UserDeletedSerializer(serializers.Serializer):
+    """The user, forgotten, and the workspaces that went with them."""
+
+    user = UserSerializer()
+    deleted_workspaces = WorkspaceSerializer(many=True)
+
+
+DeleteUserPreview = preview_of("UserDelete", would_delete=UserSerializer)
+
+
+class UserExportSerializer(serializers.Serializer):
+    """What the service holds of a person, and the active workspaces that they own."""
+
+    exported_at = serializers.DateTimeField()
+    user = UserSerializer()
+    owned_workspaces = WorkspaceSerializer(many=True)

@@ -1,15 +1,25 @@
-"""Workspaces over the API."""
+"""Workspaces and users over the API."""
 
 from __future__ import annotations
+
+from django.utils import timezone
 
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
 from workspaces import selectors, services
+from workspaces.models import Member
 from workspaces.serializers import (
     CreateWorkspacePreview,
     CreateWorkspaceSerializer,
+    DeleteUserPreview,
+    DeleteWorkspacePreview,
+    UpdateCapsPreview,
+    UpdateCapsSerializer,
+    UserDeletedSerializer,
+    UserExportSerializer,
     WorkspaceEnvelope,
+    WorkspaceExportSerializer,
     WorkspacePage,
     WorkspacesQuery,
 )
@@ -46,3 +56,79 @@ class WorkspaceViewSet(OperationViewSet):
         if call.dry_run:
             return Preview(call.data, {"workspace": plan.workspace, **plan.provisions}, "would_create")
         return Reply({"workspace": plan.workspace}, 201, plan.workspace.id)
+
+    @operation(
+        "workspaces.update_caps",
+        summary="Change a workspace's monthly caps",
+        description="A cap may be lowered below what is spent already: it stops what comes next.",
+        scope="api_keys.write",
+        body=UpdateCapsSerializer,
+        responses={200: WorkspaceEnvelope},
+        preview=UpdateCapsPreview,
+        idempotent="transaction",
+        errors=("FORBIDDEN", "NOT_FOUND"),
+    )
+    def partial_update(self, call: Call, workspace_id: str) -> Reply | Preview:
+        workspace = services.update_caps(
+            caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run, **call.data
+        )
+        if call.dry_run:
+            return Preview({"workspace_id": workspace.id, **call.data}, workspace, "would_update")
+        return Reply({"workspace": workspace}, resource_id=workspace.id)
+
+    @operation(
+        "workspaces.delete",
+        summary="Delete a workspace",
+        description="Its keys and agents stop at once. Its tokens and secrets are destroyed and its unfinished posts "
+        "cancelled within a minute or two.",
+        scope="api_keys.write",
+        responses={200: WorkspaceEnvelope},
+        preview=DeleteWorkspacePreview,
+        errors=("FORBIDDEN", "NOT_FOUND"),
+    )
+    def destroy(self, call: Call, workspace_id: str) -> Reply | Preview:
+        workspace = services.delete_workspace(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
+        if call.dry_run:
+            return Preview({}, workspace, "would_delete")
+        return Reply({"workspace": workspace})
+
+    @operation(
+        "workspaces.export",
+        summary="Export a workspace",
+        scope="api_keys.write",
+        responses={200: WorkspaceExportSerializer},
+        errors=("FORBIDDEN", "NOT_FOUND"),
+    )
+    def export(self, call: Call, workspace_id: str) -> Reply:
+        workspace = selectors.workspace_of(
+            caller=call.caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=False
+        )
+        return Reply({"exported_at": timezone.now(), "workspace": workspace})
+
+
+class UserViewSet(OperationViewSet):
+    @operation(
+        "users.delete",
+        summary="Delete yourself",
+        description="Name, address and identity are forgotten, sessions and tokens end, and the active workspaces that "
+        "you own are deleted (the export lists them).",
+        responses={200: UserDeletedSerializer},
+        preview=DeleteUserPreview,
+        errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),
+    )
+    def destroy(self, call: Call, user_id: str) -> Reply | Preview:
+        deleted = services.delete_user(caller=call.caller, user_id=user_id, dry_run=call.dry_run)
+        if call.dry_run:
+            return Preview({}, deleted.user, "would_delete")
+        return Reply({"user": deleted.user, "deleted_workspaces": deleted.deleted_workspaces})
+
+    @operation(
+        "users.export",
+        summary="Export what is held of you",
+        responses={200: UserExportSerializer},
+        errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),
+    )
+    def export(self, call: Call, user_id: str) -> Reply:
+        user = selectors.user_of(caller=call.caller, user_id=user_id)
+        owned = selectors.active_workspaces_of(user=user)
+        return Reply({"exported_at": timezone.now(), "user": user, "owned_workspaces": owned})

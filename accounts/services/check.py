@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 from django.db.models import QuerySet
@@ -15,7 +16,9 @@ from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
 from accounts.services.tokens import BeingRenewed, mark_needs_reauth, refresh_grant
 from config.api.caller import Caller
+from config.db.encryption import SealedValueError
 
+logger = logging.getLogger(__name__)
 WAIT_SECONDS = 10.0
 LOOK_SECONDS = 0.1
 
@@ -23,12 +26,17 @@ LOOK_SECONDS = 0.1
 def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     """The account as it stands after asking its platform; credentials that it refuses turn it to needs_reauth.
 
+    So do secrets that no key opens: a person has to connect it again, and the platform is not asked.
     Raises NotFound, ScopeMissing, PlatformFault (the platform could not be asked; nothing is changed).
     """
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.read", write=False)
     if account.status == ConnectedAccount.Status.DISCONNECTED:
         return account
-    adapter, grant = publisher(account.platform, sandbox=account.sandbox), account.grant()
+    adapter = publisher(account.platform, sandbox=account.sandbox)
+    try:
+        grant = account.grant()
+    except SealedValueError as error:
+        return _unopened(account, error)
     try:
         try:
             identity = adapter.identify(grant)
@@ -48,6 +56,16 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     _still_connected(account).update(last_checked_at=timezone.now())
     account.refresh_from_db()
     return account
+
+
+def _unopened(account: ConnectedAccount, error: SealedValueError) -> ConnectedAccount:
+    """Note that a person has to reconnect, unless somebody did so since the account was read."""
+    logger.error("%s has to be connected again: %s", account.id, error)
+    now = timezone.now()
+    _still_connected(account).filter(updated_at=account.updated_at).update(
+        status=ConnectedAccount.Status.NEEDS_REAUTH, last_checked_at=now, updated_at=now
+    )
+    return ConnectedAccount.objects.get(pk=account.pk)  # to refresh a row is to open its secrets
 
 
 def _renewed(account: ConnectedAccount, stale: Grant) -> Grant:

@@ -1,8 +1,7 @@
-"""Connecting an account by credentials, and disconnecting it."""
+"""Connecting an account by credentials."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,18 +9,15 @@ import jsonschema
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import selectors
 from accounts.errors import ConnectionUnavailable, as_api_error
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import PlatformError
-from accounts.platforms.registry import PLATFORMS, platform, publisher
+from accounts.platforms.registry import PLATFORMS, platform
 from accounts.platforms.types import Connection
 from auditlog.services import record
 from config.api.caller import Caller, require
 from config.api.errors import ValidationFailed
-
-logger = logging.getLogger(__name__)
 
 
 def connect_account(
@@ -43,7 +39,8 @@ def connect_account(
     given = _checked(chosen, credentials)
     if dry_run:
         account = ConnectedAccount(workspace_id=workspace_id, platform=chosen.name, method=chosen.method)
-        _record(caller, "accounts.connect", account, dry_run=True)
+        account.updated_at = account.created_at
+        _record(caller, account, dry_run=True)
         return account
     try:
         connection = chosen.connect(given)
@@ -51,28 +48,7 @@ def connect_account(
         raise as_api_error(error) from error
     with transaction.atomic():
         account = _keep(workspace_id, chosen, connection)
-        _record(caller, "accounts.connect", account)
-    return account
-
-
-def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:
-    """Forget the account's secrets and revoke them at the platform, where that can be done. Raises NotFound, ScopeMissing."""
-    account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.write", write=True)
-    connected = account.status != ConnectedAccount.Status.DISCONNECTED
-    grant = account.grant() if connected and not dry_run else None
-    account.status = ConnectedAccount.Status.DISCONNECTED
-    secrets = ("credentials", "tokens", "token_expires_at", "refresh_lease_until")  # a refresh under way stores nothing
-    for name in secrets:
-        setattr(account, name, None)
-    with transaction.atomic():
-        if grant is not None:
-            account.save(update_fields=["status", *secrets, "updated_at"])
-        _record(caller, "accounts.disconnect", account, dry_run=dry_run)
-    if grant is not None:
-        try:
-            publisher(account.platform, sandbox=account.sandbox).revoke(grant)
-        except PlatformError as error:
-            logger.warning("%s was disconnected, but not revoked at its platform: %s", account.id, error.message)
+        _record(caller, account)
     return account
 
 
@@ -135,13 +111,12 @@ def _keep(workspace_id: str, chosen: Platform, connection: Connection) -> Connec
     return account
 
 
-def _record(caller: Caller, operation: str, account: ConnectedAccount, *, dry_run: bool = False) -> None:
-    made_now = dry_run and operation == "accounts.connect"
+def _record(caller: Caller, account: ConnectedAccount, *, dry_run: bool = False) -> None:
     record(
         caller=caller,
-        operation=operation,
+        operation="accounts.connect",
         resource_type="account",
-        resource_id="" if made_now else account.id,
+        resource_id="" if dry_run else account.id,
         dry_run=dry_run,
         metadata={"platform": account.platform},
     )

@@ -1,4 +1,4 @@
-"""Registering agents."""
+"""Registering, changing and revoking agents."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from agents import tokens
-from agents.models import Agent, ClaimToken
+from agents import selectors, tokens
+from agents.models import Agent, ApiKey, ClaimToken
 from agents.services.keys import forbid_agents, require_grantable
 from auditlog.services import record
 from config.api.caller import Caller, require
-from config.api.errors import ValidationFailed
+from config.api.errors import InvalidState, ValidationFailed
 from config.api.webhook_url import check_webhook_url
 from workspaces.models import Member
 
@@ -59,3 +59,71 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
             metadata={"scopes": list(created.agent.scopes), "default_mode": created.agent.default_mode},
         )
     return created
+
+
+def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **changes: Any) -> Agent:
+    """Change what is given of an agent: the create-agent fields of SPEC.md but its workspace and owner.
+
+    None takes a setting away. Scopes that the agent holds already may stay, whoever changes it; added ones the caller
+    must hold. Raises ScopeMissing, NotFound, Forbidden (an agent), InvalidState (revoked), WebhookUrlNotAllowed,
+    WorkspacePaused.
+    """
+    agent = selectors.agent_of(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
+    forbid_agents(caller)
+    _require_changeable(caller, agent, changes)
+    check_webhook_url(changes.get("webhook_url"))  # asks the DNS, so outside the transaction
+    with transaction.atomic():
+        agent = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
+        _require_changeable(caller, agent, changes)
+        for name, value in changes.items():
+            setattr(agent, name, value)
+        if not dry_run:
+            agent.save(update_fields=[*changes, "updated_at"])
+        record(
+            caller=caller,
+            operation="agents.update",
+            resource_type="agent",
+            resource_id=agent.id,
+            dry_run=dry_run,
+            metadata={
+                "changed": sorted(changes),
+                "scopes": list(agent.scopes),
+                "default_mode": agent.default_mode,
+            },
+        )
+    return agent
+
+
+def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Agent:
+    """Stop an agent for good, with its keys and claim token; one that is revoked already is answered as it stands.
+
+    Raises ScopeMissing, NotFound, Forbidden (an agent), WorkspacePaused.
+    """
+    agent = selectors.agent_of(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
+    forbid_agents(caller)
+    agent.status = Agent.Status.REVOKED
+    with transaction.atomic():
+        if not dry_run:
+            _stop(agent)
+        record(
+            caller=caller,
+            operation="agents.revoke",
+            resource_type="agent",
+            resource_id=agent.id,
+            dry_run=dry_run,
+        )
+    return agent
+
+
+def _require_changeable(caller: Caller, agent: Agent, changes: dict[str, Any]) -> None:
+    require_grantable(caller, [scope for scope in changes.get("scopes", ()) if scope not in agent.scopes])
+    if agent.status == Agent.Status.REVOKED:
+        raise InvalidState("The agent is revoked and cannot be changed any more.")
+
+
+def _stop(agent: Agent) -> None:
+    """The claim token goes before the keys: a claim that runs at this moment has issued its key or comes too late."""
+    now = timezone.now()
+    Agent.objects.filter(pk=agent.pk).update(status=Agent.Status.REVOKED, updated_at=now)
+    ClaimToken.objects.filter(agent=agent, burned_at=None).update(burned_at=now)
+    ApiKey.objects.filter(agent=agent, revoked_at=None).update(revoked_at=now, updated_at=now)

@@ -14,6 +14,7 @@ from agents.models import Agent, ApiKey
 from auditlog.services import record
 from config.api.caller import Caller, require
 from config.api.errors import Forbidden, ScopeMissing, ValidationFailed
+from config.api.paging import Page
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,13 @@ class KeyIssued:
 
     api_key: ApiKey
     token: str | None
+
+
+def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:
+    """The keys of a workspace and of its agents, newest first. Raises ScopeMissing, NotFound, Forbidden (an agent)."""
+    require(caller, workspace_id, "api_keys.write", write=False)
+    forbid_agents(caller)
+    return selectors.api_keys_of(workspace_id=workspace_id, limit=limit, cursor=cursor)
 
 
 def create_api_key(

@@ -51,7 +51,7 @@ class Caller:
     `workspace_id` is the workspace of a key; a user has none until `require` let them into one.
     """
 
-    kind: Literal["user", "api_key", "agent", "claim", "system"]
+    kind: Literal["user", "api_key", "agent", "claim", "system", "nobody"]
     actor_id: str
     workspace_id: str | None = None
     scopes: frozenset[str] = frozenset()
@@ -94,6 +94,11 @@ class Caller:
 def system_caller(workspace_id: str | None = None, *, retention_tier: str = "free") -> Caller:
     """The service itself, for what workers and commands do."""
     return Caller("system", "system", workspace_id, ALL_SCOPES, retention_tier=retention_tier)
+
+
+def nobody() -> Caller:
+    """Who calls an operation that asks for no bearer token: holds no scope and enters no workspace."""
+    return Caller("nobody", "nobody")
 
 
 def require(

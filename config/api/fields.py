@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import available_timezones
 
@@ -17,6 +17,7 @@ from rest_framework import serializers
 from config.db.ids import ALPHABET, is_id
 
 INT64 = 2**63 - 1
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.IGNORECASE | re.ASCII)
 # Zone files that are no places: the machine's own zone, POSIX rules, and the leap-second family.
 TIMEZONES = frozenset(
@@ -127,6 +128,18 @@ class Timestamp(serializers.DateTimeField):
             return parsed.astimezone(UTC)
         except (ValueError, OverflowError) as error:
             raise serializers.ValidationError("There is no such time.", code="invalid") from error
+
+
+class Date(serializers.DateField):
+    """A calendar day, such as 2027-01-31."""
+
+    def to_internal_value(self, value: Any) -> date:
+        try:
+            if not isinstance(value, str) or not _DAY.fullmatch(value):
+                raise ValueError
+            return date.fromisoformat(value)
+        except ValueError as error:
+            raise serializers.ValidationError("Must be a day such as 2027-01-31.", code="invalid") from error
 
 
 class Timezone(Text):

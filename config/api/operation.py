@@ -8,18 +8,19 @@ The order of checks: authentication, rate limit, form of the request, scope; the
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast
 
 from django.conf import settings
+from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer, Serializer
 
 from config.api import errors, fields, idempotency
-from config.api.caller import Caller, Mode, require_scope
+from config.api.caller import Caller, Mode, nobody, require_scope
 from config.api.models import IdempotencyRecord
 from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer
@@ -42,7 +43,12 @@ class WriteQuery(QuerySerializer):
 
 @dataclass(frozen=True)
 class Operation:
-    """What the decorator was given."""
+    """What the decorator was given.
+
+    `public`: no bearer token is asked for, and the service is called as nobody. `raw_body`: any JSON object, which the
+    service reads itself out of the request's bytes. `headers`: those that it reads, told in the document. `media_types`:
+    what it answers besides JSON, by a `response` of its own.
+    """
 
     name: str
     summary: str
@@ -55,8 +61,12 @@ class Operation:
     preview_status: int = 200
     writes: bool = True
     claim_token: bool = False
+    public: bool = False
+    raw_body: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
+    media_types: tuple[str, ...] = ()
     idempotency_actor: Callable[[Call], str] | None = None
-    replay: Callable[[Call, str], Any] | None = None
+    replay: Callable[[Call, IdempotencyRecord], Any] | None = None
     replay_status: int | None = None
     secrets: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
@@ -65,6 +75,10 @@ class Operation:
     @property
     def resource(self) -> str:
         return self.name.partition(".")[0]
+
+    def writes_by(self, method: str) -> bool:
+        """Whether a caller's request by this HTTP method may change something; a GET does where it can be previewed."""
+        return self.writes and not self.public and (method not in SAFE_METHODS or self.preview is not None)
 
 
 @dataclass
@@ -84,15 +98,18 @@ class Call:
 class Reply:
     """A success: `data` is rendered by the serializer declared for `status`.
 
-    `finish` runs after the commit and may bring newer data, as `wait` does.
+    `finish` runs after the commit and may bring newer data, as `wait` does. `response` is an answer that is not JSON; it
+    is sent as it is.
     """
 
     data: Any
     status: int = 200
     resource_id: str = ""
+    kept: Any = None  # what `replay` needs beside the resource_id
     finish: Callable[[], Any] | None = None
     headers: dict[str, str] = field(default_factory=dict)
     body: Any = None
+    response: HttpResponseBase | None = None
 
 
 @dataclass
@@ -114,7 +131,7 @@ def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
 
     def decorate(method: Method) -> Method:
         @functools.wraps(method)
-        def run(view: Any, request: Request, **path: str) -> Response:
+        def run(view: Any, request: Request, **path: str) -> HttpResponseBase:
             return _run(declaration, functools.partial(method, view), request, path)
 
         run.operation = declaration  # type: ignore[attr-defined]
@@ -123,28 +140,39 @@ def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
     return decorate
 
 
-def _run(declared: Operation, method: Callable[..., Any], request: Request, path: dict[str, str]) -> Response:
-    caller = cast(Caller, request.user)
-    dry_run: bool | None = None
+def _run(declared: Operation, method: Callable[..., Any], request: Request, path: dict[str, str]) -> HttpResponseBase:
+    caller = nobody() if declared.public else cast(Caller, request.user)
+    call: Call | None = None
     try:
         if any("\0" in value for value in path.values()):  # no text of PostgreSQL holds NUL
             raise errors.NotFound()
         key = idempotency.read_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None
         data, query = _read_body(declared, request), _read_query(declared, request)
         call = Call(caller, declared, data, query, False, request, path)
-        dry_run = call.dry_run = _take_dry_run(call)
+        call.dry_run = _take_dry_run(call)
         if not caller.is_user and caller.kind != "claim":
             require_scope(caller, declared.scope)
         return _answer(call, functools.partial(method, call, **path), key)
     except Exception as error:
-        if declared.writes and request.method not in SAFE_METHODS:
+        if declared.writes_by(request.method or ""):
+            dry_run = call.dry_run if call else _asked_for_preview(request)
             import_string(settings.REFUSAL_RECORDER)(
-                caller=caller, operation=declared.name, error=error, dry_run=bool(dry_run)
+                caller=caller, operation=declared.name, error=error, dry_run=dry_run
             )
         raise
 
 
-def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) -> Response:
+def _asked_for_preview(request: Request) -> bool:
+    """Whether a request whose form was refused asked for a dry run, as far as it could be read."""
+    if request.query_params.get("dry_run") == "true":
+        return True
+    try:
+        return isinstance(request.data, dict) and request.data.get("dry_run") is True
+    except errors.ApiError:
+        return False
+
+
+def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) -> HttpResponseBase:
     if key is None or call.dry_run:
         return _respond(call, work())
     # A user has no workspace before the service lets them into one: the resource in the path stands for its own.
@@ -169,7 +197,7 @@ def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) ->
 def _keep(call: Call, reply: Reply) -> idempotency.Answer:
     """The answer as it is stored: rendered, each secret taken out; nothing where a replay shows the resource anew."""
     reply.body = _render(call, reply)
-    kept = None
+    kept = reply.kept
     if call.operation.replay is None:
         kept = {name: None if name in call.operation.secrets else value for name, value in reply.body.items()}
     return idempotency.Answer(reply.status, kept, reply.resource_id)
@@ -180,16 +208,18 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Res
     status = declared.replay_status or record.status
     body = record.body
     if declared.replay is not None:
-        body = declared.responses[record.status](declared.replay(call, record.resource_id)).data
+        body = declared.responses[record.status](declared.replay(call, record)).data
     headers = {"Idempotency-Replayed": "true"}
     if request_differs:
         headers["Idempotency-Request-Differs"] = "true"
     return Response(body, status=status, headers=headers)
 
 
-def _respond(call: Call, result: Reply | Preview) -> Response:
+def _respond(call: Call, result: Reply | Preview) -> HttpResponseBase:
     if isinstance(result, Preview):
         return Response(_render_preview(call, result), status=call.operation.preview_status)
+    if result.response is not None:
+        return result.response
     if result.finish is not None:
         result.data, result.body = result.finish(), None
     body = result.body if result.body is not None else _render(call, result)
@@ -216,7 +246,7 @@ def _render_preview(call: Call, preview: Preview) -> dict[str, Any]:
 
 def _read_body(declared: Operation, request: Request) -> dict[str, Any]:
     """The checked body; an operation without one takes an empty body or an empty object."""
-    if request.method in SAFE_METHODS:
+    if request.method in SAFE_METHODS or declared.raw_body:
         return {}
     serializer_class = declared.body or (WriteBody if declared.preview else StrictSerializer)
     raw = request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}

@@ -1,13 +1,15 @@
-"""Pages of a list, newest first, by opaque cursors."""
+"""Pages of a list by opaque cursors."""
 
 from __future__ import annotations
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, TypeVar, cast
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
+from django.utils.dateparse import parse_datetime
 
 from config.api.errors import ValidationFailed
 from config.db.ids import PrefixedIdField, is_id
@@ -23,11 +25,25 @@ class Page(Generic[Row]):
 
 def paginate(queryset: QuerySet[Row], *, limit: int, cursor: str | None = None) -> Page[Row]:
     """The rows after the cursor; ids sort by time, so newest first is highest id first."""
-    if cursor:
-        queryset = queryset.filter(pk__lt=_read(cursor, cast(PrefixedIdField, queryset.model._meta.pk).prefix))
+    if cursor is not None:
+        pk = _decoded(cursor)
+        _refuse_unless(is_id(pk, _prefix(queryset)))
+        queryset = queryset.filter(pk__lt=pk)
     rows = list(queryset.order_by("-pk")[: limit + 1])
     more = len(rows) > limit
-    return Page(rows[:limit], _write(rows[limit - 1].pk) if more else None)
+    return Page(rows[:limit], _encoded(rows[limit - 1].pk) if more else None)
+
+
+def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor: str | None = None) -> Page[Row]:
+    """The rows after the cursor, earliest first by a time (rows of one instant by id)."""
+    if cursor is not None:
+        text, _, pk = _decoded(cursor).partition("|")
+        at = _time(text)
+        _refuse_unless(at is not None and is_id(pk, _prefix(queryset)))
+        queryset = queryset.filter(Q(**{f"{field}__gt": at}) | Q(**{field: at, "pk__gt": pk}))
+    rows = list(queryset.order_by(field, "pk")[: limit + 1])
+    last = rows[limit - 1] if len(rows) > limit else None
+    return Page(rows[:limit], _encoded(f"{getattr(last, field).isoformat()}|{last.pk}") if last else None)
 
 
 def page_body(plural: str, page: Page[Any]) -> dict[str, Any]:
@@ -35,16 +51,33 @@ def page_body(plural: str, page: Page[Any]) -> dict[str, Any]:
     return {plural: page.rows, "next_cursor": page.next_cursor}
 
 
-def _write(pk: str) -> str:
-    return urlsafe_b64encode(f"1:{pk}".encode()).decode().rstrip("=")
+def _time(text: str) -> datetime | None:
+    """A time as cursors of ours tell it, or None."""
+    try:
+        return parse_datetime(text) if text.endswith("+00:00") else None
+    except ValueError:  # the form of a time, but there is no such time
+        return None
 
 
-def _read(cursor: str, prefix: str) -> str:
+def _prefix(queryset: QuerySet[Row]) -> str:
+    return cast(PrefixedIdField, queryset.model._meta.pk).prefix
+
+
+def _encoded(position: str) -> str:
+    return urlsafe_b64encode(f"1:{position}".encode()).decode().rstrip("=")
+
+
+def _decoded(cursor: str) -> str:
+    """The position that a cursor of ours stands for. Raises ValidationFailed for any other text."""
     try:
         text = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)).decode("ascii")
     except (ValueError, binascii.Error):
         text = ""
-    version, _, pk = text.partition(":")
-    if version != "1" or not is_id(pk, prefix) or _write(pk) != cursor:
+    version, _, position = text.partition(":")
+    _refuse_unless(version == "1" and _encoded(position) == cursor)
+    return position
+
+
+def _refuse_unless(right: bool) -> None:
+    if not right:
         raise ValidationFailed.of("cursor", "This cursor is not one that the service gave.", "invalid_cursor")
-    return pk

@@ -6,6 +6,7 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
 from config.api import fields
@@ -14,6 +15,7 @@ from config.api.scopes import AnyOf
 from config.api.serializers import ErrorEnvelope, QuerySerializer
 
 READ_ERRORS = ("UNAUTHENTICATED", "API_KEY_EXPIRED", "API_KEY_REVOKED", "VALIDATION_FAILED", "RATE_LIMITED")
+PUBLIC_ERRORS = ("VALIDATION_FAILED",)
 WRITE_ERRORS = ("MALFORMED_REQUEST", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "WORKSPACE_PAUSED")
 ERROR_STATUSES = {
     "400": "Malformed: not JSON, a key twice, nested too deep, or a bad header.",
@@ -79,6 +81,25 @@ class IdentifierField(OpenApiSerializerFieldExtension):
         return {"type": "string", "pattern": field.pattern}
 
 
+class TextField(OpenApiSerializerFieldExtension):
+    """Strings that may not be blank have at least one character."""
+
+    target_class = "config.api.fields.Text"
+    match_subclasses = True
+    priority = -1
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        field: fields.Text = self.target
+        schema: dict[str, Any] = {"type": "string"}
+        if not field.allow_blank:
+            schema["minLength"] = field.min_length or 1
+        if field.max_length:
+            schema["maxLength"] = field.max_length
+        if isinstance(field, fields.Email):
+            schema["format"] = "email"
+        return schema
+
+
 class OperationSchema(AutoSchema):
     """Describes an operation by its declaration."""
 
@@ -87,6 +108,10 @@ class OperationSchema(AutoSchema):
         view: Any = self.view
         declared: Operation = getattr(view, view.action).operation
         return declared
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        """Lists are pages: objects with a cursor, never bare arrays."""
+        return False
 
     def get_operation_id(self) -> str:
         return self.declared.name.replace(".", "_")
@@ -102,14 +127,22 @@ class OperationSchema(AutoSchema):
         scope = self.declared.scope
         if scope:
             text.append(f"Scope: {' or '.join(scope) if isinstance(scope, AnyOf) else scope}.")
-        codes = [*READ_ERRORS, *(WRITE_ERRORS if self.declared.writes else ()), *self.declared.errors]
+        general = PUBLIC_ERRORS if self.declared.public else READ_ERRORS
+        codes = [*general, *(WRITE_ERRORS if self.declared.writes_by(self.method) else ()), *self.declared.errors]
         if scope:
             codes.append("SCOPE_MISSING")
         text.append(f"Error codes: {', '.join(sorted(set(codes)))}.")
         return "\n\n".join(text)
 
+    def get_operation(self, *args: Any, **kwargs: Any) -> Any:
+        """`security: []` is left out by drf-spectacular, though it says something: that no token is needed."""
+        operation = super().get_operation(*args, **kwargs)
+        return operation and {**operation, "security": operation.get("security", [])}
+
     def get_auth(self) -> list[dict[str, list[str]]]:
         super().get_auth()  # puts the scheme itself into the document
+        if self.declared.public:
+            return []
         scope = self.declared.scope
         if isinstance(scope, AnyOf):
             return [{"bearerAuth": [one]} for one in scope]
@@ -117,6 +150,8 @@ class OperationSchema(AutoSchema):
 
     def get_request_serializer(self) -> Any:
         """A POST without input of its own takes `dry_run`; DELETE says it in the query, whose body means nothing."""
+        if self.declared.raw_body:
+            return OpenApiTypes.OBJECT
         previewed = self.declared.preview and self.method == "POST"
         return self.declared.body or (WriteBody if previewed else None)
 
@@ -132,6 +167,10 @@ class OperationSchema(AutoSchema):
         if declared.preview and query is QuerySerializer:
             query = WriteQuery
         parameters: list[Any] = [query] if query().fields else []
+        for name, description in declared.headers.items():
+            parameters.append(
+                OpenApiParameter(name, str, OpenApiParameter.HEADER, required=True, description=description)
+            )
         if declared.idempotent:
             parameters.append(
                 OpenApiParameter(
@@ -145,7 +184,9 @@ class OperationSchema(AutoSchema):
 
     def _get_request_body(self, direction: str = "request") -> Any:
         body = super()._get_request_body(direction)
-        if body and not any(field.required for field in self.get_request_serializer()().fields.values()):
+        if not body or self.declared.raw_body:
+            return body
+        if not any(field.required for field in self.get_request_serializer()().fields.values()):
             body["required"] = False
         return body
 
@@ -158,8 +199,10 @@ class OperationSchema(AutoSchema):
             self._add_preview(bodies, declared, preview)
         if declared.replay_status and str(declared.replay_status) not in bodies:
             bodies[str(declared.replay_status)] = bodies[str(min(declared.responses))]
+        for media_type in declared.media_types:
+            bodies[str(min(declared.responses))]["content"][media_type] = {"schema": {"type": "string"}}
         for body in bodies.values():
-            body["headers"] = {**TRACE_HEADER, **RATE_LIMIT_HEADERS}
+            body["headers"] = {**TRACE_HEADER, **({} if declared.public else RATE_LIMIT_HEADERS)}
         envelope = self.resolve_serializer(ErrorEnvelope, "response").ref
         for status, description in ERROR_STATUSES.items():
             bodies[status] = {
@@ -190,5 +233,7 @@ def finish_document(result: dict[str, Any], generator: Any, request: Any, public
     for component in result["components"]["schemas"].values():
         if component.get("type") == "object" and "additionalProperties" not in component:
             component["additionalProperties"] = False
-    result["paths"]["/openapi.json"] = {"get": DOCUMENT_OPERATION}
+    paths = {**result["paths"], "/openapi.json": {"get": DOCUMENT_OPERATION}}
+    # The generator's order of methods differs from process to process; all shall serve the same bytes and ETag.
+    result["paths"] = {path: dict(sorted(methods.items())) for path, methods in paths.items()}
     return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from rest_framework import serializers
@@ -83,7 +84,12 @@ def preview_of(
     extra: dict[str, serializers.Field] | None = None,
     **would: type[serializers.Serializer],
 ) -> type[serializers.Serializer]:
-    """The serializer class of a dry run's answer; `would` is one of would_create, would_update, would_delete."""
+    """The serializer class of a dry run's answer; `would` is one of would_create, would_update, would_delete.
+
+    What would be created is shown without an `id`: it will have another than the preview could tell.
+    """
+    if "would_create" in would:
+        would["would_create"] = _unmade(would["would_create"])
     members: dict[str, Any] = {
         "dry_run": serializers.BooleanField(help_text="Always true."),
         "operation": serializers.CharField(help_text="The operation that was previewed, such as `agents.create`."),
@@ -96,6 +102,23 @@ def preview_of(
         "__module__": __name__,
     }
     return type(f"{name}Preview", (serializers.Serializer,), members)
+
+
+@cache
+def _unmade(serializer: type[serializers.Serializer]) -> type[serializers.Serializer]:
+    """The serializer class of a row that is not there yet: without its id. Always the same one, as the document asks."""
+    if not issubclass(serializer, serializers.ModelSerializer) or "id" not in serializer.Meta.fields:
+        return serializer
+
+    def get_fields(self: serializers.Serializer) -> dict[str, serializers.Field]:
+        return {name: field for name, field in serializer.get_fields(self).items() if name != "id"}
+
+    members = {
+        "get_fields": get_fields,
+        "__doc__": "As it would be made: without an id, which it does not have yet.",
+        "__module__": __name__,
+    }
+    return type(f"{serializer.__name__.removesuffix('Serializer')}ToCreate", (serializer,), members)
 
 
 class EmptyRequest(serializers.Serializer):

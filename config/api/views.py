@@ -27,28 +27,36 @@ class OperationViewSet(ViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.format_kwarg = None
-        if request.user is None:
+        if not (self.declared and self.declared.public):
+            self._admit(request)
+        request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
+
+    @property
+    def declared(self) -> Operation | None:
+        """The operation that this request is for; None where its method has none."""
+        return getattr(getattr(self, self.action or "", None), "operation", None)
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """JSON, errors always; an operation with further media types may be asked for by the name of one of those."""
+        others = self.declared.media_types if self.declared else ()
+        return super().perform_content_negotiation(request, force or any(map(request.accepts, others)))
+
+    def _admit(self, request: Request) -> None:
+        caller = cast(Caller | None, request.user)
+        if caller is None:
             raise Unauthenticated()
-        self._authenticate_for_operation(request)
-        caller = cast(Caller, request.user)
+        if caller.kind == "claim" and not (self.declared and self.declared.claim_token):
+            raise Unauthenticated("A claim token is good for POST /agents/claim only.")
         verdict = rate_limit.take(caller.key_id or caller.actor_id, caller.rate_limit_per_minute)
         self.rate_limit_headers = verdict.headers()
         if not verdict.allowed:
             raise RateLimited(headers=self.rate_limit_headers)
-        request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Response:
         response = super().finalize_response(request, response, *args, **kwargs)
         for name, value in getattr(self, "rate_limit_headers", {}).items():
             response[name] = value
         return response
-
-    def _authenticate_for_operation(self, request: Request) -> None:
-        """A claim token opens the one operation that says so, and nothing else."""
-        declared: Operation | None = getattr(getattr(self, self.action or "", None), "operation", None)
-        caller = cast(Caller, request.user)
-        if caller.kind == "claim" and not (declared and declared.claim_token):
-            raise Unauthenticated("A claim token is good for POST /agents/claim only.")
 
 
 @lru_cache(maxsize=1)

@@ -86,23 +86,34 @@ def unconfirmed(target: PostTarget, message: str) -> None:
 
 def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
     """End a target. Its group's row is locked first, so that two targets that end at once roll up one after the other."""
-    now = timezone.now()
     with transaction.atomic():
         PostGroup.objects.select_for_update().get(pk=target.group_id)
         _write(target, status=status, due_at=None, lease_until=None, step_begun=False, **changes)
-        if not target.sandbox:
-            if status == TargetStatus.PUBLISHED:
-                settle(target_id=target.id)
-            elif status == TargetStatus.FAILED:
-                release(target_id=target.id, failed=True)
-        group = selectors.groups_with_targets().get(pk=target.group_id)
-        group.status = roll_up(each.status for each in group.targets.all())
-        group.updated_at = now
-        group.finished_at = now if group.status in FINISHED else None
-        PostGroup.objects.filter(pk=group.pk).update(
-            status=group.status, finished_at=group.finished_at, updated_at=group.updated_at
-        )
-        tell_outcomes(group, [each for each in group.targets.all() if each.pk == target.pk])
+        close_target(target, status)
+
+
+def close_target(target: PostTarget, status: TargetStatus) -> PostGroup:
+    """What follows from a target's end: its money, its group's roll-up and the events. The group's row is locked."""
+    now = timezone.now()
+    if not target.sandbox:
+        if status == TargetStatus.PUBLISHED:
+            settle(target_id=target.id)
+        elif status == TargetStatus.FAILED:
+            release(target_id=target.id, failed=True)
+    group = selectors.groups_with_targets().get(pk=target.group_id)
+    before, group.status = group.status, roll_up(each.status for each in group.targets.all())
+    group.updated_at = now
+    group.finished_at = now if group.status in FINISHED else None
+    PostGroup.objects.filter(pk=group.pk).update(
+        status=group.status, finished_at=group.finished_at, updated_at=group.updated_at
+    )
+    tell_outcomes(group, [each for each in group.targets.all() if each.pk == target.pk], ended=group.status != before)
+    return group
+
+
+def not_published() -> dict[str, Any]:
+    """The error of a target of which a person has said that it is not out."""
+    return _error("PLATFORM_REJECTED", "Somebody looked: the post is not out.", "Retry the post to send it again.")
 
 
 def _write(target: PostTarget, **changes: Any) -> None:

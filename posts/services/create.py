@@ -40,13 +40,13 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
         spend_cap = billing.check(
             workspace_id=plan.group.workspace_id, agent_id=caller.agent_id, charges=charges, due=plan.due
         )
-        _record(caller, plan.group, dry_run=True)
+        _record(caller, plan.group, "posts.create", dry_run=True)
         return PostPreview(plan, spend_cap)
     with transaction.atomic():
         return commit(caller, plan)
 
 
-def commit(caller: Caller, plan: PostPlan) -> PostGroup:
+def commit(caller: Caller, plan: PostPlan, operation: str = "posts.create") -> PostGroup:
     """Write a plan; the caller's transaction is open."""
     group = plan.group
     if plan.released and plan.charges:
@@ -56,16 +56,16 @@ def commit(caller: Caller, plan: PostPlan) -> PostGroup:
     written = selectors.groups_with_targets().get(pk=group.pk)
     if group.status in (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION):
         tell_group(written)
-    _record(caller, group)
+    _record(caller, group, operation)
     if group.status == GroupStatus.PUBLISHING:
         ring("publish")
     return written
 
 
-def _record(caller: Caller, group: PostGroup, *, dry_run: bool = False) -> None:
+def _record(caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False) -> None:
     record(
         caller=caller,
-        operation="posts.create",
+        operation=operation,
         workspace_id=group.workspace_id,
         resource_type="post_group",
         resource_id="" if dry_run else group.id,

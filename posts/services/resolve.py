@@ -10,9 +10,9 @@ from config.api.caller import Caller, absent
 from config.api.errors import InvalidState
 from posts import selectors
 from posts.models import PostGroup, PostTarget
-from posts.planning import require_publishing_mode
+from posts.planning import check_allowlist, require_publishing_mode
 from posts.publishing.outcomes import close_target, not_published
-from posts.states import TargetStatus, roll_up
+from posts.states import FINISHED, TargetStatus, roll_up
 
 
 def resolve_post(
@@ -20,13 +20,14 @@ def resolve_post(
 ) -> PostGroup:
     """Say what became of an unconfirmed target: it is out at `permalink`, or (None) it is not and nothing is charged.
 
-    Raises NotFound, ScopeMissing, AgentModeForbids, ValidationFailed (target_id), InvalidState.
+    Raises NotFound, ScopeMissing, AgentModeForbids, AccountNotAllowed, ValidationFailed (target_id), InvalidState.
     """
     group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     require_publishing_mode(caller)
     target = _unconfirmed(group, target_id)
+    check_allowlist(caller, [target.account_id])
     status = TargetStatus.PUBLISHED if permalink else TargetStatus.FAILED
-    changes = (
+    changes: dict[str, object] = (
         {"permalink": permalink, "published_at": timezone.now(), "error": None}
         if permalink
         else {"error": not_published()}
@@ -36,6 +37,8 @@ def resolve_post(
             for name, value in {**changes, "status": status}.items():
                 setattr(target, name, value)
             group.status = roll_up(each.status for each in group.targets.all())
+            group.updated_at = timezone.now()
+            group.finished_at = group.updated_at if group.status in FINISHED else None
         else:
             group = _settle(group, target, status, changes)
         record(

@@ -11,15 +11,14 @@ from accounts.platforms.registry import publisher
 from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold
-from config.api.caller import Caller, Mode, absent
-from config.api.errors import AgentModeForbids, InvalidState
+from config.api.caller import Caller, absent
+from config.api.errors import InvalidState
 from config.api.webhook_url import check_webhook_url
 from config.db.bell import ring
 from posts import selectors
-from posts.errors import AccountNotAllowed
 from posts.events import tell_group
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of, check_schedule
+from posts.planning import charges_of, check_allowlist, check_schedule, payer, require_publishing_mode
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
 
@@ -42,33 +41,20 @@ def retry_post(
     group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     if workspace_id not in (None, group.workspace_id):
         raise absent("workspace_id", "workspace")
-    _check_ceiling(caller)
+    require_publishing_mode(caller)
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
     again = _to_send(group, include_unconfirmed)
-    _check_allowlist(caller, again)
+    check_allowlist(caller, [target.account_id for target in again])
     due = scheduled_at or timezone.now()
     if dry_run:
         charges = charges_of([target for target in again if target.status == TargetStatus.FAILED])
-        billing.check(workspace_id=group.workspace_id, agent_id=_payer(caller, group), charges=charges, due=due)
+        billing.check(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=charges, due=due)
         _preview(group, again, webhook_url, scheduled_at, due)
         _record(caller, group, dry_run=True)
         return group
     with transaction.atomic():
         return _send_again(caller, group, include_unconfirmed, scheduled_at, webhook_url, due)
-
-
-def _check_ceiling(caller: Caller) -> None:
-    if caller.agent_id and caller.mode not in (Mode.ALLOW_PUBLISH, Mode.DRY_RUN):
-        raise AgentModeForbids(
-            "The owner lets this agent publish nothing without a person.",
-            suggested_action="Ask a person of the workspace to retry the post.",
-        )
-
-
-def _payer(caller: Caller, group: PostGroup) -> str | None:
-    """Whose caps the new hold stands under: those of the agent that retries, else those of the agent that posted."""
-    return caller.agent_id or group.agent_id
 
 
 def _to_send(group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
@@ -82,12 +68,6 @@ def _to_send(group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
             else "Only failed, partial and unconfirmed groups can be retried.",
         )
     return again
-
-
-def _check_allowlist(caller: Caller, again: list[PostTarget]) -> None:
-    allowed = caller.account_allowlist
-    if allowed is not None and not {target.account_id for target in again} <= set(allowed):
-        raise AccountNotAllowed()
 
 
 def _send_again(
@@ -104,7 +84,7 @@ def _send_again(
     failed = [target for target in again if target.status == TargetStatus.FAILED]
     charges = charges_of(failed)
     if charges:
-        hold(workspace_id=group.workspace_id, agent_id=_payer(caller, group), charges=charges, due=due)
+        hold(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=charges, due=due)
     for target in again:
         _reset(target, due)
     status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING

@@ -46,14 +46,12 @@ def confirm_post(
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
     require(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
     _check_version(group, content_version)
-    validation = validate(inputs_of(group))
+    validation = validate(inputs_of(group), media_count=len(group.media), group_id=group.id)
     if not validation.valid:
         raise content_invalid(validation)
     if dry_run:
         charges = charges_of(list(group.targets.all()))
-        billing.check(
-            workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now
-        )
+        billing.check(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
         _release(group, when, when or now)
         _record(caller, group, "posts.confirm", dry_run=True)
         return group
@@ -66,7 +64,7 @@ def confirm_post(
         _release(group, when, when or now)
         PostTarget.objects.filter(group=group).update(due_at=when or now, updated_at=now)
         PostGroup.objects.filter(pk=group.pk).update(
-            status=group.status, scheduled_at=group.scheduled_at, updated_at=now
+            status=group.status, scheduled_at=group.scheduled_at, updated_at=group.updated_at
         )
         tell_group(group, "post.confirmed")
         if when:
@@ -137,6 +135,4 @@ def _reject(group: PostGroup, reason: str | None) -> None:
 
 
 def _record(caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False) -> None:
-    record(
-        caller=caller, operation=operation, resource_type="post_group", resource_id=group.id, dry_run=dry_run
-    )
+    record(caller=caller, operation=operation, resource_type="post_group", resource_id=group.id, dry_run=dry_run)

@@ -24,6 +24,7 @@ from posts.planning import (
     check_schedule,
     content_invalid,
     finish_plan,
+    payer,
     refuse_unknown_media,
     resolve_targets,
     target_inputs,
@@ -47,15 +48,15 @@ def update_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, **
         raise too_late(group)
     if any(target.attempts for target in group.targets.all()):
         raise InvalidState("Some of the group is out or was tried already: its content stays as it is.")
-    plan = _plan(caller, group, changes)
+    plan = _plan(caller, group, changes, dry_run)
     if dry_run:
         refuse_begun(group)
-        _check_money(group, plan)
+        _check_money(caller, group, plan)
         _preview(group, plan)
         _record(caller, group, changes, dry_run=True)
         return group
     with transaction.atomic():
-        written = _write(group, plan)
+        written = _write(caller, group, plan)
         _tell(group, written)
         _record(caller, written, changes)
         if plan.released:
@@ -63,7 +64,7 @@ def update_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, **
     return written
 
 
-def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostPlan:
+def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any], dry_run: bool) -> PostPlan:
     scheduled_at = changes.get("scheduled_at", group.scheduled_at)
     if "scheduled_at" in changes:
         check_schedule(scheduled_at)
@@ -71,24 +72,24 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostP
             raise ValidationFailed.of("scheduled_at", "A scheduled group keeps a time; cancel it instead.", "required")
     draft = group.status == GroupStatus.DRAFT
     scope = "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish"
-    require(caller, group.workspace_id, scope)
+    require(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else scope)
     status = ceiling(caller, GroupStatus(group.status))
     media = changes.get("media", group.media)
     refuse_unknown_media(media)
     text = changes.get("text", group.text)
     targets = changes.get("targets") or target_inputs(group)
     inputs = resolve_targets(caller, group.workspace_id, text, targets, group.sandbox)
-    validation = validate(inputs, media_count=len(media), ignore_group=group.id)
+    validation = validate(inputs, media_count=len(media), group_id=group.id)
     if not draft and not validation.valid:
         raise content_invalid(validation)
     edited = PostGroup.objects.get(pk=group.pk)
     edited.status, edited.text, edited.media, edited.scheduled_at = status, text, list(media), scheduled_at
     edited.sandbox = all(each.sandbox for each in inputs)
     edited.content_version = group.content_version + 1
-    return finish_plan(edited, inputs, validation)
+    return finish_plan(edited, inputs, validation, {each.account_id: each.id for each in group.targets.all()})
 
 
-def _write(group: PostGroup, plan: PostPlan) -> PostGroup:
+def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
     locked = PostGroup.objects.select_for_update().get(pk=group.pk)
     if locked.status != group.status:
         raise too_late(locked)
@@ -97,7 +98,7 @@ def _write(group: PostGroup, plan: PostPlan) -> PostGroup:
     take_back(locked)
     _write_targets(group, plan)
     if plan.released and plan.charges:
-        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=plan.charges, due=plan.due)
+        hold(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=plan.charges, due=plan.due)
     edited = plan.group
     PostGroup.objects.filter(pk=group.pk).update(
         status=edited.status,
@@ -112,25 +113,21 @@ def _write(group: PostGroup, plan: PostPlan) -> PostGroup:
 
 
 def _write_targets(group: PostGroup, plan: PostPlan) -> None:
-    """A target keeps its row and id as long as its account stays; `plan.charges` speak of the rows as they end up."""
-    kept = {target.account_id: target for target in group.targets.all()}
-    added = []
+    """A target keeps its row and id as long as its account stays (so `finish_plan` was told)."""
+    before, after = {each.id for each in group.targets.all()}, {row.id for row in plan.targets}
+    PostTarget.objects.filter(pk__in=before - after).delete()
     for row in plan.targets:
-        old = kept.pop(row.account_id, None)
-        if old is None:
-            added.append(row)
-        else:
-            PostTarget.objects.filter(pk=old.pk).update(**{name: getattr(row, name) for name in TARGET_FIELDS})
-    PostTarget.objects.filter(pk__in=[target.pk for target in kept.values()]).delete()
-    PostTarget.objects.bulk_create(added)
+        if row.id in before:
+            PostTarget.objects.filter(pk=row.id).update(**{name: getattr(row, name) for name in TARGET_FIELDS})
+    PostTarget.objects.bulk_create(row for row in plan.targets if row.id not in before)
 
 
-def _check_money(group: PostGroup, plan: PostPlan) -> None:
+def _check_money(caller: Caller, group: PostGroup, plan: PostPlan) -> None:
     """As if the old hold were released first: only what the edit adds has to fit."""
     if plan.released:
         billing.check(
             workspace_id=group.workspace_id,
-            agent_id=group.agent_id,
+            agent_id=payer(caller, group),
             charges=plan.charges,
             due=plan.due,
             instead_of=[target.id for target in group.targets.all()],
@@ -140,7 +137,9 @@ def _check_money(group: PostGroup, plan: PostPlan) -> None:
 def _preview(group: PostGroup, plan: PostPlan) -> None:
     for name in ("status", "text", "media", "scheduled_at", "sandbox", "content_version"):
         setattr(group, name, getattr(plan.group, name))
-    group._prefetched_objects_cache["targets"] = plan.targets
+    group.updated_at = timezone.now()
+    prefetched: dict[str, Any] = vars(group)["_prefetched_objects_cache"]
+    prefetched["targets"] = plan.targets
 
 
 def _tell(before: PostGroup, after: PostGroup) -> None:

@@ -81,6 +81,8 @@ def test_a_dry_run_checks_the_form_asks_nobody_and_connects_nothing(
     }
     assert (shown["workspace_id"], shown["platform"], shown["method"]) == (workspace.id, "bluesky", "credentials")
     assert (shown["status"], shown["sandbox"]) == ("active", False)
+    assert "id" not in shown
+    assert shown["updated_at"] == shown["created_at"]
     assert APP_PASSWORD not in answer.content.decode()
     assert pds.requests == ()
     assert not ConnectedAccount.objects.exists()

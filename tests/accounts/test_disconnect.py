@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import time_machine
+from cryptography.fernet import Fernet
+from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from config.db.ids import new_id
@@ -93,6 +95,20 @@ def test_a_platform_that_is_down_does_not_hold_it_up(
     assert disconnect(api, connected).json()["account"]["status"] == "disconnected"
     assert ConnectedAccount.objects.get().tokens is None
     assert f"{connected.id} was disconnected, but not revoked" in caplog.text
+
+
+def test_secrets_that_no_key_opens_are_forgotten_all_the_same(
+    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, settings: Settings
+) -> None:
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+
+    preview, answer = disconnect(api, connected, {"dry_run": True}), disconnect(api, connected)
+
+    assert (preview.status_code, preview.json()["would_update"]["status"]) == (200, "disconnected")
+    assert (answer.status_code, answer.json()["account"]["status"]) == (200, "disconnected")
+    stored = ConnectedAccount.objects.get()
+    assert (stored.status, stored.tokens, stored.credentials) == ("disconnected", None, None)
+    assert pds.requests_to(DELETE_SESSION) == 0
 
 
 def test_a_sandbox_account_can_be_disconnected(api: ApiClient, account: ConnectedAccount) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import time_machine
+from cryptography.fernet import Fernet
+from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from config.db.ids import new_id
@@ -80,6 +82,23 @@ def test_of_many_who_ask_at_once_one_refreshes_and_all_are_answered(
 
     assert [(answer.status_code, answer.json()["account"]["status"]) for answer in answers] == [(200, "active")] * 6
     assert pds.requests_to(REFRESH_SESSION) == 1
+
+
+def test_secrets_that_no_key_opens_need_a_person_until_the_key_is_back(
+    api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, settings: Settings
+) -> None:
+    keys, asked = settings.ENCRYPTION_KEYS, len(pds.requests)
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    with time_machine.travel(NOON, tick=False):
+        answer = status_of(api, connected)
+
+    shown = answer.json()["account"]
+    assert (answer.status_code, shown["status"]) == (200, "needs_reauth")
+    assert shown["last_checked_at"] == "2027-03-10T12:00:00Z"
+    assert (ConnectedAccount.objects.get().status, len(pds.requests)) == ("needs_reauth", asked)
+
+    settings.ENCRYPTION_KEYS = keys
+    assert status_of(api, connected).json()["account"]["status"] == "active"
 
 
 @pytest.mark.parametrize("session", ["fresh", "expired"])

@@ -76,7 +76,6 @@ def test_a_dry_run_says_what_would_be_and_makes_no_key(api: ApiClient, workspace
         answer = create(api, workspace, dry_run=True, expires_at="2027-03-11T12:00:00Z")
 
     body = answer.json()
-    assert body["would_create"].pop("id").startswith("key_")
     shared = {
         "workspace_id": workspace.id,
         "name": "CI",

@@ -98,7 +98,6 @@ def test_a_dry_run_says_what_would_be_and_registers_nobody(
     answer = create(api, workspace, dry_run=True, **optional)
 
     body = answer.json()
-    assert body["would_create"].pop("id").startswith("agt_")
     resolved = {
         "workspace_id": workspace.id,
         "name": "Herald",

@@ -46,7 +46,9 @@ def test_what_an_agent_asks_for_ends_at_its_ceiling(
     assert PostGroup.objects.get().status == status
 
 
-@pytest.mark.parametrize("asked", [LATER, NOW, {"draft": False}, {"dry_run": True}], ids=lambda asked: "+".join(asked) or "now")
+@pytest.mark.parametrize(
+    "asked", [LATER, NOW, {"draft": False}, {"dry_run": True}], ids=lambda asked: "+".join(asked) or "now"
+)
 def test_an_agent_of_drafts_may_do_nothing_but_draft(
     agent_client: Callable[..., ApiClient], account: ConnectedAccount, asked: dict[str, Any]
 ) -> None:

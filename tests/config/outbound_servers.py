@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import select
 import datetime
 import ipaddress
+import select
 import socket
 import ssl
 import threading

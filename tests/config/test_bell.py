@@ -19,8 +19,16 @@ from config.site.tasks import ring as ring_task
 PATIENCE = 10.0
 
 
+def sending() -> list[threading.Thread]:
+    """The threads that are sending a ring at this moment."""
+    return [thread for thread in threading.enumerate() if thread.name.startswith("bell-")]
+
+
 @pytest.fixture(autouse=True)
-def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_ring_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ring that is still being sent would swallow the next one for its duty."""
+    for thread in sending():
+        thread.join(PATIENCE)
     monkeypatch.setattr(bell, "_silent_until", 0.0)
 
 
@@ -31,11 +39,6 @@ def heard() -> Iterator[list[str]]:
     bell.answer_with("publish", lambda: rings.append("publish"))
     yield rings
     bell.answer_with("publish", None)
-
-
-def sending() -> list[threading.Thread]:
-    """The threads that are sending a ring at this moment."""
-    return [thread for thread in threading.enumerate() if thread.name.startswith("bell-")]
 
 
 def with_broker(url: str) -> Celery:

@@ -34,7 +34,9 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Clock:
+    """The time of this process's own limiter."""
+    settings.REDIS_URL = ""
     made = Clock()
     monkeypatch.setattr(rate_limit, "time", SimpleNamespace(monotonic=made.monotonic))
     return made

@@ -33,6 +33,8 @@ EXAMPLES: dict[type[serializers.Field], Any] = {
     serializers.DictField: {},
     serializers.DateField: "2027-03-10",
 }
+# What forms ask for beyond their required fields: one of two.
+EITHER: dict[str, dict[str, Any]] = {"posts.resolve": {"published": False}}
 
 
 class Ids(dict[str, str]):
@@ -51,7 +53,9 @@ def query_of(route: Route, ids: Ids) -> dict[str, Any]:
 
 
 def body_of(route: Route, ids: Ids) -> dict[str, Any]:
-    return _least(route.operation.body(), ids) if route.operation.body else {}
+    if route.operation.body is None:
+        return {}
+    return {**_least(route.operation.body(), ids), **EITHER.get(route.operation.name, {})}
 
 
 def prefixes_in(route: Route) -> set[str]:

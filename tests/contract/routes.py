@@ -10,7 +10,7 @@ from typing import Any
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from config.api.operation import SAFE_METHODS, Operation
+from config.api.operation import Operation
 from config.api.views import OperationViewSet, document
 
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -29,7 +29,7 @@ class Route:
 
     @property
     def writes(self) -> bool:
-        return self.operation.writes and (self.method not in SAFE_METHODS or self.operation.preview is not None)
+        return self.operation.writes_by(self.method)
 
     @property
     def parameters(self) -> list[str]:

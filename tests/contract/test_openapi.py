@@ -37,6 +37,11 @@ def test_it_is_served_as_json_to_anybody() -> None:
     assert answer.json() == DOCUMENT
 
 
+def test_every_process_serves_the_same_bytes() -> None:
+    for methods in NOBODY.get("/openapi.json").json()["paths"].values():
+        assert list(methods) == sorted(methods)
+
+
 def test_who_holds_it_already_is_told_so() -> None:
     first = NOBODY.get("/openapi.json")
     again = NOBODY.get("/openapi.json", if_none_match=first["etag"])
@@ -64,9 +69,12 @@ def test_a_form_without_its_token_is_refused_in_the_envelope_outside_the_pages()
     assert strict.post("/dashboard/sign-out")["content-type"].startswith("text/html")
 
 
-def test_every_operation_but_reading_the_document_needs_a_bearer() -> None:
+def test_every_operation_but_reading_the_document_and_the_processors_needs_a_bearer() -> None:
     assert DOCUMENT["components"]["securitySchemes"]["bearerAuth"]["scheme"] == "bearer"
-    assert [name for name, operation in OPERATIONS if operation["security"] == []] == ["GET /openapi.json"]
+    assert {name for name, operation in OPERATIONS if operation["security"] == []} == {
+        "GET /openapi.json",
+        "POST /billing/webhooks/processor",
+    }
     for _, operation in OPERATIONS:
         assert {scope for one in operation["security"] for scope in one["bearerAuth"]} <= set(SCOPES)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import pytest
 
+from agents import tokens
 from config.api.operation import SAFE_METHODS
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
-from tests.contract.inputs import Ids, body_of, path_of
+from tests.contract.inputs import Ids, body_of, path_of, query_of
 from tests.contract.routes import Route, routes
 from tests.people import as_user
 from workspaces.models import User
@@ -17,7 +20,11 @@ UNKNOWN = {"code": "unknown_field", "message": "This field is not known here."}
 every_route = pytest.mark.parametrize("route", ROUTES, ids=str)
 
 
-@pytest.mark.parametrize("route", [route for route in ROUTES if route.method not in SAFE_METHODS], ids=str)
+@pytest.mark.parametrize(
+    "route",
+    [route for route in ROUTES if route.method not in SAFE_METHODS and not route.operation.raw_body],
+    ids=str,
+)
 def test_an_unknown_field_of_the_body_is_refused(api: ApiClient, route: Route) -> None:
     answer = api.request(route.method, path_of(route, Ids()), {"surprise": 1})
 
@@ -32,19 +39,19 @@ def test_an_unknown_query_parameter_is_refused(api: ApiClient, route: Route) -> 
     assert {"field": "surprise", **UNKNOWN} in assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]
 
 
-@every_route
-@pytest.mark.parametrize("token", [None, "sps_key_" + "0" * 49], ids=["no token", "a wrong token"])
-def test_nobody_gets_in_without_a_token(db: None, route: Route, token: str | None) -> None:
-    answer = ApiClient(token).request(route.method, path_of(route, Ids()), {"surprise": 1})
+@pytest.mark.parametrize("route", [route for route in ROUTES if not route.operation.public], ids=str)
+def test_nobody_gets_in_without_a_token(db: None, route: Route) -> None:
+    for token in (None, "sps_key_" + "0" * 49, tokens.new_token(tokens.WORKSPACE_KEY)):
+        answer = ApiClient(token).request(route.method, path_of(route, Ids()), {"surprise": 1})
 
-    assert_envelope(answer, 401, "UNAUTHENTICATED")
-    assert answer["www-authenticate"] == "Bearer"
+        assert_envelope(answer, 401, "UNAUTHENTICATED")
+        assert answer["www-authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if route.parameters], ids=str)
 def test_an_id_of_no_known_form_finds_nothing(api: ApiClient, owner: User, route: Route) -> None:
     body = None if route.method in SAFE_METHODS else body_of(route, Ids())
     for value in ("nonsense", "%00", "%F0%9F%8E%88", "x" * 3000, "wrk_%2e%2e"):
-        path = route.at(dict.fromkeys(route.parameters, value))
+        path = f"{route.at(dict.fromkeys(route.parameters, value))}?{urlencode(query_of(route, Ids()))}"
         for client in (api, as_user(owner)):
             assert_envelope(client.request(route.method, path, body), 404, "NOT_FOUND")

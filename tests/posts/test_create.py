@@ -177,7 +177,6 @@ def test_an_account_is_a_target_once(api: ApiClient, account: ConnectedAccount) 
         ({"text": "a" * 100_001}, "text"),
         ({"targets": []}, "targets"),
         ({"targets": {}}, "targets"),
-        ({"draft": True, "scheduled_at": TOMORROW}, "draft"),
         ({"wait": "yes"}, "wait"),
         ({"metadata": {"a": 1}}, "metadata.a"),
         ({"metadata": {"a": "b" * 501}}, "metadata.a"),

@@ -5,11 +5,16 @@ from __future__ import annotations
 from webhooks.services.deliveries import deliver_due
 from webhooks.services.events import NewEvent, emit, emit_many
 from webhooks.services.replays import replay_delivery
-from webhooks.services.signing_secrets import read_signing_secret, rotate_signing_secret
+from webhooks.services.signing_secrets import (
+    destroy_secrets_of_deleted_workspaces,
+    read_signing_secret,
+    rotate_signing_secret,
+)
 
 __all__ = [
     "NewEvent",
     "deliver_due",
+    "destroy_secrets_of_deleted_workspaces",
     "emit",
     "emit_many",
     "read_signing_secret",

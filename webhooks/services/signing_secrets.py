@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, require
+from config.api.caller import Caller, WorkspaceStatus, require
 from config.api.errors import Forbidden
 from config.db.encryption import SealedValueError
 from webhooks import signing
@@ -57,6 +57,11 @@ def signing_keys(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
         except SealedValueError as error:
             logger.error("Nothing can be signed for %s: %s", row.pk, error)
     return keys
+
+
+def destroy_secrets_of_deleted_workspaces() -> int:
+    """Destroy the secrets of deleted workspaces, whose deliveries are not sent any more; returns how many."""
+    return SigningSecret.objects.filter(workspace__status=WorkspaceStatus.DELETED).delete()[0]
 
 
 def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:

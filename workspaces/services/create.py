@@ -14,7 +14,7 @@ from django.utils.text import slugify
 from auditlog.services import record
 from config.api.caller import Caller, require
 from config.api.errors import Forbidden
-from workspaces.models import Member, User, Workspace
+from workspaces.models import Member, Workspace
 
 
 class Provisioner(Protocol):
@@ -62,11 +62,6 @@ def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = Fals
             dry_run=dry_run,
         )
     return plan
-
-
-def create_user(*, email: str, display_name: str = "", **identity: str) -> User:
-    """A person; `identity`: identity_issuer and identity_subject where a provider knows them."""
-    return User.objects.create_user(email=email, display_name=display_name, **identity)
 
 
 def require_maker(caller: Caller, owner_user_id: str) -> None:

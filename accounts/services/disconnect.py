@@ -1,0 +1,81 @@
+"""Disconnecting accounts: their secrets are forgotten here, and ended at the platform where that can be done."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import selectors
+from accounts.models import ConnectedAccount
+from accounts.platforms.errors import PlatformError
+from accounts.platforms.registry import publisher
+from accounts.platforms.types import Grant
+from auditlog.services import record
+from config.api.caller import Caller, WorkspaceStatus
+from config.db.encryption import SealedValueError
+
+logger = logging.getLogger(__name__)
+# What a disconnected account has no more. Without its lease, a refresh under way stores nothing.
+FORGOTTEN = dict.fromkeys(("credentials", "tokens", "token_expires_at", "refresh_lease_until"))
+
+
+def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:
+    """Forget the account's secrets and revoke them at the platform, where that can be done. Raises NotFound, ScopeMissing."""
+    account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.write", write=True)
+    forgets = account.status != ConnectedAccount.Status.DISCONNECTED and not dry_run
+    grant = _opened(account) if forgets else None
+    account.status = ConnectedAccount.Status.DISCONNECTED
+    for name, nothing in FORGOTTEN.items():
+        setattr(account, name, nothing)
+    with transaction.atomic():
+        if forgets:
+            account.save(update_fields=["status", *FORGOTTEN, "updated_at"])
+        record(
+            caller=caller,
+            operation="accounts.disconnect",
+            resource_type="account",
+            resource_id=account.id,
+            dry_run=dry_run,
+            metadata={"platform": account.platform},
+        )
+    if grant is not None:
+        _revoke(account, grant)
+    return account
+
+
+def disconnect_accounts_of_deleted_workspaces(*, limit: int = 200) -> int:
+    """Disconnect up to `limit` accounts whose workspace was deleted; returns how many.
+
+    All are forgotten before the first platform is asked, so that a slow one holds up no other's end.
+    """
+    connected = ConnectedAccount.objects.exclude(status=ConnectedAccount.Status.DISCONNECTED)
+    forgotten = []
+    for account in connected.filter(workspace__status=WorkspaceStatus.DELETED).order_by("pk")[:limit]:
+        grant = _opened(account)
+        # Whose secrets were renewed since they were read waits for the next round, which revokes the new ones.
+        if connected.filter(pk=account.pk, updated_at=account.updated_at).update(
+            status=ConnectedAccount.Status.DISCONNECTED, updated_at=timezone.now(), **FORGOTTEN
+        ):
+            forgotten.append((account, grant))
+    for account, grant in forgotten:
+        if grant is not None:
+            _revoke(account, grant)
+    return len(forgotten)
+
+
+def _opened(account: ConnectedAccount) -> Grant | None:
+    """What opens the account; None when no key opens that: then it can only be forgotten."""
+    try:
+        return account.grant()
+    except SealedValueError as error:
+        logger.error("%s cannot be revoked at its platform: %s", account.id, error)
+        return None
+
+
+def _revoke(account: ConnectedAccount, grant: Grant) -> None:
+    try:
+        publisher(account.platform, sandbox=account.sandbox).revoke(grant)
+    except PlatformError as error:
+        logger.warning("%s was disconnected, but not revoked at its platform: %s", account.id, error.message)

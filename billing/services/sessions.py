@@ -1,0 +1,69 @@
+"""Sessions at the payment processor. Prices and return addresses are the service's own; callers choose a plan only."""
+
+from __future__ import annotations
+
+from auditlog.services import record
+from billing import processor
+from billing.errors import BillingUnavailable
+from billing.plans import available_plans, is_paid
+from billing.processor import Session
+from config.api.caller import Caller, require_role
+from config.api.errors import ValidationFailed
+from workspaces.customers import remember_customer
+from workspaces.models import Workspace
+
+
+def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry_run: bool = False) -> Session:
+    """A page where the workspace subscribes to the plan; for one that has a subscription, the portal instead.
+
+    Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, and ValidationFailed (workspace_id, plan).
+    """
+    workspace = _billed(caller, workspace_id)
+    if plan not in available_plans():
+        raise ValidationFailed.of(
+            "plan", f"Must be one of {', '.join(available_plans()) or 'no plans'}.", "unavailable"
+        )
+    session = Session(None, None)
+    if not dry_run:
+        customer_id = _customer_of(workspace)
+        if processor.has_subscription(customer_id):
+            session = processor.create_portal_session(customer_id)
+        else:
+            session = processor.create_checkout_session(workspace_id, customer_id, plan)
+    _record(caller, "billing.create_checkout_session", workspace_id, dry_run, plan=plan)
+    return session
+
+
+def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Session:
+    """A page where the workspace's payment methods, invoices and subscription are kept. Errors as for checkout."""
+    workspace = _billed(caller, workspace_id)
+    session = Session(None, None) if dry_run else processor.create_portal_session(_customer_of(workspace))
+    _record(caller, "billing.create_portal_session", workspace_id, dry_run)
+    return session
+
+
+def _billed(caller: Caller, workspace_id: str) -> Workspace:
+    """The workspace, when this person may see to its billing and the service bills at all."""
+    require_role(caller, workspace_id, "owner", "admin", body_field="workspace_id")
+    if not is_paid():
+        raise BillingUnavailable()
+    return Workspace.objects.get(pk=workspace_id)
+
+
+def _customer_of(workspace: Workspace) -> str:
+    """The processor's name for the workspace; on first use the processor makes one."""
+    if workspace.processor_customer_id:
+        return workspace.processor_customer_id
+    made = processor.create_customer(workspace.pk, workspace.name)
+    return remember_customer(workspace_id=workspace.pk, customer_id=made)
+
+
+def _record(caller: Caller, operation: str, workspace_id: str, dry_run: bool, **metadata: str) -> None:
+    record(
+        caller=caller,
+        operation=operation,
+        resource_type="workspace",
+        resource_id=workspace_id,
+        dry_run=dry_run,
+        metadata=metadata,
+    )

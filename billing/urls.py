@@ -1,0 +1,16 @@
+"""Routes of usage and billing."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from billing.views import AgentUsageViewSet, BillingViewSet, ProcessorWebhookViewSet, UsageViewSet
+
+urlpatterns = [
+    path("usage", UsageViewSet.as_view({"get": "retrieve"})),
+    path("agents/<str:agent_id>/usage", AgentUsageViewSet.as_view({"get": "retrieve"})),
+    path("billing", BillingViewSet.as_view({"get": "retrieve"})),
+    path("billing/checkout-sessions", BillingViewSet.as_view({"post": "create_checkout_session"})),
+    path("billing/portal-sessions", BillingViewSet.as_view({"post": "create_portal_session"})),
+    path("billing/webhooks/processor", ProcessorWebhookViewSet.as_view({"post": "create"})),
+]

@@ -1,0 +1,122 @@
+"""Usage and billing over the API."""
+
+from __future__ import annotations
+
+from billing import selectors, services
+from billing.serializers import (
+    AgentUsageSerializer,
+    BillingQuery,
+    BillingSerializer,
+    CheckoutSessionPreview,
+    CreateCheckoutSessionSerializer,
+    CreatePortalSessionSerializer,
+    EventReceivedSerializer,
+    PeriodQuery,
+    PortalSessionPreview,
+    SessionEnvelope,
+    UsageQuery,
+    UsageSerializer,
+)
+from config.api.operation import Call, Preview, Reply, operation
+from config.api.views import OperationViewSet
+
+
+class UsageViewSet(OperationViewSet):
+    @operation(
+        "usage.get",
+        summary="Read a workspace's usage and spend cap in a month",
+        scope="usage.read",
+        query=UsageQuery,
+        responses={200: UsageSerializer},
+        errors=("NOT_FOUND",),
+    )
+    def retrieve(self, call: Call) -> Reply:
+        query = call.query
+        usage = selectors.usage_of(
+            caller=call.caller,
+            workspace_id=query["workspace_id"],
+            at=query["period_start"],
+            cap_cents=query["workspace_monthly_spend_cap_cents"],
+        )
+        return Reply(usage)
+
+
+class AgentUsageViewSet(OperationViewSet):
+    @operation(
+        "agents.usage",
+        summary="Read an agent's usage and its own spend cap in a month",
+        scope="usage.read",
+        query=PeriodQuery,
+        responses={200: AgentUsageSerializer},
+        errors=("NOT_FOUND",),
+    )
+    def retrieve(self, call: Call, agent_id: str) -> Reply:
+        return Reply(selectors.agent_usage_of(caller=call.caller, agent_id=agent_id, at=call.query["period_start"]))
+
+
+class BillingViewSet(OperationViewSet):
+    @operation(
+        "billing.get",
+        summary="Read a workspace's projected bill in a month",
+        scope="usage.read",
+        query=BillingQuery,
+        responses={200: BillingSerializer},
+        errors=("NOT_FOUND",),
+    )
+    def retrieve(self, call: Call) -> Reply:
+        query = call.query
+        bill = selectors.bill_of(
+            caller=call.caller,
+            workspace_id=query["workspace_id"],
+            at=query["period_start"],
+            cap_cents=query["workspace_monthly_spend_cap_cents"],
+            free_credit_cents=query["free_credit_cents"],
+        )
+        return Reply(bill)
+
+    @operation(
+        "billing.create_checkout_session",
+        summary="Open a page where a workspace subscribes to a plan",
+        description="A workspace that has a subscription gets a portal session instead.",
+        body=CreateCheckoutSessionSerializer,
+        responses={200: SessionEnvelope},
+        preview=CheckoutSessionPreview,
+        errors=("USER_SESSION_REQUIRED", "FORBIDDEN", "BILLING_UNAVAILABLE"),
+    )
+    def create_checkout_session(self, call: Call) -> Reply | Preview:
+        session = services.create_checkout_session(caller=call.caller, dry_run=call.dry_run, **call.data)
+        if call.dry_run:
+            return Preview(call.data, session, "would_create", unchecked=["processor"])
+        return Reply({"session": session})
+
+    @operation(
+        "billing.create_portal_session",
+        summary="Open a page where a workspace's payment methods, invoices and subscription are kept",
+        body=CreatePortalSessionSerializer,
+        responses={200: SessionEnvelope},
+        preview=PortalSessionPreview,
+        errors=("USER_SESSION_REQUIRED", "FORBIDDEN", "BILLING_UNAVAILABLE"),
+    )
+    def create_portal_session(self, call: Call) -> Reply | Preview:
+        session = services.create_portal_session(caller=call.caller, dry_run=call.dry_run, **call.data)
+        if call.dry_run:
+            return Preview(call.data, session, "would_create", unchecked=["processor"])
+        return Reply({"session": session})
+
+
+class ProcessorWebhookViewSet(OperationViewSet):
+    @operation(
+        "billing.receive_event",
+        summary="Take an event of the payment processor",
+        description="The processor's own header `Stripe-Signature` may stand in place of `Processor-Signature`.",
+        public=True,
+        raw_body=True,
+        headers={"Processor-Signature": "`t=<unix seconds>,v1=<hex>[,v1=<hex>]`: HMAC-SHA256 over `<t>.<raw body>`."},
+        responses={200: EventReceivedSerializer},
+        errors=("SIGNATURE_INVALID", "MALFORMED_REQUEST", "PAYLOAD_TOO_LARGE", "BILLING_UNAVAILABLE"),
+    )
+    def create(self, call: Call) -> Reply:
+        headers = call.request.headers
+        signature = headers.get("Processor-Signature") or headers.get("Stripe-Signature") or ""
+        services.receive_event(body=call.request.body, signature=signature)
+        return Reply({"received": True})

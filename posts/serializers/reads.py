@@ -1,0 +1,177 @@
+"""What callers read of post groups."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from rest_framework import serializers
+
+from accounts.platforms.registry import PLATFORMS
+from billing.serializers import SpendCapSerializer
+from config.api.serializers import preview_of
+from posts.bodies import PostGroupSerializer
+from posts.models import PostGroup
+from posts.planning import issue_body
+from posts.serializers.writes import (
+    ConfirmPostSerializer,
+    CreateBatchSerializer,
+    CreatePostSerializer,
+    RejectPostSerializer,
+    ResolvePostSerializer,
+    RetryPostSerializer,
+    UpdatePostSerializer,
+)
+from posts.states import GroupStatus, TargetStatus
+
+
+class PostGroupEnvelope(serializers.Serializer):
+    post_group = PostGroupSerializer()
+
+
+class PostCreatedSerializer(serializers.Serializer):
+    """The group; `sandbox: true` stands beside it when nothing of it is published for real."""
+
+    sandbox = serializers.BooleanField(required=False)
+    post_group = PostGroupSerializer()
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        shown = super().to_representation(instance)
+        return {"sandbox": True, **shown} if shown["post_group"]["sandbox"] else shown
+
+
+class RepairHintSerializer(serializers.Serializer):
+    action = serializers.CharField()
+    field = serializers.CharField()
+    value = serializers.CharField(required=False)
+    explanation = serializers.CharField()
+
+
+class IssueSerializer(serializers.Serializer):
+    """What a platform would say of the content, and what would repair it."""
+
+    code = serializers.CharField()
+    severity = serializers.ChoiceField(choices=["error", "warning"])
+    field = serializers.CharField()
+    message = serializers.CharField()
+    auto_fixable = serializers.BooleanField()
+    repair_hint = RepairHintSerializer(allow_null=True)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        return issue_body(instance)
+
+
+class TargetValidationSerializer(serializers.Serializer):
+    platform = serializers.ChoiceField(choices=list(PLATFORMS))
+    connected_account_id = serializers.CharField()
+    valid = serializers.BooleanField()
+    text_length = serializers.IntegerField(help_text="As this platform counts.")
+    text_limit = serializers.IntegerField()
+    issues = IssueSerializer(many=True)
+
+
+class ValidationSerializer(serializers.Serializer):
+    """The result of a validation."""
+
+    valid = serializers.BooleanField()
+    estimated_cost_cents = serializers.IntegerField()
+    issues = IssueSerializer(many=True)
+    targets = TargetValidationSerializer(many=True)
+
+
+class PlannedTargetSerializer(serializers.Serializer):
+    platform = serializers.ChoiceField(choices=list(PLATFORMS))
+    connected_account_id = serializers.CharField(source="account_id")
+    text = serializers.CharField(allow_null=True)
+    options = serializers.DictField()
+    cost_cents = serializers.IntegerField()
+
+
+class PlannedGroupSerializer(serializers.Serializer):
+    """A group as it would be made."""
+
+    status = serializers.ChoiceField(choices=GroupStatus.choices)
+    targets = PlannedTargetSerializer(many=True)
+    cost_cents = serializers.IntegerField()
+
+
+class PostGroupsEnvelope(serializers.Serializer):
+    post_groups = PostGroupSerializer(many=True)
+
+
+class PlannedGroupsSerializer(serializers.Serializer):
+    """The groups of a batch as they would be made."""
+
+    post_groups = PlannedGroupSerializer(many=True)
+    cost_cents = serializers.IntegerField()
+
+
+class ListedTargetSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    platform = serializers.ChoiceField(choices=list(PLATFORMS))
+    connected_account_id = serializers.CharField(source="account_id")
+    status = serializers.ChoiceField(choices=TargetStatus.choices)
+
+
+class ListedPostSerializer(serializers.Serializer):
+    """A group in a list, given with the time zone of its `local_time`."""
+
+    id = serializers.CharField()
+    status = serializers.ChoiceField(choices=GroupStatus.choices)
+    scheduled_at = serializers.DateTimeField(allow_null=True)
+    local_time = serializers.CharField(allow_null=True, help_text="HH:MM; null for a group without a time.")
+    text = serializers.CharField()
+    sandbox = serializers.BooleanField()
+    targets = ListedTargetSerializer(many=True)
+
+    def to_representation(self, instance: tuple[PostGroup, ZoneInfo]) -> dict[str, Any]:
+        group, zone = instance
+        shown: dict[str, Any] = {
+            name: getattr(group, name) for name in ("id", "status", "scheduled_at", "text", "sandbox")
+        }
+        shown["local_time"] = f"{group.scheduled_at.astimezone(zone):%H:%M}" if group.scheduled_at else None
+        return super().to_representation({**shown, "targets": group.targets})
+
+
+class SearchedPostsSerializer(serializers.Serializer):
+    """A page of groups; `zone` is the time zone of their local times."""
+
+    posts = ListedPostSerializer(many=True)
+    next_cursor = serializers.CharField(allow_null=True)
+
+    def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
+        zone = ZoneInfo(instance["timezone"])
+        return super().to_representation({**instance, "posts": [(group, zone) for group in instance["posts"]]})
+
+
+class WindowSerializer(serializers.Serializer):
+    start = serializers.DateTimeField()
+    end = serializers.DateTimeField()
+
+
+class PostsOnDaySerializer(SearchedPostsSerializer):
+    """The posts of a local calendar day."""
+
+    date = serializers.DateField()
+    timezone = serializers.CharField()
+    window = WindowSerializer()
+
+
+CreatePostPreview = preview_of(
+    "PostCreate",
+    request=CreatePostSerializer,
+    would_create=PlannedGroupSerializer,
+    extra={"validation": ValidationSerializer(), "spend_cap": SpendCapSerializer()},
+)
+CreateBatchPreview = preview_of(
+    "PostBatchCreate",
+    request=CreateBatchSerializer,
+    would_create=PlannedGroupsSerializer,
+    extra={"validations": ValidationSerializer(many=True), "spend_cap": SpendCapSerializer()},
+)
+CancelPostPreview = preview_of("PostCancel", would_update=PostGroupSerializer)
+RetryPostPreview = preview_of("PostRetry", request=RetryPostSerializer, would_update=PostGroupSerializer)
+UpdatePostPreview = preview_of("PostUpdate", request=UpdatePostSerializer, would_update=PostGroupSerializer)
+ConfirmPostPreview = preview_of("PostConfirm", request=ConfirmPostSerializer, would_update=PostGroupSerializer)
+RejectPostPreview = preview_of("PostReject", request=RejectPostSerializer, would_update=PostGroupSerializer)
+ResolvePostPreview = preview_of("PostResolve", request=ResolvePostSerializer, would_update=PostGroupSerializer)

@@ -1,0 +1,13 @@
+"""What the beat has done with post groups."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from posts.services.sweep import cancel_posts_of_deleted_workspaces
+
+
+@shared_task
+def cancel_posts_of_deleted() -> int:
+    """Cancel the unfinished posts of deleted workspaces."""
+    return cancel_posts_of_deleted_workspaces()

@@ -1,0 +1,7 @@
+"""Post groups over the API."""
+
+from __future__ import annotations
+
+from posts.views.groups import PostViewSet
+
+__all__ = ["PostViewSet"]

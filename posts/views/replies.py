@@ -1,0 +1,41 @@
+"""What answers of post operations have in common."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from config.api.models import IdempotencyRecord
+from config.api.operation import Call, Preview, Reply
+from posts import selectors, services
+from posts.models import PostGroup
+
+SPEND_ERRORS = ("SPEND_CAP_EXCEEDED", "SOCIAL_URL_POST_CAP_EXCEEDED", "POSTS_PER_DAY_CAP_EXCEEDED")
+RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "WEBHOOK_URL_NOT_ALLOWED")
+
+
+def show_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+    """A replay shows the group as it stands now."""
+    return {"post_group": selectors.groups_with_targets().get(pk=record.resource_id)}
+
+
+def show_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+    """A batch's replay shows its groups as they stand now, in their order."""
+    ids: list[str] = record.body or []
+    found = selectors.groups_with_targets().in_bulk(ids)
+    return {"post_groups": [found[group_id] for group_id in ids]}
+
+
+def group_reply(group: PostGroup, *, status: int = 200, wait: bool = False) -> Reply:
+    """The group; with `wait`, as it stands once it is finished."""
+    finish = functools.partial(_finished, group.id) if wait else None
+    return Reply({"post_group": group}, status, group.id, finish=finish)
+
+
+def changed(call: Call, group: PostGroup, *, wait: bool = False) -> Reply | Preview:
+    """The group after a change, or as a dry run shows it."""
+    return Preview(call.data, group, "would_update") if call.dry_run else group_reply(group, wait=wait)
+
+
+def _finished(post_group_id: str) -> dict[str, Any]:
+    return {"post_group": services.wait_until_finished(post_group_id)}

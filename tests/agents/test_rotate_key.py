@@ -1,0 +1,297 @@
+"""POST /agents/{id}/rotate-key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from agents import tokens
+from agents.models import Agent, ApiKey, ClaimToken
+from agents.services import issue_key
+from auditlog.models import AuditEntry
+from config.db.ids import new_id
+from tests import factories
+from tests.at_once import at_once
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.people import as_user
+from workspaces.models import User, Workspace
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+DAY = timedelta(hours=24)
+
+
+@pytest.fixture
+def agent(workspace: Workspace) -> Agent:
+    made: Agent = factories.AgentFactory(workspace=workspace, name="Herald", scopes=["posts.read"])
+    return made
+
+
+@pytest.fixture
+def key(agent: Agent) -> ApiKey:
+    """The key in use."""
+    return issue(agent).api_key
+
+
+def issue(agent: Agent, **fields: Any) -> Any:
+    with time_machine.travel(NOON, tick=False):
+        return issue_key(workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, **fields)
+
+
+def claim_token_of(agent: Agent) -> str:
+    token = tokens.new_token(tokens.CLAIM)
+    ClaimToken.objects.create(
+        agent=agent, token_sha256=tokens.digest(token), expires_at=datetime(2100, 1, 1, tzinfo=UTC)
+    )
+    return token
+
+
+def rotate(client: ApiClient, agent: Agent, body: Any = None, *, at: datetime = NOON, **headers: str) -> Any:
+    with time_machine.travel(at, tick=False):
+        return client.post(f"/agents/{agent.id}/rotate-key", body, **headers)
+
+
+def signed_in(user: User) -> ApiClient:
+    """A client of the user whose token was issued at noon."""
+    with time_machine.travel(NOON, tick=False):
+        return as_user(user)
+
+
+def use(token: str | None, at: datetime = NOON) -> Any:
+    with time_machine.travel(at, tick=False):
+        return ApiClient(token).get("/capabilities")
+
+
+def statuses(agent: Agent, at: datetime = NOON) -> dict[str, str]:
+    with time_machine.travel(at, tick=False):
+        return {key.id: key.status for key in ApiKey.objects.filter(agent=agent)}
+
+
+def test_a_new_key_is_issued_and_the_one_in_use_retires(api: ApiClient, agent: Agent, key: ApiKey) -> None:
+    answer = rotate(api, agent)
+
+    body, made = answer.json(), ApiKey.objects.filter(agent=agent).latest("pk")
+    token = body.pop("token")
+    assert answer.status_code == 200
+    assert body == {
+        "api_key": {
+            "id": made.id,
+            "workspace_id": agent.workspace_id,
+            "agent_id": agent.id,
+            "name": "Herald",
+            "prefix": token[:12],
+            "scopes": ["posts.read"],
+            "status": "active",
+            "created_at": "2027-03-10T12:00:00Z",
+            "expires_at": None,
+            "last_used_at": None,
+        },
+        "retiring_key": {
+            "id": key.id,
+            "prefix": key.prefix,
+            "expires_at": "2027-03-11T12:00:00Z",
+            "overlap_hours": 24,
+        },
+    }
+    assert re.fullmatch("sps_agt_[0-9A-Za-z]{49}", token)
+    assert statuses(agent) == {key.id: "retiring", made.id: "active"}
+    entry = AuditEntry.objects.get()
+    assert (entry.operation, entry.resource_type, entry.resource_id) == ("agents.rotate_key", "agent", agent.id)
+    assert (entry.dry_run, entry.metadata) == (False, {"api_key_id": made.id})
+
+
+def test_the_key_before_works_for_24_hours_and_no_longer(api: ApiClient, agent: Agent) -> None:
+    before = issue(agent).token
+    after = rotate(api, agent).json()["token"]
+
+    assert use(before, NOON + DAY - timedelta(seconds=1)).status_code == 200
+    assert_envelope(use(before, NOON + DAY), 401, "API_KEY_EXPIRED")
+    assert use(after, NOON + DAY).status_code == 200
+
+
+def test_a_second_rotation_inside_the_overlap_stops_the_older_at_once(api: ApiClient, agent: Agent) -> None:
+    first = issue(agent).token
+    second = rotate(api, agent).json()
+    third = rotate(api, agent, at=NOON + timedelta(hours=1)).json()
+
+    assert third["retiring_key"]["id"] == second["api_key"]["id"]
+    assert third["retiring_key"]["expires_at"] == "2027-03-11T13:00:00Z"
+    later = NOON + timedelta(hours=1)
+    assert_envelope(use(first, later), 401, "API_KEY_REVOKED")
+    assert [use(one["token"], later).status_code for one in (second, third)] == [200, 200]
+
+
+def test_a_retiring_key_that_is_the_last_one_keeps_its_end(api: ApiClient, agent: Agent, key: ApiKey) -> None:
+    second = rotate(api, agent).json()["api_key"]
+    api.delete(f"/auth/api-keys/{second['id']}")
+    later = NOON + timedelta(hours=5)
+
+    third = rotate(api, agent, at=later).json()
+
+    assert third["retiring_key"] == {
+        "id": key.id,
+        "prefix": key.prefix,
+        "expires_at": "2027-03-11T12:00:00Z",
+        "overlap_hours": 24,
+    }
+    assert statuses(agent, later) == {key.id: "retiring", second["id"]: "revoked", third["api_key"]["id"]: "active"}
+
+
+def test_a_key_that_ends_sooner_is_not_prolonged(api: ApiClient, agent: Agent) -> None:
+    issue(agent, expires_at=NOON + timedelta(hours=2))
+
+    assert rotate(api, agent).json()["retiring_key"]["expires_at"] == "2027-03-10T14:00:00Z"
+
+
+def test_an_agent_that_never_claimed_gets_its_first_key_and_its_claim_token_is_burned(
+    api: ApiClient, agent: Agent
+) -> None:
+    claim_token = claim_token_of(agent)
+    claim_token_of(factories.AgentFactory(workspace=agent.workspace))
+
+    body = rotate(api, agent).json()
+
+    assert body["retiring_key"] is None
+    assert use(body["token"]).status_code == 200
+    for bearer in (claim_token, api.token):
+        claim = ApiClient(bearer).post("/agents/claim", {"claim_token": claim_token})
+        assert_envelope(claim, 409, "CLAIM_TOKEN_USED")
+    assert ClaimToken.objects.filter(burned_at=None).count() == 1
+
+
+def test_an_agent_rotates_itself_without_any_scope_and_nobody_else(agent: Agent, workspace: Workspace) -> None:
+    robot = ApiClient(issue(agent).token)
+    wide = ApiClient(factories.agent_key(factories.AgentFactory(workspace=workspace)))
+    assert agent.scopes == ["posts.read"]
+
+    assert rotate(robot, agent).status_code == 200
+    assert_envelope(rotate(wide, agent), 403, "FORBIDDEN")
+    for dry_run in (False, True):
+        assert_envelope(rotate(robot, Agent.objects.latest("pk"), {"dry_run": dry_run}), 403, "SCOPE_MISSING")
+    assert ApiKey.objects.filter(agent=agent).count() == 2
+
+
+def test_nobody_gets_the_token_of_an_agent_that_may_more(
+    owner: User, agent: Agent, key: ApiKey, key_with: Callable[..., ApiClient], teammate: User
+) -> None:
+    for dry_run in (False, True):
+        body = assert_envelope(rotate(key_with("api_keys.write"), agent, {"dry_run": dry_run}), 403, "SCOPE_MISSING")
+        assert "posts.read" in body["message"]
+        assert_envelope(rotate(key_with("posts.read"), agent, {"dry_run": dry_run}), 403, "SCOPE_MISSING")
+        assert_envelope(rotate(signed_in(teammate), agent, {"dry_run": dry_run}), 403, "FORBIDDEN")
+    assert statuses(agent) == {key.id: "active"}
+
+    assert rotate(key_with("api_keys.write", "posts.read"), agent).status_code == 200
+    assert rotate(signed_in(owner), agent).status_code == 200
+
+
+@pytest.mark.parametrize("where", ["body", "query"])
+def test_a_dry_run_says_what_would_be_and_issues_nothing(api: ApiClient, agent: Agent, key: ApiKey, where: str) -> None:
+    claim_token_of(agent)
+    path = f"/agents/{agent.id}/rotate-key"
+    with time_machine.travel(NOON, tick=False):
+        answer = api.post(path, {"dry_run": True}) if where == "body" else api.post(f"{path}?dry_run=true")
+
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {
+            "dry_run": True,
+            "operation": "agents.rotate_key",
+            "request": {},
+            "would_create": {
+                "workspace_id": agent.workspace_id,
+                "agent_id": agent.id,
+                "name": "Herald",
+                "prefix": "",
+                "scopes": ["posts.read"],
+                "status": "active",
+                "created_at": "2027-03-10T12:00:00Z",
+                "expires_at": None,
+                "last_used_at": None,
+            },
+        },
+    )
+    assert statuses(agent) == {key.id: "active"}
+    assert ClaimToken.objects.get().burned_at is None
+    assert [(entry.operation, entry.dry_run) for entry in AuditEntry.objects.all()] == [("agents.rotate_key", True)]
+
+
+@pytest.mark.parametrize("by", ["owner's key", "itself"])
+def test_a_replay_shows_no_token_and_issues_nothing(api: ApiClient, agent: Agent, by: str) -> None:
+    client = api if by == "owner's key" else ApiClient(issue(agent).token)
+    first = rotate(client, agent, idempotency_key="one").json()
+    again = rotate(client, agent, idempotency_key="one")
+    count = ApiKey.objects.filter(agent=agent).count()
+
+    assert (again.status_code, again["Idempotency-Replayed"], again.json()) == (200, "true", {**first, "token": None})
+    if by == "itself":  # with its new key, too: it is the same actor
+        renewed = rotate(ApiClient(first["token"]), agent, idempotency_key="one")
+        assert renewed.json() == {**first, "token": None}
+    assert ApiKey.objects.filter(agent=agent).count() == count
+
+
+def test_a_revoked_agent_gets_no_key(api: ApiClient, agent: Agent, key: ApiKey) -> None:
+    Agent.objects.update(status="revoked")
+
+    for dry_run in (False, True):
+        assert_envelope(rotate(api, agent, {"dry_run": dry_run}), 409, "INVALID_STATE")
+    assert ApiKey.objects.filter(agent=agent).count() == 1
+
+
+def test_a_paused_workspace_rotates_nothing(api: ApiClient, agent: Agent) -> None:
+    itself = ApiClient(issue(agent).token)
+    Workspace.objects.update(status="paused")
+
+    for client in (api, itself):
+        assert_envelope(rotate(client, agent), 403, "WORKSPACE_PAUSED")
+    assert ApiKey.objects.filter(agent=agent).count() == 1
+
+
+def test_foreign_absent_and_odd_ids_are_answered_alike(agent: Agent, key: ApiKey, stranger: User) -> None:
+    foreign = stranger.owned_workspaces.get()
+    wide, narrow = (
+        ApiClient(factories.workspace_key(foreign, scopes)) for scopes in (["api_keys.write"], ["posts.read"])
+    )
+    robot = ApiClient(factories.agent_key(factories.AgentFactory(workspace=foreign, scopes=["posts.read"])))
+
+    for client, status in ((signed_in(stranger), 404), (wide, 404), (narrow, 403), (robot, 403)):
+        answers = [rotate(client, one) for one in (agent, Agent(id=new_id("agt")), Agent(id="agt_1"))]
+        bodies = [answer.json() | {"trace_id": ""} for answer in answers]
+        assert [answer.status_code for answer in answers] == [status] * 3
+        assert all(body == bodies[0] for body in bodies)
+    assert statuses(agent) == {key.id: "active"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_rotations_at_once_two_keys_are_left(api: ApiClient, agent: Agent, key: ApiKey) -> None:
+    path = f"/agents/{agent.id}/rotate-key"
+    answers = at_once(8, lambda _: api.post(path))
+
+    assert [answer.status_code for answer in answers] == [200] * 8
+    living = [status for status in statuses(agent, datetime.now(UTC)).values() if status != "revoked"]
+    assert sorted(living) == ["active", "retiring"]
+    works = [ApiClient(answer.json()["token"]).get("/capabilities").status_code for answer in answers]
+    assert sorted(works) == [200, 200] + [401] * 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_claim_at_the_same_moment_leaves_one_key_in_use(api: ApiClient, workspace: Workspace) -> None:
+    for _ in range(4):
+        agent = factories.AgentFactory(workspace=workspace)
+        claim_token = claim_token_of(agent)
+
+        def work(n: int, agent: Agent = agent, claim_token: str = claim_token) -> Any:
+            if n == 0:
+                return api.post(f"/agents/{agent.id}/rotate-key")
+            return ApiClient(claim_token).post("/agents/claim", {"claim_token": claim_token})
+
+        rotated, claimed = at_once(2, work)
+        assert rotated.status_code == 200
+        expected = ["active", "retiring"] if claimed.status_code == 200 else ["active"]
+        assert claimed.status_code in (200, 409)
+        assert sorted(statuses(agent, datetime.now(UTC)).values()) == expected

@@ -1,0 +1,289 @@
+"""POST /billing/checkout-sessions and POST /billing/portal-sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from auditlog.models import AuditEntry
+from tests import factories
+from tests.at_once import at_once
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.fakes.payment_processor import FakePaymentProcessor
+from tests.people import as_user
+from workspaces.models import Member, User, Workspace
+
+CHECKOUT, PORTAL = "/billing/checkout-sessions", "/billing/portal-sessions"
+KEY = "sk_test_of_the_stand_in"
+both = pytest.mark.parametrize("path", [CHECKOUT, PORTAL])
+
+
+@pytest.fixture
+def processor(settings: Any) -> Iterator[FakePaymentProcessor]:
+    """The service in paid mode, with prices for two of the three plans."""
+    with FakePaymentProcessor(KEY) as processor:
+        settings.STRIPE_SECRET_KEY = KEY
+        settings.STRIPE_API_BASE = processor.url
+        settings.STRIPE_PRICES = {"payg": "price_payg", "pro": "price_pro", "scale": ""}
+        settings.BASE_URL = "https://posts.example.com"
+        yield processor
+
+
+def opened(client: ApiClient, path: str, workspace: Workspace, **body: Any) -> Any:
+    return client.post(path, {"workspace_id": workspace.id, **body})
+
+
+def test_checkout_makes_the_workspace_a_customer_and_opens_a_page(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor
+) -> None:
+    answer = opened(as_user(owner), CHECKOUT, workspace)
+
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {"session": {"id": "cs_test_2", "url": "https://checkout.example/cs_test_2"}},
+    )
+    assert processor.form("/v1/customers") == [{"name": workspace.name, "metadata[workspace_id]": workspace.id}]
+    assert processor.form("/v1/checkout/sessions") == [
+        {
+            "mode": "subscription",
+            "customer": "cus_1",
+            "client_reference_id": workspace.id,
+            "line_items[0][price]": "price_payg",
+            "metadata[workspace_id]": workspace.id,
+            "metadata[plan]": "payg",
+            "subscription_data[metadata][workspace_id]": workspace.id,
+            "subscription_data[metadata][plan]": "payg",
+            "success_url": "https://posts.example.com/dashboard/billing?checkout=done",
+            "cancel_url": "https://posts.example.com/dashboard/billing?checkout=cancelled",
+        }
+    ]
+    workspace.refresh_from_db()
+    assert workspace.processor_customer_id == "cus_1"
+
+
+def test_a_subscription_plan_is_one_of_its_price_with_usage_metered_beside_it(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor
+) -> None:
+    opened(as_user(owner), CHECKOUT, workspace, plan="pro")
+
+    [form] = processor.form("/v1/checkout/sessions")
+    assert {name: value for name, value in form.items() if name.startswith("line_items")} == {
+        "line_items[0][price]": "price_pro",
+        "line_items[0][quantity]": "1",
+        "line_items[1][price]": "price_payg",
+    }
+
+
+@pytest.mark.parametrize("state", ["active", "trialing", "past_due", "unpaid", "paused"])
+def test_a_subscriber_gets_the_portal_instead(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor, state: str
+) -> None:
+    Workspace.objects.update(processor_customer_id="cus_9")
+    processor.subscribers["cus_9"] = state
+    answer = opened(as_user(owner), CHECKOUT, workspace)
+
+    assert answer.json() == {"session": {"id": "bps_1", "url": "https://portal.example/bps_1"}}
+    assert processor.form("/v1/checkout/sessions") == processor.form("/v1/customers") == []
+
+
+@pytest.mark.parametrize("state", ["incomplete", "incomplete_expired", "canceled"])
+def test_a_subscription_that_never_began_or_has_ended_is_none(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor, state: str
+) -> None:
+    Workspace.objects.update(processor_customer_id="cus_9")
+    processor.subscribers["cus_9"] = state
+
+    assert opened(as_user(owner), CHECKOUT, workspace).json()["session"]["id"] == "cs_test_1"
+
+
+def test_the_portal_opens_for_the_known_customer(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor
+) -> None:
+    Workspace.objects.update(processor_customer_id="cus_9")
+    answer = opened(as_user(owner), PORTAL, workspace)
+
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {"session": {"id": "bps_1", "url": "https://portal.example/bps_1"}},
+    )
+    assert processor.form("/v1/billing_portal/sessions") == [
+        {"customer": "cus_9", "return_url": "https://posts.example.com/dashboard/billing"}
+    ]
+
+
+def test_the_portal_of_a_new_workspace_makes_its_customer(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor
+) -> None:
+    assert opened(as_user(owner), PORTAL, workspace).status_code == 200
+
+    workspace.refresh_from_db()
+    assert workspace.processor_customer_id == "cus_1"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_at_once_make_one_customer(owner: User, workspace: Workspace, processor: FakePaymentProcessor) -> None:
+    answers = at_once(4, lambda _: opened(as_user(owner), PORTAL, workspace).status_code)
+
+    assert answers == [200] * 4
+    workspace.refresh_from_db()
+    assert workspace.processor_customer_id == "cus_1"
+    assert {form["customer"] for form in processor.form("/v1/billing_portal/sessions")} == {"cus_1"}
+
+
+@both
+def test_a_dry_run_checks_the_same_and_asks_nobody(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor, path: str
+) -> None:
+    answer = opened(as_user(owner), path, workspace, dry_run=True)
+
+    request = {"workspace_id": workspace.id, **({"plan": "payg"} if path == CHECKOUT else {})}
+    assert (answer.status_code, answer.json()) == (
+        200,
+        {
+            "dry_run": True,
+            "operation": f"billing.create_{'checkout' if path == CHECKOUT else 'portal'}_session",
+            "request": request,
+            "would_create": {"id": None, "url": None},
+            "unchecked": ["processor"],
+        },
+    )
+    assert processor.requests == ()
+    workspace.refresh_from_db()
+    assert workspace.processor_customer_id == ""
+    assert list(AuditEntry.objects.values_list("dry_run", "outcome")) == [(True, "succeeded")]
+
+
+@both
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_without_a_processor_billing_is_unavailable(
+    owner: User, workspace: Workspace, path: str, dry_run: bool
+) -> None:
+    answer = opened(as_user(owner), path, workspace, dry_run=dry_run)
+
+    body = assert_envelope(answer, 503, "BILLING_UNAVAILABLE")
+    assert answer["retry-after"] == "3600"
+    assert "GET /capabilities" in body["suggested_action"]
+
+
+@both
+def test_only_a_signed_in_owner_or_admin_may(
+    api: ApiClient,
+    workspace: Workspace,
+    teammate: User,
+    stranger: User,
+    agent_client: Callable[..., ApiClient],
+    processor: FakePaymentProcessor,
+    path: str,
+) -> None:
+    for client in (api, agent_client()):
+        assert_envelope(opened(client, path, workspace), 403, "USER_SESSION_REQUIRED")
+    assert_envelope(opened(as_user(teammate), path, workspace), 403, "FORBIDDEN")
+    refused = assert_envelope(opened(as_user(stranger), path, workspace), 422, "VALIDATION_FAILED")
+    assert [(detail["field"], detail["code"]) for detail in refused["details"]] == [("workspace_id", "not_found")]
+    assert processor.requests == ()
+
+    Member.objects.filter(user=teammate).update(role="admin")
+    assert opened(as_user(teammate), path, workspace).status_code == 200
+
+
+@both
+def test_a_paused_workspace_opens_none(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor, path: str
+) -> None:
+    Workspace.objects.update(status="paused")
+
+    assert_envelope(opened(as_user(owner), path, workspace), 403, "WORKSPACE_PAUSED")
+    assert processor.requests == ()
+
+
+@pytest.mark.parametrize("plan", ["scale", "enterprise", "", None, 1])
+def test_a_plan_without_a_price_or_a_name_is_refused(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor, plan: Any
+) -> None:
+    body = assert_envelope(opened(as_user(owner), CHECKOUT, workspace, plan=plan), 422, "VALIDATION_FAILED")
+
+    assert [detail["field"] for detail in body["details"]] == ["plan"]
+    assert processor.requests == ()
+
+
+@both
+@pytest.mark.parametrize("field", ["price", "success_url", "return_url", "customer"])
+def test_prices_and_addresses_cannot_be_given(owner: User, workspace: Workspace, path: str, field: str) -> None:
+    body = assert_envelope(opened(as_user(owner), path, workspace, **{field: "x"}), 422, "VALIDATION_FAILED")
+
+    assert [(detail["field"], detail["code"]) for detail in body["details"]] == [(field, "unknown_field")]
+
+
+@both
+@pytest.mark.parametrize("broken", [400, 401, 429, True])
+def test_a_fault_of_the_processor_is_billing_unavailable(
+    owner: User,
+    workspace: Workspace,
+    processor: FakePaymentProcessor,
+    caplog: pytest.LogCaptureFixture,
+    path: str,
+    broken: int | bool,
+) -> None:
+    processor.broken = broken
+    answer = opened(as_user(owner), path, workspace)
+
+    assert_envelope(answer, 503, "BILLING_UNAVAILABLE")
+    assert answer["retry-after"] == "30"
+    assert list(AuditEntry.objects.values_list("outcome", "code")) == [("refused", "BILLING_UNAVAILABLE")]
+    assert KEY not in caplog.text
+
+
+def test_a_session_leaves_an_entry_without_its_address(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor
+) -> None:
+    opened(as_user(owner), CHECKOUT, workspace, plan="pro")
+
+    entry = AuditEntry.objects.get()
+    assert (entry.operation, entry.outcome, entry.actor_id) == (
+        "billing.create_checkout_session",
+        "succeeded",
+        owner.id,
+    )
+    assert (entry.resource_type, entry.resource_id, entry.metadata) == ("workspace", workspace.id, {"plan": "pro"})
+
+
+def test_capabilities_offer_the_plans_that_have_a_price(
+    api: ApiClient, processor: FakePaymentProcessor, settings: Any
+) -> None:
+    assert api.get("/capabilities").json()["billing"] == {
+        "mode": "paid",
+        "checkout_available": True,
+        "portal_available": True,
+        "available_plans": ["payg", "pro"],
+    }
+    settings.STRIPE_PRICES = {"payg": "", "pro": "", "scale": ""}
+    assert api.get("/capabilities").json()["billing"] == {
+        "mode": "paid",
+        "checkout_available": False,
+        "portal_available": True,
+        "available_plans": [],
+    }
+
+
+def test_prices_without_a_key_offer_nothing(api: ApiClient, settings: Any) -> None:
+    settings.STRIPE_PRICES = {"payg": "price_payg", "pro": "", "scale": ""}
+
+    assert api.get("/capabilities").json()["billing"] == {
+        "mode": "free_beta",
+        "checkout_available": False,
+        "portal_available": False,
+        "available_plans": [],
+    }
+
+
+def test_each_workspace_is_a_customer_of_its_own(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor
+) -> None:
+    other = factories.WorkspaceFactory.create(owner_user=owner, processor_customer_id="cus_other")
+    opened(as_user(owner), PORTAL, other)
+    opened(as_user(owner), PORTAL, workspace)
+
+    assert [form["customer"] for form in processor.form("/v1/billing_portal/sessions")] == ["cus_other", "cus_2"]

@@ -1,0 +1,339 @@
+"""POST /posts/batch: all of the groups, or none of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from auditlog.models import AuditEntry
+from billing import selectors as billing
+from billing.models import DayCounter, LedgerEntry, MonthCounter
+from config.api.models import IdempotencyRecord
+from config.db.ids import new_id
+from posts.models import PostGroup, PostTarget
+from posts.publishing.duty import publish_due
+from tests.at_once import at_once
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory
+from tests.people import as_user
+from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
+from webhooks.models import Event
+from workspaces.models import User, Workspace
+
+LATER = "2027-04-02T12:00:00Z"
+
+
+def batch(client: ApiClient, *posts: dict[str, Any], key: str | None = None, **fields: Any) -> Any:
+    headers = {"idempotency_key": key} if key else {}
+    return client.post("/posts/batch", {"posts": list(posts), **fields}, **headers)
+
+
+def groups(answer: Any) -> list[dict[str, Any]]:
+    assert answer.status_code == 201, answer.content
+    assert set(answer.json()) == {"post_groups"}
+    return list(answer.json()["post_groups"])
+
+
+def assert_nothing_written() -> None:
+    for model in (PostGroup, PostTarget, LedgerEntry, MonthCounter, DayCounter, Event, IdempotencyRecord):
+        assert not model._default_manager.exists(), model
+
+
+def fields_of(answer: Any, status: int, code: str) -> list[str]:
+    return [row["field"] for row in assert_envelope(answer, status, code)["details"]]
+
+
+def test_groups_of_all_kinds_are_made_in_the_order_of_the_request(
+    api: ApiClient, accounts: list[ConnectedAccount], clock: Any
+) -> None:
+    made = groups(
+        batch(
+            api,
+            body_for(accounts[0], text="Later", scheduled_at=LATER),
+            body_for(*accounts, text="Now", metadata={"a": "b"}),
+            body_for(accounts[1], text="Tomorrow", scheduled_at=TOMORROW),
+            body_for(accounts[2], text="", draft=True, scheduled_at=TOMORROW),
+        )
+    )
+
+    assert [(group["text"], group["status"]) for group in made] == [
+        ("Later", "scheduled"),
+        ("Now", "publishing"),
+        ("Tomorrow", "scheduled"),
+        ("", "draft"),
+    ]
+    assert made == [read(api, group) for group in made]
+    assert [kinds_of(group) for group in made] == [["post.scheduled"], [], ["post.scheduled"], []]
+    assert publish_due() == 3
+    entries = AuditEntry.objects.filter(operation="posts.create_batch", outcome="succeeded", dry_run=False)
+    assert set(entries.values_list("resource_id", flat=True)) == {group["id"] for group in made}
+
+
+@pytest.mark.parametrize(
+    ("second", "status", "code", "fields"),
+    [
+        ({"text": "a" * 301}, 422, "CONTENT_INVALID", ["posts[1].targets[0].text"]),
+        ({"text": 1}, 422, "VALIDATION_FAILED", ["posts[1].text"]),
+        ({"wait": True}, 422, "VALIDATION_FAILED", ["posts[1].wait"]),
+        ({"dry_run": True}, 422, "VALIDATION_FAILED", ["posts[1].dry_run"]),
+        ({"targets": []}, 422, "VALIDATION_FAILED", ["posts[1].targets"]),
+        ({"targets": [{"platform": "x"}]}, 422, "VALIDATION_FAILED", ["posts[1].targets[0].connected_account_id"]),
+        (
+            {"targets": [{"platform": "x", "connected_account_id": new_id("acc")}]},
+            422,
+            "VALIDATION_FAILED",
+            ["posts[1].targets[0].connected_account_id"],
+        ),
+        ({"media": [{"media_id": new_id("med")}]}, 422, "VALIDATION_FAILED", ["posts[1].media[0].media_id"]),
+        ({"scheduled_at": "2027-03-10T11:00:00Z"}, 422, "VALIDATION_FAILED", ["posts[1].scheduled_at"]),
+        ({"workspace_id": new_id("wrk")}, 422, "VALIDATION_FAILED", ["posts[1].workspace_id"]),
+    ],
+)
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_one_that_is_not_right_refuses_them_all_and_details_name_it(
+    api: ApiClient,
+    account: ConnectedAccount,
+    clock: Any,
+    second: dict[str, Any],
+    status: int,
+    code: str,
+    fields: list[str],
+    dry_run: bool,
+) -> None:
+    answer = batch(api, body_for(account), body_for(account) | second, body_for(account), dry_run=dry_run, key="k")
+
+    assert fields_of(answer, status, code) == fields
+    assert_nothing_written()
+
+
+def test_the_repair_of_an_issue_names_its_place_in_the_batch(api: ApiClient, account: ConnectedAccount) -> None:
+    first, second = body_for(account), body_for(account, text="word " * 90)
+    [issue] = assert_envelope(batch(api, first, second), 422, "CONTENT_INVALID")["details"]
+
+    assert issue["repair_hint"]["field"] == issue["field"] == "posts[1].targets[0].text"
+    second["targets"][0]["text"] = issue["repair_hint"]["value"]
+    assert len(groups(batch(api, first, second))) == 2
+
+
+@pytest.mark.parametrize(("number", "status"), [(0, 422), (100, 201), (101, 422)])
+def test_a_batch_has_1_to_100_posts(api: ApiClient, account: ConnectedAccount, number: int, status: int) -> None:
+    answer = batch(api, *(body_for(account, draft=True, text=f"{n}") for n in range(number)))
+
+    assert answer.status_code == status
+    if status == 201:
+        assert [group["text"] for group in groups(answer)] == [f"{n}" for n in range(100)]
+    else:
+        assert fields_of(answer, 422, "VALIDATION_FAILED") == ["posts"]
+
+
+def test_money_of_all_is_held_each_in_its_month(
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    x = AccountFactory(workspace=workspace, platform="x", sandbox=False)
+    batch(
+        api,
+        body_for(telegram_account, x, scheduled_at=LATER),
+        body_for(x),
+        body_for(telegram_account, scheduled_at=TOMORROW),
+        body_for(x, draft=True),
+    )
+
+    months = MonthCounter.objects.filter(holder_id=workspace.id).order_by("month")
+    assert [(row.month.month, row.held_cents) for row in months] == [(3, 3), (4, 3)]
+    assert billing.drift() == []
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize(
+    ("limits", "free", "status", "code"),
+    [
+        ({}, 2, 402, "SPEND_CAP_EXCEEDED"),
+        ({"monthly_spend_cap_cents": 2}, 100, 402, "SPEND_CAP_EXCEEDED"),
+        ({"posts_per_day_cap": 2}, 100, 429, "POSTS_PER_DAY_CAP_EXCEEDED"),
+    ],
+)
+def test_caps_count_all_posts_together_in_the_preview_too(
+    agent_client: Any,
+    telegram_account: ConnectedAccount,
+    clock: Any,
+    limits: dict[str, int],
+    free: int,
+    status: int,
+    code: str,
+    dry_run: bool,
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=free)
+    client = agent_client(**limits)
+    three = [body_for(telegram_account, text=f"{n}", scheduled_at=TOMORROW) for n in range(3)]
+
+    assert_envelope(batch(client, *three, dry_run=dry_run, key="k"), status, code)
+
+    assert_nothing_written()
+    assert batch(client, *three[:2], dry_run=dry_run).status_code == 201
+
+
+def test_what_lies_in_another_month_and_day_does_not_count(
+    agent_client: Any, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=1)
+    client = agent_client(posts_per_day_cap=1)
+    posts = [body_for(telegram_account, scheduled_at=at) for at in (LATER, TOMORROW)]
+
+    for dry_run in (True, False):
+        assert batch(client, *posts, dry_run=dry_run).status_code == 201
+    assert_envelope(batch(client, *posts), 402, "SPEND_CAP_EXCEEDED")
+    assert billing.drift() == []
+
+
+def test_the_preview_of_a_refusal_is_the_refusal(api: ApiClient, telegram_account: ConnectedAccount) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=1)
+    posts = [body_for(telegram_account), body_for(telegram_account)]
+
+    told = [assert_envelope(batch(api, *posts, dry_run=dry), 402, "SPEND_CAP_EXCEEDED") for dry in (True, False)]
+
+    assert {**told[0], "trace_id": ""} == {**told[1], "trace_id": ""}
+
+
+def test_a_preview_tells_the_plan_of_all_and_writes_nothing(
+    api: ApiClient, workspace: Workspace, account: ConnectedAccount, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    posts = [body_for(telegram_account, scheduled_at=TOMORROW), body_for(account, telegram_account, draft=True)]
+    answer = batch(api, *posts, dry_run=True, key="k")
+
+    told = answer.json()
+    plain: dict[str, Any] = {"text": None, "options": {}}
+    real = {"platform": "telegram", "connected_account_id": telegram_account.id, "cost_cents": 1, **plain}
+    sandbox = {"platform": "bluesky", "connected_account_id": account.id, "cost_cents": 0, **plain}
+    assert answer.status_code == 201
+    assert [each["valid"] for each in told.pop("validations")] == [True, True]
+    assert told.pop("request")["workspace_id"] == workspace.id
+    assert told == {
+        "dry_run": True,
+        "operation": "posts.create_batch",
+        "would_create": {
+            "post_groups": [
+                {"status": "scheduled", "targets": [real], "cost_cents": 1},
+                {"status": "draft", "targets": [sandbox, real], "cost_cents": 1},
+            ],
+            "cost_cents": 2,
+        },
+        "spend_cap": {
+            "cap_cents": 0,
+            "free_credit_cents": 100,
+            "spent_cents": 0,
+            "reserved_cents": 1,
+            "remaining_cents": 99,
+            "exceeded": False,
+        },
+    }
+    assert_nothing_written()
+    assert AuditEntry.objects.get().dry_run is True
+
+
+def test_a_replay_shows_the_groups_as_they_stand_now(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
+    posts = [body_for(account, text=account.platform) for account in accounts[::-1]]
+    first = groups(batch(api, *posts, key="k"))
+    publish_due()
+
+    again = batch(api, *posts, key="k")
+
+    assert again["idempotency-replayed"] == "true"
+    assert groups(again) == [read(api, group) for group in first]
+    assert {group["status"] for group in groups(again)} == {"published"}
+    assert PostGroup.objects.count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fifty_at_once_with_one_key_make_the_groups_once(
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    posts = [body_for(telegram_account, text=f"{n}", scheduled_at=at) for n, at in enumerate((LATER, TOMORROW))]
+
+    answers = at_once(50, lambda n: batch(api, *posts, key="k"))
+
+    shown = [[group["id"] for group in groups(answer)] for answer in answers]
+    assert all(each == shown[0] for each in shown)
+    assert sum("idempotency-replayed" not in answer for answer in answers) == 1
+    assert (PostGroup.objects.count(), LedgerEntry.objects.count(), Event.objects.count()) == (2, 2, 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_batches_at_the_last_cent_are_taken_whole_or_not_at_all(
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=5)
+    at = (LATER, TOMORROW)
+
+    def send(n: int) -> int:
+        times = at if n % 2 else at[::-1]  # in either order: they must not wait for each other's months
+        posts = [body_for(telegram_account, text=f"{n} {when}", scheduled_at=when) for when in times for _ in range(2)]
+        return int(batch(api, *posts).status_code)
+
+    statuses = at_once(8, send)
+
+    assert sorted(statuses) == [201] * 2 + [402] * 6
+    assert [row.held_cents for row in MonthCounter.objects.order_by("month")] == [4, 4]
+    assert PostGroup.objects.count() == 8
+    assert billing.drift() == []
+
+
+@pytest.mark.parametrize(
+    ("mode", "fields", "outcome"),
+    [
+        ("draft", {"draft": True}, "draft"),
+        ("draft", {}, "AGENT_MODE_FORBIDS"),
+        ("requires_confirmation", {"scheduled_at": TOMORROW}, "pending_confirmation"),
+        ("dry_run", {}, "preview"),
+    ],
+)
+def test_the_agents_mode_is_a_ceiling_for_each_post(
+    agent_client: Any, account: ConnectedAccount, clock: Any, mode: str, fields: dict[str, Any], outcome: str
+) -> None:
+    answer = batch(agent_client(default_mode=mode), body_for(account, draft=True), body_for(account, **fields))
+
+    if outcome == "AGENT_MODE_FORBIDS":
+        assert_envelope(answer, 403, outcome)
+    elif outcome == "preview":
+        assert answer.json()["dry_run"] is True
+    else:
+        assert [group["status"] for group in groups(answer)] == ["draft", outcome]
+    assert PostGroup.objects.count() == (0 if outcome in ("AGENT_MODE_FORBIDS", "preview") else 2)
+
+
+def test_each_post_needs_its_own_scope(key_with: Any, account: ConnectedAccount, clock: Any) -> None:
+    client = key_with("posts.draft", "posts.schedule")
+    fit = [body_for(account, draft=True), body_for(account, scheduled_at=TOMORROW)]
+
+    assert len(groups(batch(client, *fit))) == 2
+    assert_envelope(batch(client, *fit, body_for(account)), 403, "SCOPE_MISSING")
+    assert_envelope(batch(key_with("posts.read"), *fit), 403, "SCOPE_MISSING")
+    assert PostGroup.objects.count() == 2
+
+
+def test_people_name_the_workspace(
+    workspace: Workspace, owner: User, teammate: User, stranger: User, account: ConnectedAccount
+) -> None:
+    draft = body_for(account, draft=True)
+
+    assert fields_of(batch(as_user(owner), draft), 422, "VALIDATION_FAILED") == ["workspace_id"]
+    for person, where in ((stranger, workspace.id), (owner, Workspace.objects.get(owner_user=stranger).id)):
+        assert fields_of(batch(as_user(person), draft, workspace_id=where), 422, "VALIDATION_FAILED") == [
+            "workspace_id"
+        ]
+    assert_envelope(batch(as_user(teammate), draft, workspace_id=workspace.id), 403, "FORBIDDEN")
+    named = draft | {"workspace_id": workspace.id}
+    assert len(groups(batch(as_user(owner), named, draft, workspace_id=workspace.id))) == 2
+
+
+def test_a_batch_makes_what_single_calls_would_make(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+    body = body_for(account, scheduled_at=TOMORROW, webhook_url="https://hooks.example.com/", metadata={"a": "b"})
+    single = create(api, account, **{name: body[name] for name in ("scheduled_at", "webhook_url", "metadata")})
+
+    [batched] = groups(batch(api, body))
+
+    own = ("id", "trace_id", "targets")
+    assert {**single, **dict.fromkeys(own)} == {**batched, **dict.fromkeys(own)}
+    assert {**single["targets"][0], "id": ""} == {**batched["targets"][0], "id": ""}

@@ -1,0 +1,165 @@
+"""GET /posts/search: the workspace's groups by filters that combine, newest first."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import ConnectedAccount
+from agents.models import Agent
+from config.db.ids import new_id
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory, AgentFactory
+from tests.people import as_user
+from tests.posts.rows import TOMORROW, create
+from workspaces.models import User, Workspace
+
+
+def search(client: ApiClient, workspace: Workspace, **filters: Any) -> Any:
+    return client.get(f"/posts/search?{urlencode({'workspace_id': workspace.id, **filters})}")
+
+
+def ids(answer: Any) -> list[str]:
+    assert answer.status_code == 200, answer.content
+    return [post["id"] for post in answer.json()["posts"]]
+
+
+def test_an_item_tells_its_time_in_the_zone_of_the_workspace(
+    api: ApiClient, workspace: Workspace, account: ConnectedAccount, clock: Any
+) -> None:
+    Workspace.objects.update(default_timezone="America/St_Johns")
+    group = create(api, account, scheduled_at=TOMORROW)
+    without = create(api, account)
+
+    told = search(api, workspace).json()
+
+    item = {"text": "Hello", "sandbox": True}
+    target = {"platform": "bluesky", "connected_account_id": account.id, "status": "pending"}
+    assert told == {
+        "posts": [
+            {
+                "id": without["id"],
+                "status": "publishing",
+                "scheduled_at": None,
+                "local_time": None,
+                **item,
+                "targets": [{"id": without["targets"][0]["id"], **target}],
+            },
+            {
+                "id": group["id"],
+                "status": "scheduled",
+                "scheduled_at": TOMORROW,
+                "local_time": "09:30",
+                **item,
+                "targets": [{"id": group["targets"][0]["id"], **target}],
+            },
+        ],
+        "next_cursor": None,
+    }
+
+
+def test_filters_combine(
+    api: ApiClient, agent_client: Any, workspace: Workspace, accounts: list[ConnectedAccount], clock: Any
+) -> None:
+    draft = create(api, *accounts[:2], draft=True, scheduled_at=TOMORROW)["id"]
+    clock.shift(60)
+    scheduled = create(agent_client(), accounts[0], scheduled_at=TOMORROW)["id"]
+    agent = Agent.objects.get().id
+    idle = AgentFactory(workspace=workspace).id
+    first, second = "2027-03-10T12:00:00Z", "2027-03-10T12:01:00Z"
+    for filters, expected in (
+        ({}, [scheduled, draft]),
+        ({"status": "draft"}, [draft]),
+        ({"status": "failed"}, []),
+        ({"platform": "bluesky"}, [scheduled, draft]),
+        ({"platform": "mastodon"}, [draft]),
+        ({"account_id": accounts[1].id}, [draft]),
+        ({"platform": "mastodon", "account_id": accounts[0].id}, []),
+        ({"agent_id": agent}, [scheduled]),
+        ({"agent_id": idle}, []),
+        ({"agent_id": agent, "status": "draft"}, []),
+        ({"created_after": first}, [scheduled]),
+        ({"created_before": second}, [draft]),
+        ({"created_after": first, "created_before": second}, []),
+        ({"created_after": "2027-03-10T13:59:59+02:00", "created_before": second}, [draft]),
+        ({"created_after": "0001-01-01T00:00:00Z", "created_before": "9999-12-31T23:59:59Z"}, [scheduled, draft]),
+    ):
+        assert ids(search(api, workspace, **filters)) == expected, filters
+
+
+def test_pages_go_on_from_newest_to_oldest(
+    api: ApiClient, workspace: Workspace, account: ConnectedAccount, clock: Any
+) -> None:
+    made = [create(api, account, draft=True)["id"] for _ in range(5)]
+
+    met: list[str] = []
+    cursor: dict[str, str] = {}
+    for _ in range(3):
+        answer = search(api, workspace, status="draft", limit=2, **cursor)
+        met += ids(answer)
+        cursor = {"cursor": answer.json()["next_cursor"]}
+
+    assert met == made[::-1]
+    assert cursor == {"cursor": None}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("status", "done"),
+        ("platform", "myspace"),
+        ("account_id", "acc_1"),
+        ("agent_id", "acc_1"),
+        ("created_after", "2027-03-10"),
+        ("created_before", "2027-02-30T00:00:00Z"),
+        ("limit", "0"),
+        ("cursor", "x"),
+        ("text", "Hello"),
+    ],
+)
+def test_what_is_not_right_is_refused_by_name(api: ApiClient, workspace: Workspace, field: str, value: str) -> None:
+    details = assert_envelope(search(api, workspace, **{field: value}), 422, "VALIDATION_FAILED")["details"]
+
+    assert [detail["field"] for detail in details] == [field]
+
+
+@pytest.mark.parametrize("field", ["account_id", "agent_id"])
+def test_what_another_workspace_holds_is_not_found(api: ApiClient, workspace: Workspace, field: str) -> None:
+    foreign = {"account_id": AccountFactory, "agent_id": AgentFactory}[field]().id
+    told = [
+        {**assert_envelope(search(api, workspace, **{field: each}), 404, "NOT_FOUND"), "trace_id": ""}
+        for each in (foreign, new_id(foreign[:3]))
+    ]
+
+    assert told[0] == told[1]
+
+
+def test_members_may_look_and_strangers_find_nothing(
+    api: ApiClient, workspace: Workspace, key_with: Any, account: ConnectedAccount, teammate: User, stranger: User
+) -> None:
+    group = create(api, account, draft=True)
+
+    assert ids(search(as_user(teammate), workspace)) == [group["id"]]
+    assert_envelope(search(as_user(stranger), workspace), 404, "NOT_FOUND")
+    assert_envelope(search(api, Workspace.objects.get(owner_user=stranger)), 404, "NOT_FOUND")
+    assert_envelope(search(key_with("posts.draft"), workspace), 403, "SCOPE_MISSING")
+
+
+@pytest.mark.parametrize("posts", [1, 5])
+def test_a_search_takes_four_statements_however_much_it_finds(
+    api: ApiClient,
+    workspace: Workspace,
+    accounts: list[ConnectedAccount],
+    clock: Any,
+    django_assert_num_queries: DjangoAssertNumQueries,
+    posts: int,
+) -> None:
+    for _ in range(posts):
+        create(api, *accounts, scheduled_at=TOMORROW)
+    with django_assert_num_queries(4):  # the key, the groups, their targets, the workspace's time zone
+        answer = search(api, workspace)
+    assert len(ids(answer)) == posts

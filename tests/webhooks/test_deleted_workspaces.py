@@ -1,0 +1,29 @@
+"""The signing secrets of deleted workspaces are destroyed by a sweep, and nothing is signed for them any more."""
+
+from __future__ import annotations
+
+from config.api.caller import system_caller
+from tests.factories import WorkspaceFactory
+from tests.fakes.receiver import Receiver
+from tests.webhooks.rows import make_delivery
+from webhooks import services
+from webhooks.models import SigningSecret
+from webhooks.tasks import destroy_secrets_of_deleted
+from workspaces.models import Workspace
+
+
+def test_the_secret_is_destroyed_and_nothing_makes_a_new_one(workspace: Workspace, receiver: Receiver) -> None:
+    other = WorkspaceFactory.create()
+    for one in (workspace, other):
+        services.read_signing_secret(caller=system_caller(one.id), workspace_id=one.id)
+    waiting = make_delivery(workspace, receiver.url)
+    assert destroy_secrets_of_deleted() == 0
+    Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
+
+    assert [destroy_secrets_of_deleted() for _ in range(2)] == [1, 0]
+    services.deliver_due()
+
+    assert list(SigningSecret.objects.values_list("pk", flat=True)) == [other.pk]
+    waiting.refresh_from_db()
+    assert (waiting.status, waiting.last_error) == ("dead_letter", "The workspace was deleted.")
+    assert list(receiver.requests) == []

@@ -1,0 +1,13 @@
+"""What the beat has done with signing secrets."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from webhooks.services import destroy_secrets_of_deleted_workspaces
+
+
+@shared_task
+def destroy_secrets_of_deleted() -> int:
+    """Destroy the signing secrets of deleted workspaces."""
+    return destroy_secrets_of_deleted_workspaces()

@@ -1,0 +1,48 @@
+"""Making and deleting users."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from auditlog.services import record
+from config.api.caller import Caller, absent
+from workspaces import selectors
+from workspaces.models import Member, User, Workspace
+from workspaces.services.delete import mark_deleted
+
+
+@dataclass(frozen=True)
+class UserDeleted:
+    """A user who is forgotten, and the workspaces that went with them."""
+
+    user: User
+    deleted_workspaces: list[Workspace]
+
+
+def create_user(*, email: str, display_name: str = "", **identity: str) -> User:
+    """A person; `identity`: identity_issuer and identity_subject where a provider knows them."""
+    return User.objects.create_user(email=email, display_name=display_name, **identity)
+
+
+def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserDeleted:
+    """Forget who the caller is: name, address and identity go, sessions and tokens end, roles elsewhere are given up.
+
+    The active workspaces that they own are deleted; those that are paused stay as they are. Raises UserSessionRequired
+    for keys, NotFound for another's id.
+    """
+    found = selectors.user_of(caller=caller, user_id=user_id)
+    with transaction.atomic():
+        user = User.objects.select_for_update().filter(pk=found.pk, is_active=True).first()
+        if user is None:
+            raise absent(None, "user")
+        owned = list(selectors.active_workspaces_of(user=user).select_for_update(no_key=True))
+        user.erase()
+        if not dry_run:
+            user.save()
+            Member.objects.filter(user=user).exclude(role=Member.Role.OWNER).delete()
+            for workspace in owned:
+                mark_deleted(caller=caller, workspace=workspace)
+        record(caller=caller, operation="users.delete", resource_type="user", resource_id=user.id, dry_run=dry_run)
+    return UserDeleted(user, owned)
