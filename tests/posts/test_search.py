@@ -53,7 +53,7 @@ def test_an_item_tells_its_time_in_the_zone_of_the_workspace(
                 "id": group["id"],
                 "status": "scheduled",
                 "scheduled_at": TOMORROW,
-                "local_time": "09:30",
+                "local_time": "08:30",
                 **item,
                 "targets": [{"id": group["targets"][0]["id"], **target}],
             },
