@@ -83,8 +83,10 @@ def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
 
 
 def respond(error: errors.ApiError) -> JsonResponse:
-    """The envelope as a plain Django response."""
-    return JsonResponse(error.envelope(), status=error.status, headers=error.headers)
+    """The envelope as a plain Django response; its length is told here, since some never pass CommonMiddleware."""
+    response = JsonResponse(error.envelope(), status=error.status, headers=error.headers)
+    response["Content-Length"] = str(len(response.content))
+    return response
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:

@@ -36,14 +36,16 @@ ERROR_STATUSES = {
     "503": "Not at the moment; `Retry-After` says when to try again.",
 }
 RATE_LIMIT_HEADERS = {
-    name: {"schema": {"type": "integer"}, "description": text}
+    name: {"schema": {"type": "integer"}, "description": text, "required": True}
     for name, text in {
         "RateLimit-Limit": "Requests a minute.",
         "RateLimit-Remaining": "Requests left at this moment.",
         "RateLimit-Reset": "Seconds until all of them are left again.",
     }.items()
 }
-TRACE_HEADER = {"x-trace-id": {"schema": {"type": "string"}, "description": "The request's trace identifier."}}
+TRACE_HEADER = {
+    "x-trace-id": {"schema": {"type": "string"}, "description": "The request's trace identifier.", "required": True}
+}
 
 # The document tells of itself as well; it is served by a plain view (config/api/views.py).
 DOCUMENT_OPERATION = {
