@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime
+from functools import reduce
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, or_
 from typing import Any
 
 from django.db import models, transaction
@@ -83,6 +84,21 @@ def release_many(*, target_ids: Iterable[str], failed: bool) -> None:
     if failed:
         for key, ended in _grouped(holds, "workspace_id", "month", "agent_id", "platform"):
             _count_usage(key, failed=ended.targets)
+
+
+def lock_months(*, target_ids: Iterable[str], workspace_id: str, agent_id: str | None, due: datetime) -> None:
+    """Lock the month counters that these targets' holds stand in and those that a hold for `due` will enter.
+
+    For who releases and holds in one transaction: from one month to another and back, two would wait for each other.
+    """
+    _require_transaction()
+    holds = LedgerEntry.objects.filter(target_id__in=list(target_ids), kind=Kind.HOLD)
+    counters = {(workspace_id, month_of(due)), (agent_id or "", month_of(due))}
+    for hold_agent_id, hold_workspace_id, month in holds.values_list("agent_id", "workspace_id", "month"):
+        counters |= {(hold_agent_id, month), (hold_workspace_id, month)}
+    wanted = reduce(or_, (Q(holder_id=holder_id, month=month) for holder_id, month in counters))
+    # By their prefixes agents come before workspaces, as everywhere.
+    list(MonthCounter.objects.filter(wanted).order_by("holder_id", "month").select_for_update())
 
 
 def _require_transaction() -> None:

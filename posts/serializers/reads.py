@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from accounts.platforms.registry import PLATFORMS
 from billing.serializers import SpendCapSerializer
-from config.api.serializers import preview_of
+from config.api.serializers import RepairHintSerializer, preview_of
 from posts.bodies import PostGroupSerializer
 from posts.models import PostGroup
 from posts.planning import issue_body
@@ -38,13 +38,6 @@ class PostCreatedSerializer(serializers.Serializer):
     def to_representation(self, instance: Any) -> dict[str, Any]:
         shown = super().to_representation(instance)
         return {"sandbox": True, **shown} if shown["post_group"]["sandbox"] else shown
-
-
-class RepairHintSerializer(serializers.Serializer):
-    action = serializers.CharField()
-    field = serializers.CharField()
-    value = serializers.CharField(required=False)
-    explanation = serializers.CharField()
 
 
 class IssueSerializer(serializers.Serializer):

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from auditlog.services import record
 from billing import selectors as billing
-from billing.services import hold
+from billing.services import hold, lock_months
 from config.api.caller import Caller, require
 from config.api.errors import Conflict, InvalidState, ValidationFailed
 from config.db.bell import ring
@@ -95,10 +95,12 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
         raise too_late(locked)
     if locked.content_version != group.content_version:
         raise Conflict("Somebody else has changed the group in the meantime.")
+    targets, paying = [target.id for target in group.targets.all()], payer(caller, group)
+    lock_months(target_ids=targets, workspace_id=group.workspace_id, agent_id=paying, due=plan.due)
     take_back(locked)
     _write_targets(group, plan)
     if plan.released and plan.charges:
-        hold(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=plan.charges, due=plan.due)
+        hold(workspace_id=group.workspace_id, agent_id=paying, charges=plan.charges, due=plan.due)
     edited = plan.group
     PostGroup.objects.filter(pk=group.pk).update(
         status=edited.status,

@@ -8,38 +8,20 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
-from billing import selectors as billing
-from billing.models import DayCounter, LedgerEntry, MonthCounter
-from config.api.models import IdempotencyRecord
+from billing.models import LedgerEntry
 from config.db.ids import new_id
-from posts.models import PostGroup, PostTarget
+from posts.models import PostGroup
 from posts.publishing.duty import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
-from tests.factories import AccountFactory
 from tests.people import as_user
+from tests.posts.calls import assert_nothing_written, batch, groups_in
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
 from webhooks.models import Event
 from workspaces.models import User, Workspace
 
 LATER = "2027-04-02T12:00:00Z"
-
-
-def batch(client: ApiClient, *posts: dict[str, Any], key: str | None = None, **fields: Any) -> Any:
-    headers = {"idempotency_key": key} if key else {}
-    return client.post("/posts/batch", {"posts": list(posts), **fields}, **headers)
-
-
-def groups(answer: Any) -> list[dict[str, Any]]:
-    assert answer.status_code == 201, answer.content
-    assert set(answer.json()) == {"post_groups"}
-    return list(answer.json()["post_groups"])
-
-
-def assert_nothing_written() -> None:
-    for model in (PostGroup, PostTarget, LedgerEntry, MonthCounter, DayCounter, Event, IdempotencyRecord):
-        assert not model._default_manager.exists(), model
 
 
 def fields_of(answer: Any, status: int, code: str) -> list[str]:
@@ -49,7 +31,7 @@ def fields_of(answer: Any, status: int, code: str) -> list[str]:
 def test_groups_of_all_kinds_are_made_in_the_order_of_the_request(
     api: ApiClient, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
-    made = groups(
+    made = groups_in(
         batch(
             api,
             body_for(accounts[0], text="Later", scheduled_at=LATER),
@@ -115,7 +97,7 @@ def test_the_repair_of_an_issue_names_its_place_in_the_batch(api: ApiClient, acc
 
     assert issue["repair_hint"]["field"] == issue["field"] == "posts[1].targets[0].text"
     second["targets"][0]["text"] = issue["repair_hint"]["value"]
-    assert len(groups(batch(api, first, second))) == 2
+    assert len(groups_in(batch(api, first, second))) == 2
 
 
 @pytest.mark.parametrize(("number", "status"), [(0, 422), (100, 201), (101, 422)])
@@ -124,77 +106,9 @@ def test_a_batch_has_1_to_100_posts(api: ApiClient, account: ConnectedAccount, n
 
     assert answer.status_code == status
     if status == 201:
-        assert [group["text"] for group in groups(answer)] == [f"{n}" for n in range(100)]
+        assert [group["text"] for group in groups_in(answer)] == [f"{n}" for n in range(100)]
     else:
         assert fields_of(answer, 422, "VALIDATION_FAILED") == ["posts"]
-
-
-def test_money_of_all_is_held_each_in_its_month(
-    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
-) -> None:
-    x = AccountFactory(workspace=workspace, platform="x", sandbox=False)
-    batch(
-        api,
-        body_for(telegram_account, x, scheduled_at=LATER),
-        body_for(x),
-        body_for(telegram_account, scheduled_at=TOMORROW),
-        body_for(x, draft=True),
-    )
-
-    months = MonthCounter.objects.filter(holder_id=workspace.id).order_by("month")
-    assert [(row.month.month, row.held_cents) for row in months] == [(3, 3), (4, 3)]
-    assert billing.drift() == []
-
-
-@pytest.mark.parametrize("dry_run", [False, True])
-@pytest.mark.parametrize(
-    ("limits", "free", "status", "code"),
-    [
-        ({}, 2, 402, "SPEND_CAP_EXCEEDED"),
-        ({"monthly_spend_cap_cents": 2}, 100, 402, "SPEND_CAP_EXCEEDED"),
-        ({"posts_per_day_cap": 2}, 100, 429, "POSTS_PER_DAY_CAP_EXCEEDED"),
-    ],
-)
-def test_caps_count_all_posts_together_in_the_preview_too(
-    agent_client: Any,
-    telegram_account: ConnectedAccount,
-    clock: Any,
-    limits: dict[str, int],
-    free: int,
-    status: int,
-    code: str,
-    dry_run: bool,
-) -> None:
-    Workspace.objects.update(free_monthly_credit_cents=free)
-    client = agent_client(**limits)
-    three = [body_for(telegram_account, text=f"{n}", scheduled_at=TOMORROW) for n in range(3)]
-
-    assert_envelope(batch(client, *three, dry_run=dry_run, key="k"), status, code)
-
-    assert_nothing_written()
-    assert batch(client, *three[:2], dry_run=dry_run).status_code == 201
-
-
-def test_what_lies_in_another_month_and_day_does_not_count(
-    agent_client: Any, telegram_account: ConnectedAccount, clock: Any
-) -> None:
-    Workspace.objects.update(free_monthly_credit_cents=1)
-    client = agent_client(posts_per_day_cap=1)
-    posts = [body_for(telegram_account, scheduled_at=at) for at in (LATER, TOMORROW)]
-
-    for dry_run in (True, False):
-        assert batch(client, *posts, dry_run=dry_run).status_code == 201
-    assert_envelope(batch(client, *posts), 402, "SPEND_CAP_EXCEEDED")
-    assert billing.drift() == []
-
-
-def test_the_preview_of_a_refusal_is_the_refusal(api: ApiClient, telegram_account: ConnectedAccount) -> None:
-    Workspace.objects.update(free_monthly_credit_cents=1)
-    posts = [body_for(telegram_account), body_for(telegram_account)]
-
-    told = [assert_envelope(batch(api, *posts, dry_run=dry), 402, "SPEND_CAP_EXCEEDED") for dry in (True, False)]
-
-    assert {**told[0], "trace_id": ""} == {**told[1], "trace_id": ""}
 
 
 def test_a_preview_tells_the_plan_of_all_and_writes_nothing(
@@ -235,14 +149,14 @@ def test_a_preview_tells_the_plan_of_all_and_writes_nothing(
 
 def test_a_replay_shows_the_groups_as_they_stand_now(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
     posts = [body_for(account, text=account.platform) for account in accounts[::-1]]
-    first = groups(batch(api, *posts, key="k"))
+    first = groups_in(batch(api, *posts, key="k"))
     publish_due()
 
     again = batch(api, *posts, key="k")
 
     assert again["idempotency-replayed"] == "true"
-    assert groups(again) == [read(api, group) for group in first]
-    assert {group["status"] for group in groups(again)} == {"published"}
+    assert groups_in(again) == [read(api, group) for group in first]
+    assert {group["status"] for group in groups_in(again)} == {"published"}
     assert PostGroup.objects.count() == 3
 
 
@@ -254,30 +168,10 @@ def test_fifty_at_once_with_one_key_make_the_groups_once(
 
     answers = at_once(50, lambda n: batch(api, *posts, key="k"))
 
-    shown = [[group["id"] for group in groups(answer)] for answer in answers]
+    shown = [[group["id"] for group in groups_in(answer)] for answer in answers]
     assert all(each == shown[0] for each in shown)
     assert sum("idempotency-replayed" not in answer for answer in answers) == 1
     assert (PostGroup.objects.count(), LedgerEntry.objects.count(), Event.objects.count()) == (2, 2, 2)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_batches_at_the_last_cent_are_taken_whole_or_not_at_all(
-    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
-) -> None:
-    Workspace.objects.update(free_monthly_credit_cents=5)
-    at = (LATER, TOMORROW)
-
-    def send(n: int) -> int:
-        times = at if n % 2 else at[::-1]  # in either order: they must not wait for each other's months
-        posts = [body_for(telegram_account, text=f"{n} {when}", scheduled_at=when) for when in times for _ in range(2)]
-        return int(batch(api, *posts).status_code)
-
-    statuses = at_once(8, send)
-
-    assert sorted(statuses) == [201] * 2 + [402] * 6
-    assert [row.held_cents for row in MonthCounter.objects.order_by("month")] == [4, 4]
-    assert PostGroup.objects.count() == 8
-    assert billing.drift() == []
 
 
 @pytest.mark.parametrize(
@@ -299,7 +193,7 @@ def test_the_agents_mode_is_a_ceiling_for_each_post(
     elif outcome == "preview":
         assert answer.json()["dry_run"] is True
     else:
-        assert [group["status"] for group in groups(answer)] == ["draft", outcome]
+        assert [group["status"] for group in groups_in(answer)] == ["draft", outcome]
     assert PostGroup.objects.count() == (0 if outcome in ("AGENT_MODE_FORBIDS", "preview") else 2)
 
 
@@ -307,7 +201,7 @@ def test_each_post_needs_its_own_scope(key_with: Any, account: ConnectedAccount,
     client = key_with("posts.draft", "posts.schedule")
     fit = [body_for(account, draft=True), body_for(account, scheduled_at=TOMORROW)]
 
-    assert len(groups(batch(client, *fit))) == 2
+    assert len(groups_in(batch(client, *fit))) == 2
     assert_envelope(batch(client, *fit, body_for(account)), 403, "SCOPE_MISSING")
     assert_envelope(batch(key_with("posts.read"), *fit), 403, "SCOPE_MISSING")
     assert PostGroup.objects.count() == 2
@@ -325,14 +219,14 @@ def test_people_name_the_workspace(
         ]
     assert_envelope(batch(as_user(teammate), draft, workspace_id=workspace.id), 403, "FORBIDDEN")
     named = draft | {"workspace_id": workspace.id}
-    assert len(groups(batch(as_user(owner), named, draft, workspace_id=workspace.id))) == 2
+    assert len(groups_in(batch(as_user(owner), named, draft, workspace_id=workspace.id))) == 2
 
 
 def test_a_batch_makes_what_single_calls_would_make(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     body = body_for(account, scheduled_at=TOMORROW, webhook_url="https://hooks.example.com/", metadata={"a": "b"})
     single = create(api, account, **{name: body[name] for name in ("scheduled_at", "webhook_url", "metadata")})
 
-    [batched] = groups(batch(api, body))
+    [batched] = groups_in(batch(api, body))
 
     own = ("id", "trace_id", "targets")
     assert {**single, **dict.fromkeys(own)} == {**batched, **dict.fromkeys(own)}

@@ -129,7 +129,7 @@ def test_what_is_not_right_is_refused_by_name(api: ApiClient, workspace: Workspa
 
 @pytest.mark.parametrize("field", ["account_id", "agent_id"])
 def test_what_another_workspace_holds_is_not_found(api: ApiClient, workspace: Workspace, field: str) -> None:
-    foreign = {"account_id": AccountFactory, "agent_id": AgentFactory}[field]().id
+    foreign = (AccountFactory.create() if field == "account_id" else AgentFactory.create()).id
     told = [
         {**assert_envelope(search(api, workspace, **{field: each}), 404, "NOT_FOUND"), "trace_id": ""}
         for each in (foreign, new_id(foreign[:3]))

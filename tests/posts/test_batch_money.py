@@ -1,0 +1,109 @@
+"""The money of a batch: held for all of it, or for none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from billing import selectors as billing
+from billing.models import MonthCounter
+from posts.models import PostGroup
+from tests.at_once import at_once
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory
+from tests.posts.calls import assert_nothing_written, batch
+from tests.posts.rows import TOMORROW, body_for
+from workspaces.models import Workspace
+
+LATER = "2027-04-02T12:00:00Z"
+
+
+def test_money_of_all_is_held_each_in_its_month(
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    x = AccountFactory(workspace=workspace, platform="x", sandbox=False)
+    batch(
+        api,
+        body_for(telegram_account, x, scheduled_at=LATER),
+        body_for(x),
+        body_for(telegram_account, scheduled_at=TOMORROW),
+        body_for(x, draft=True),
+    )
+
+    months = MonthCounter.objects.filter(holder_id=workspace.id).order_by("month")
+    assert [(row.month.month, row.held_cents) for row in months] == [(3, 3), (4, 3)]
+    assert billing.drift() == []
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize(
+    ("limits", "free", "status", "code"),
+    [
+        ({}, 2, 402, "SPEND_CAP_EXCEEDED"),
+        ({"monthly_spend_cap_cents": 2}, 100, 402, "SPEND_CAP_EXCEEDED"),
+        ({"posts_per_day_cap": 2}, 100, 429, "POSTS_PER_DAY_CAP_EXCEEDED"),
+    ],
+)
+def test_caps_count_all_posts_together_in_the_preview_too(
+    agent_client: Any,
+    telegram_account: ConnectedAccount,
+    clock: Any,
+    limits: dict[str, int],
+    free: int,
+    status: int,
+    code: str,
+    dry_run: bool,
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=free)
+    client = agent_client(**limits)
+    three = [body_for(telegram_account, text=f"{n}", scheduled_at=TOMORROW) for n in range(3)]
+
+    assert_envelope(batch(client, *three, dry_run=dry_run, key="k"), status, code)
+
+    assert_nothing_written()
+    assert batch(client, *three[:2], dry_run=dry_run).status_code == 201
+
+
+def test_what_lies_in_another_month_and_day_does_not_count(
+    agent_client: Any, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=1)
+    client = agent_client(posts_per_day_cap=1)
+    posts = [body_for(telegram_account, scheduled_at=at) for at in (LATER, TOMORROW)]
+
+    for dry_run in (True, False):
+        assert batch(client, *posts, dry_run=dry_run).status_code == 201
+    assert_envelope(batch(client, *posts), 402, "SPEND_CAP_EXCEEDED")
+    assert billing.drift() == []
+
+
+def test_the_preview_of_a_refusal_is_the_refusal(api: ApiClient, telegram_account: ConnectedAccount) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=1)
+    posts = [body_for(telegram_account), body_for(telegram_account)]
+
+    told = [assert_envelope(batch(api, *posts, dry_run=dry), 402, "SPEND_CAP_EXCEEDED") for dry in (True, False)]
+
+    assert {**told[0], "trace_id": ""} == {**told[1], "trace_id": ""}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_batches_at_the_last_cent_are_taken_whole_or_not_at_all(
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=5)
+    at = (LATER, TOMORROW)
+
+    def send(n: int) -> int:
+        times = at if n % 2 else at[::-1]  # in either order: they must not wait for each other's months
+        posts = [body_for(telegram_account, text=f"{n} {when}", scheduled_at=when) for when in times for _ in range(2)]
+        return int(batch(api, *posts).status_code)
+
+    statuses = at_once(8, send)
+
+    assert sorted(statuses) == [201] * 2 + [402] * 6
+    assert [row.held_cents for row in MonthCounter.objects.order_by("month")] == [4, 4]
+    assert PostGroup.objects.count() == 8
+    assert billing.drift() == []

@@ -1,0 +1,278 @@
+"""POST /posts/{id}/resolve: somebody has looked whether an unconfirmed target is out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from auditlog.models import AuditEntry
+from billing import selectors as billing
+from billing.models import MonthCounter, UsageTotal
+from config.db.ids import new_id
+from posts.publishing.duty import publish_due
+from tests.at_once import at_once
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.people import as_user
+from tests.posts.rows import create, events_of, kinds_of, read
+from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from workspaces.models import User, Workspace
+
+LINK = "https://t.me/example/1"
+OUT: dict[str, Any] = {"permalink": LINK}
+NOT_OUT: dict[str, Any] = {"published": False}
+
+
+def resolve(client: ApiClient, group: dict[str, Any], index: int = 0, key: str | None = None, **fields: Any) -> Any:
+    body = {"target_id": group["targets"][index]["id"], **fields}
+    return client.post(f"/posts/{group['id']}/resolve", body, **({"idempotency_key": key} if key else {}))
+
+
+def resolved(answer: Any) -> dict[str, Any]:
+    assert answer.status_code == 200, answer.content
+    return dict(answer.json()["post_group"])
+
+
+@pytest.fixture
+def lost(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    clock: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> dict[str, Any]:
+    """A real post of which nobody knows whether it is out; the next try would go through."""
+    with monkeypatch.context() as patch:
+        patch.setattr(scripted, "send", staticmethod(lambda content: 1 / 0))
+        group = create(api, telegram_account)
+        publish_due()
+    clock.shift(60)
+    return read(api, group)
+
+
+def month_of(workspace: Workspace) -> tuple[int, int]:
+    row = MonthCounter.objects.get(holder_id=workspace.id)
+    return row.held_cents, row.settled_cents
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "month", "usage"),
+    [
+        (OUT, "published", (0, 1), (1, 0, 1)),
+        ({**OUT, "published": True}, "published", (0, 1), (1, 0, 1)),
+        (NOT_OUT, "failed", (0, 0), (0, 1, 0)),
+    ],
+)
+def test_what_was_seen_is_the_outcome(
+    api: ApiClient,
+    workspace: Workspace,
+    lost: dict[str, Any],
+    said: dict[str, Any],
+    status: str,
+    month: tuple[int, int],
+    usage: tuple[int, int, int],
+) -> None:
+    assert (lost["status"], lost["cost_cents"], month_of(workspace)) == ("unconfirmed", 1, (1, 0))
+    preview = resolve(api, lost, **said, dry_run=True).json()
+    assert (read(api, lost), kinds_of(lost), month_of(workspace)) == (lost, ["post.unconfirmed"], (1, 0))
+
+    group = resolved(resolve(api, lost, **said))
+
+    [target] = group["targets"]
+    assert (group["status"], target["status"], group["finished_at"]) == (status, status, "2027-03-10T12:01:00Z")
+    if status == "published":
+        assert (target["permalink"], target["error"], group["cost_cents"]) == (LINK, None, 1)
+        assert target["published_at"] == "2027-03-10T12:01:00Z"
+    else:
+        assert (target["permalink"], target["error"]["code"], group["cost_cents"]) == (None, "PLATFORM_REJECTED", 0)
+        preview["would_update"]["targets"][0]["error"]["trace_id"] = target["error"]["trace_id"]
+    assert group == read(api, lost)
+    assert preview == {
+        "dry_run": True,
+        "operation": "posts.resolve",
+        "request": {"target_id": target["id"], **said},
+        "would_update": group,
+    }
+    assert kinds_of(lost) == ["post.unconfirmed", f"post.{status}"]
+    assert events_of(lost)[-1]["data"] == {"post_group": group}
+    assert month_of(workspace) == month
+    assert list(UsageTotal.objects.values_list("published", "failed", "spend_cents")) == [usage]
+    assert billing.drift() == []
+    entries = AuditEntry.objects.filter(operation="posts.resolve").order_by("id").values_list("dry_run", "metadata")
+    facts = {"target_id": target["id"], "published": status == "published"}
+    assert list(entries) == [(True, facts), (False, facts)]
+
+
+def test_what_is_not_out_can_be_sent_again(
+    api: ApiClient, workspace: Workspace, lost: dict[str, Any], scripted: type[ScriptedPlatform]
+) -> None:
+    resolve(api, lost, **NOT_OUT)
+
+    assert api.post(f"/posts/{lost['id']}/retry").status_code == 200
+    assert publish_due() == 1
+
+    assert (read(api, lost)["status"], len(scripted.sent), month_of(workspace)) == ("published", 2, (0, 1))
+    assert billing.drift() == []
+
+
+def test_each_target_is_told_and_the_group_once_its_state_changes(
+    api: ApiClient, accounts: list[ConnectedAccount]
+) -> None:
+    group = create(api, *accounts, texts=["[sandbox:unknown]", "Hello", "[sandbox:unknown]"])
+    publish_due()
+    before = len(kinds_of(group))
+
+    assert resolved(resolve(api, group, 0, **OUT))["status"] == "unconfirmed"
+    assert kinds_of(group)[before:] == ["post.target.published"]
+    assert resolved(resolve(api, group, 2, **NOT_OUT))["status"] == "partial"
+    assert kinds_of(group)[before:] == ["post.target.published", "post.target.failed", "post.partial"]
+    assert [event["data"].get("target_id") for event in events_of(group)[before:]] == [
+        group["targets"][0]["id"],
+        group["targets"][2]["id"],
+        None,
+    ]
+
+
+def test_a_group_that_still_runs_goes_on(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
+    group = create(api, *accounts[:2], texts=["[sandbox:unknown]", "[sandbox:flaky]"])
+    publish_due()
+
+    running = resolved(resolve(api, group, 0, **OUT))
+
+    assert (running["status"], running["finished_at"]) == ("publishing", None)
+    assert kinds_of(group) == ["post.target.unconfirmed", "post.target.published"]
+    clock.shift(60)
+    publish_due()
+    assert read(api, group)["status"] == "published"
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({}, "permalink"),
+        ({"published": True}, "permalink"),
+        ({**OUT, **NOT_OUT}, "permalink"),
+        ({"permalink": ""}, "permalink"),
+        ({"permalink": None}, "permalink"),
+        ({"permalink": "javascript:alert(1)"}, "permalink"),
+        ({"permalink": "https://t.me/" + "a" * 2048}, "permalink"),
+        ({"published": "false"}, "published"),
+        ({"published": None}, "published"),
+        ({**OUT, "target_id": new_id("tgt")}, "target_id"),
+        ({**OUT, "target_id": "tgt_1"}, "target_id"),
+        ({**OUT, "note": "Seen"}, "note"),
+    ],
+)
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_what_does_not_say_it_is_refused(
+    api: ApiClient, lost: dict[str, Any], said: dict[str, Any], field: str, dry_run: bool
+) -> None:
+    details = assert_envelope(resolve(api, lost, **said, dry_run=dry_run), 422, "VALIDATION_FAILED")["details"]
+
+    assert [row["field"] for row in details] == [field]
+    assert read(api, lost) == lost
+
+
+def test_a_target_of_another_group_is_not_in_this_one(
+    api: ApiClient, lost: dict[str, Any], account: ConnectedAccount
+) -> None:
+    other = create(api, account, text="[sandbox:unknown]")
+    publish_due()
+
+    answer = resolve(api, lost, **OUT, target_id=other["targets"][0]["id"])
+
+    assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"][0]["code"] == "not_found"
+    assert read(api, other)["status"] == "unconfirmed"
+
+
+@pytest.mark.parametrize("text", ["Hello", "[sandbox:reject]", "[sandbox:flaky]"])
+def test_only_what_is_unconfirmed_is_resolved(api: ApiClient, account: ConnectedAccount, text: str) -> None:
+    group = create(api, account, text=text)
+    for said in (OUT, NOT_OUT):
+        for dry_run in (True, False):
+            assert_envelope(resolve(api, group, **said, dry_run=dry_run), 409, "INVALID_STATE")
+    publish_due()
+    before = read(api, group)
+
+    assert_envelope(resolve(api, group, **NOT_OUT), 409, "INVALID_STATE")
+    assert read(api, group) == before
+
+
+def test_who_may(
+    api: ApiClient,
+    lost: dict[str, Any],
+    key_with: Any,
+    agent_client: Any,
+    owner: User,
+    teammate: User,
+    stranger: User,
+    account: ConnectedAccount,
+) -> None:
+    for client, status, code in (
+        (as_user(stranger), 404, "NOT_FOUND"),
+        (as_user(teammate), 403, "FORBIDDEN"),
+        (key_with("posts.schedule", "posts.draft"), 403, "SCOPE_MISSING"),
+        (agent_client(default_mode="draft"), 403, "AGENT_MODE_FORBIDS"),
+        (agent_client(default_mode="requires_confirmation"), 403, "AGENT_MODE_FORBIDS"),
+        (agent_client(account_allowlist=[account.id]), 403, "ACCOUNT_NOT_ALLOWED"),
+    ):
+        assert_envelope(resolve(client, lost, **OUT), status, code)
+    assert resolve(agent_client(default_mode="dry_run"), lost, **OUT).json()["dry_run"] is True
+    assert read(api, lost) == lost
+    assert resolve(as_user(owner), lost, **OUT, dry_run=True).status_code == 200
+    allowed = agent_client(account_allowlist=[lost["targets"][0]["connected_account_id"]])
+    assert resolved(resolve(allowed, lost, **OUT))["status"] == "published"
+
+
+def test_a_repeated_call_with_its_key_is_replayed(api: ApiClient, workspace: Workspace, lost: dict[str, Any]) -> None:
+    first = resolve(api, lost, **OUT, key="k")
+    again = resolve(api, lost, **OUT, key="k")
+
+    assert (again.json(), again["idempotency-replayed"]) == (first.json(), "true")
+    assert month_of(workspace) == (0, 1)
+    assert_envelope(resolve(api, lost, **NOT_OUT), 409, "INVALID_STATE")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_contrary_words_at_once_settle_it_once(
+    api: ApiClient, workspace: Workspace, lost: dict[str, Any], scripted: type[ScriptedPlatform]
+) -> None:
+    def say(n: int) -> int:
+        return int(resolve(api, lost, **(OUT if n % 2 else NOT_OUT)).status_code)
+
+    assert sorted(at_once(8, say)) == [200] + [409] * 7
+    ended = read(api, lost)["status"]
+    assert kinds_of(lost) == ["post.unconfirmed", f"post.{ended}"]
+    assert month_of(workspace) == ((0, 1) if ended == "published" else (0, 0))
+    assert billing.drift() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_resolving_and_sending_again_at_once_is_one_of_the_two(
+    api: ApiClient,
+    workspace: Workspace,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for round_ in range(8):
+        monkeypatch.setattr(scripted, "send", staticmethod(lambda content: 1 / 0))
+        group = create(api, telegram_account, text=f"{round_}")
+        publish_due()
+        monkeypatch.setattr(scripted, "send", staticmethod(publish_it))
+
+        def race(n: int, group: dict[str, Any] = group) -> int:
+            path, again = f"/posts/{group['id']}/retry", {"include_unconfirmed": True}
+            return int((api.post(path, again) if n else resolve(api, group, **OUT)).status_code)
+
+        scripted.sent.clear()
+        said, retried = at_once(2, race)
+        publish_due()
+
+        assert {said, retried} == {200, 409}
+        assert len(scripted.sent) == (1 if retried == 200 else 0)
+        assert read(api, group)["status"] == "published"
+    assert month_of(workspace) == (0, 8)
+    assert billing.drift() == []

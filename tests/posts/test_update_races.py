@@ -1,0 +1,80 @@
+"""Edits that meet each other, the publisher, and the books."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from billing import selectors as billing
+from billing.models import MonthCounter
+from posts.publishing.duty import publish_due
+from tests.at_once import at_once
+from tests.conftest import ApiClient
+from tests.posts.calls import patch
+from tests.posts.rows import TOMORROW, create, kinds_of, read
+from tests.posts.scripted_platform import ScriptedPlatform
+from workspaces.models import Workspace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+APRIL = "2027-04-02T12:00:00Z"
+
+
+def test_an_edit_and_the_publisher_end_in_one_of_the_two(
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform]
+) -> None:
+    tomorrow = (timezone.now() + timedelta(days=1)).isoformat()
+    for _ in range(12):
+        group = create(api, telegram_account, text="First", scheduled_at=timezone.now().isoformat())
+        scripted.sent.clear()
+
+        def race(n: int, group: dict[str, Any] = group) -> int:
+            return publish_due() if n else patch(api, group, text="Second", scheduled_at=tomorrow).status_code
+
+        status, published = at_once(2, race)
+
+        ended = read(api, group)
+        if status == 200:
+            assert (ended["status"], ended["text"], scripted.sent) == ("scheduled", "Second", [])
+            assert kinds_of(group) == ["post.scheduled", "post.scheduled"]
+            api.delete(f"/posts/{group['id']}")
+        else:
+            assert (status, published, ended["status"], ended["text"]) == (409, 1, "published", "First")
+            assert [content.text for content in scripted.sent] == ["First"]
+    assert billing.drift() == []
+    assert sum(row.held_cents for row in MonthCounter.objects.all()) == 0
+
+
+def test_edits_at_once_follow_each_other_or_are_refused(
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    group = create(api, telegram_account, scheduled_at=TOMORROW)
+
+    statuses = at_once(8, lambda n: patch(api, group, text=f"{n}").status_code)
+
+    made = statuses.count(200)
+    assert set(statuses) <= {200, 409}
+    assert made >= 1
+    assert read(api, group)["content_version"] == 1 + made
+    assert MonthCounter.objects.get(holder_id=workspace.id).held_cents == 1
+    assert billing.drift() == []
+
+
+def test_moves_from_month_to_month_and_back_do_not_wait_for_each_other(
+    api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    both = (TOMORROW, APRIL)
+    groups = [create(api, telegram_account, text=f"{n}", scheduled_at=both[n % 2]) for n in range(8)]
+
+    for turn in (1, 2, 3):
+
+        def move(n: int, turn: int = turn) -> int:
+            return int(patch(api, groups[n], scheduled_at=both[(n + turn) % 2]).status_code)
+
+        assert at_once(8, move) == [200] * 8
+
+    assert [row.held_cents for row in MonthCounter.objects.order_by("month")] == [4, 4]
+    assert billing.drift() == []
