@@ -7,7 +7,7 @@ ifneq ($(ENVIRONMENT),production)
 run: export OUTBOUND_ALLOW_LOOPBACK ?= true
 endif
 
-.PHONY: help run test check format lock peers clean
+.PHONY: help run test check format lock peers contract clean
 
 help: ## list what make can do
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,15 +33,20 @@ format: .venv/development ## format the code and sort its imports
 peers: .venv/development ## tests against third-party programs (BLUESKY_PDS_URL=http://…)
 	$(BIN)/python -m pytest -m peer tests/peers $(ARGS)
 
+contract: .venv/development .venv-contract/installed ## fuzz a service, lint its document, generate clients (ARGS=60)
+	tests/contract/run_contract.sh $(ARGS)
+
 lock: .venv/development ## pin requirements.in and requirements-dev.in anew, with hashes and without addresses
 	$(BIN)/python -m pip install --quiet pip-tools
-	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-index-url \
-		--no-emit-find-links --output-file requirements-dev.txt requirements-dev.in
-	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-index-url \
-		--no-emit-find-links --constraint requirements-dev.txt --output-file requirements.txt requirements.in
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-options \
+		--output-file requirements-dev.txt requirements-dev.in
+	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-options \
+		--constraint requirements-dev.txt --output-file requirements.txt requirements.in
+	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-options \
+		--output-file requirements-contract.txt requirements-contract.in
 
-clean: ## remove the virtual environment and everything under var/
-	rm -rf .venv var
+clean: ## remove the virtual environments and everything under var/
+	rm -rf .venv .venv-contract var
 
 # The stamps say which requirements are installed. uv installs several times faster and is used where it is at hand.
 INSTALL = if command -v uv >/dev/null 2>&1 && [ -z "$$NO_UV" ] && uv pip install --python $(BIN)/python --quiet --require-hashes -r $(1); \
@@ -60,3 +65,9 @@ $(BIN)/python:
 	@echo "Installing the dependencies and the development tools …"
 	@$(call INSTALL,requirements-dev.txt)
 	@touch $@ .venv/runtime
+
+.venv-contract/installed: requirements-contract.txt
+	@echo "Installing the tools that read the contract …"
+	@$(PYTHON) -m venv .venv-contract
+	@.venv-contract/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-contract.txt
+	@touch $@

@@ -15,11 +15,12 @@ from accounts.models import ConnectedAccount
 from config.api import rate_limit
 from config.api.scopes import SCOPES
 from tests import factories
+from tests.contract.answers import assert_documented
 from workspaces.models import Member, User, Workspace
 
 
 class ApiClient:
-    """Speaks JSON with a bearer token. `answer.json()` is the body; every answer carries its trace id."""
+    """Speaks JSON with a bearer token. `answer.json()` is the body. Every answer is held against the OpenAPI document."""
 
     def __init__(self, token: str | None = None) -> None:
         self.token = token
@@ -31,7 +32,9 @@ class ApiClient:
             named.setdefault("authorization", f"Bearer {self.token}")
         content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         kind = named.pop("content-type", "application/json")
-        return self.http.generic(method, path, content, content_type=kind, headers=named)
+        answer = self.http.generic(method, path, content, content_type=kind, headers=named)
+        assert_documented(method, path, answer)
+        return answer
 
     def get(self, path: str, **headers: str) -> Any:
         return self.request("GET", path, **headers)

@@ -44,12 +44,13 @@ class WorkspaceViewSet(OperationViewSet):
     @operation(
         "workspaces.create",
         summary="Create a workspace",
+        scope="api_keys.write",
         body=CreateWorkspaceSerializer,
         responses={201: WorkspaceEnvelope},
         preview=CreateWorkspacePreview,
         idempotent="transaction",
         idempotency_actor=_owner,
-        errors=("FORBIDDEN", "SCOPE_MISSING", "WORKSPACE_PAUSED"),
+        errors=("FORBIDDEN", "WORKSPACE_PAUSED"),
     )
     def create(self, call: Call) -> Reply | Preview:
         plan = services.create_workspace(caller=call.caller, dry_run=call.dry_run, **call.data)

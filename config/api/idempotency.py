@@ -37,6 +37,7 @@ class Answer:
     status: int
     body: Any
     resource_id: str = ""
+    workspace_id: str = ""  # where it was done, so that a replay is shown only to who still belongs there
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,11 @@ def _insert(slip: Ticket, lease_until: datetime | None) -> bool:
 
 def _settle(slip: Ticket, answer: Answer, *, lease_until: datetime | None) -> None:
     _running(slip, lease_until).update(
-        answered_at=timezone.now(), status=answer.status, body=answer.body, resource_id=answer.resource_id
+        answered_at=timezone.now(),
+        status=answer.status,
+        body=answer.body,
+        resource_id=answer.resource_id,
+        workspace_id=answer.workspace_id,
     )
 
 

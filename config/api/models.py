@@ -20,6 +20,7 @@ class IdempotencyRecord(models.Model):
     status = models.PositiveSmallIntegerField(default=0)
     body = models.JSONField(null=True)
     resource_id = models.CharField(max_length=64, default="", blank=True)
+    workspace_id = models.CharField(max_length=30, default="", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(db_index=True)
 

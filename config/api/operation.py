@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer, Serializer
 
 from config.api import errors, fields, idempotency
-from config.api.caller import Caller, Mode, nobody, require_scope
+from config.api.caller import Caller, Mode, nobody, require, require_scope
 from config.api.models import IdempotencyRecord
 from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer
@@ -200,11 +200,13 @@ def _keep(call: Call, reply: Reply) -> idempotency.Answer:
     kept = reply.kept
     if call.operation.replay is None:
         kept = {name: None if name in call.operation.secrets else value for name, value in reply.body.items()}
-    return idempotency.Answer(reply.status, kept, reply.resource_id)
+    return idempotency.Answer(reply.status, kept, reply.resource_id, call.caller.workspace_id or "")
 
 
 def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Response:
     declared = call.operation
+    if call.caller.is_user and record.workspace_id:  # keys are of one workspace; a person may have left it meanwhile
+        require(call.caller, record.workspace_id, None, write=False)
     status = declared.replay_status or record.status
     body = record.body
     if declared.replay is not None:

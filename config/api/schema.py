@@ -46,6 +46,22 @@ RATE_LIMIT_HEADERS = {
 TRACE_HEADER = {
     "x-trace-id": {"schema": {"type": "string"}, "description": "The request's trace identifier.", "required": True}
 }
+RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait.", "required": True}}
+ERROR_HEADERS = {
+    "401": {"WWW-Authenticate": {"schema": {"type": "string"}, "description": "Bearer.", "required": True}},
+    "429": RETRY_AFTER,
+    "503": RETRY_AFTER,
+}
+REPLAY_HEADERS = {
+    "Idempotency-Replayed": {
+        "schema": {"type": "string", "enum": ["true"]},
+        "description": "This is the first result once more; nothing was done anew.",
+    },
+    "Idempotency-Request-Differs": {
+        "schema": {"type": "string", "enum": ["true"]},
+        "description": "The request of the first result was another one.",
+    },
+}
 
 # The document tells of itself as well; it is served by a plain view (config/api/views.py).
 DOCUMENT_OPERATION = {
@@ -69,6 +85,11 @@ DOCUMENT_OPERATION = {
             "content": {"application/json": {"schema": {"type": "object", "additionalProperties": True}}},
         },
         "304": {"description": "The caller holds this version already.", "headers": TRACE_HEADER},
+        "400": {
+            "description": "Not addressed to this service.",
+            "headers": TRACE_HEADER,
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorEnvelope"}}},
+        },
     },
 }
 
@@ -203,14 +224,19 @@ class OperationSchema(AutoSchema):
             bodies[str(declared.replay_status)] = bodies[str(min(declared.responses))]
         for media_type in declared.media_types:
             bodies[str(min(declared.responses))]["content"][media_type] = {"schema": {"type": "string"}}
+        headers = {
+            **TRACE_HEADER,
+            **({} if declared.public else RATE_LIMIT_HEADERS),
+            **(REPLAY_HEADERS if declared.idempotent else {}),
+        }
         for body in bodies.values():
-            body["headers"] = {**TRACE_HEADER, **({} if declared.public else RATE_LIMIT_HEADERS)}
+            body["headers"] = headers
         envelope = self.resolve_serializer(ErrorEnvelope, "response").ref
         for status, description in ERROR_STATUSES.items():
             bodies[status] = {
                 "description": description,
                 "content": {"application/json": {"schema": envelope}},
-                "headers": TRACE_HEADER,
+                "headers": {**TRACE_HEADER, **ERROR_HEADERS.get(status, {})},
             }
         return bodies
 

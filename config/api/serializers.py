@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from config.api import fields
@@ -48,12 +49,24 @@ class PageQuery(QuerySerializer):
     cursor = fields.Text(required=False, help_text="`next_cursor` of the page before.")
 
 
+class RepairHintSerializer(serializers.Serializer):
+    """What would put a content issue right, usable as it stands."""
+
+    action = serializers.CharField()
+    field = serializers.CharField()
+    value = serializers.CharField(required=False)
+    explanation = serializers.CharField()
+
+
 class ErrorDetailSerializer(serializers.Serializer):
-    """One field that is not right."""
+    """One field that is not right; on CONTENT_INVALID the whole issue as POST /posts/validate tells it."""
 
     field = serializers.CharField()
     code = serializers.CharField()
     message = serializers.CharField()
+    severity = serializers.ChoiceField(choices=["error", "warning"], required=False)
+    auto_fixable = serializers.BooleanField(required=False)
+    repair_hint = RepairHintSerializer(required=False, allow_null=True)
 
 
 class ErrorEnvelope(serializers.Serializer):
@@ -121,5 +134,6 @@ def _unmade(serializer: type[serializers.Serializer]) -> type[serializers.Serial
     return type(f"{serializer.__name__.removesuffix('Serializer')}ToCreate", (serializer,), members)
 
 
+@extend_schema_field({"type": "object", "additionalProperties": False})
 class EmptyRequest(serializers.Serializer):
     """A request without input of its own."""

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from config.db.due import claim_due, due, give_back, held
 from posts.models import PostGroup, PostTarget
 from tests import factories
-from tests.threads import at_once
+from tests.at_once import at_once
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

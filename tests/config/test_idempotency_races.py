@@ -23,7 +23,7 @@ from config.api.models import IdempotencyRecord
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
-from tests.threads import at_once
+from tests.at_once import at_once
 from workspaces.models import User, Workspace
 
 in_threads = pytest.mark.django_db(transaction=True)

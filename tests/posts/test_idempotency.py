@@ -13,9 +13,10 @@ from posts.publishing.duty import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
+from tests.people import as_user
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
 from webhooks.models import Event
-from workspaces.models import Workspace
+from workspaces.models import Member, User, Workspace
 
 
 def test_a_replay_shows_the_group_as_it_stands_now(api: ApiClient, account: ConnectedAccount) -> None:
@@ -90,3 +91,16 @@ def test_retries_at_once_send_once(api: ApiClient, account: ConnectedAccount) ->
 
     assert read(api, group)["targets"][0]["attempts"] == 3
     assert kinds_of(group) == ["post.failed"] * 3
+
+
+def test_a_person_who_has_left_the_workspace_is_shown_no_replay(
+    workspace: Workspace, teammate: User, account: ConnectedAccount
+) -> None:
+    Member.objects.filter(user=teammate).update(role="admin")
+    body = {**body_for(account), "workspace_id": workspace.id}
+    assert as_user(teammate).post("/posts", body, idempotency_key="mine").status_code == 201
+    assert as_user(teammate).post("/posts", body, idempotency_key="mine")["idempotency-replayed"] == "true"
+
+    Member.objects.filter(user=teammate).delete()
+
+    assert_envelope(as_user(teammate).post("/posts", body, idempotency_key="mine"), 404, "NOT_FOUND")

@@ -1,0 +1,87 @@
+"""Every answer that the tests' client receives is held against the OpenAPI document."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from tests.contract.routes import described
+
+_REF = "#/components/schemas/"
+
+
+def assert_documented(method: str, path: str, answer: Any) -> None:
+    """The answer is one that the document promises: its status, its required headers, its type and its body's schema.
+
+    What the document does not describe, such as an unknown path, is asked for the error envelope alone.
+    """
+    told = f"{method} {path} answered {answer.status_code}"
+    template = _template_of(urlsplit(path).path)
+    operation = _document()["paths"].get(template, {}).get({"HEAD": "get"}.get(method, method.lower()))
+    if operation is None:
+        if answer.status_code >= 400 and _media_type(answer) == "application/json":
+            _assert_schema(_validator("envelope", "", ""), json.loads(answer.content), told)
+        return
+    described_answer = operation["responses"].get(str(answer.status_code))
+    assert described_answer, f"{told}, which is not documented for {operation['operationId']}."
+    for name, header in described_answer["headers"].items():
+        assert not header.get("required") or name in answer, f"{told} without the header {name}."
+    if "content" in described_answer:
+        media_type = _media_type(answer)
+        assert media_type in described_answer["content"], f"{told} as {media_type}, which is not documented."
+        if media_type == "application/json" and method != "HEAD":
+            validator = _validator(template, method.lower(), str(answer.status_code))
+            _assert_schema(validator, json.loads(answer.content), told)
+
+
+def _media_type(answer: Any) -> str:
+    return str(answer.get("content-type", "")).partition(";")[0]
+
+
+def _assert_schema(validator: Draft202012Validator, body: Any, told: str) -> None:
+    fault = best_match(validator.iter_errors(body))
+    assert fault is None, f"{told} with a body that its schema does not allow: {fault.json_path}: {fault.message}"
+
+
+@functools.cache
+def _document() -> dict[str, Any]:
+    return described()
+
+
+@functools.cache
+def _validator(template: str, method: str, status: str) -> Draft202012Validator:
+    """Checks bodies of this answer; "envelope" checks any error's. Formats are for the fields' own tests."""
+    if template == "envelope":
+        return Draft202012Validator(_inlined({"$ref": f"{_REF}ErrorEnvelope"}))
+    answer = _document()["paths"][template][method]["responses"][status]
+    return Draft202012Validator(_inlined(answer["content"]["application/json"]["schema"]))
+
+
+def _inlined(schema: Any) -> Any:
+    """The schema with all references replaced by what they name, since following them takes most of the time."""
+    if isinstance(schema, list):
+        return [_inlined(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        beside = {name: value for name, value in schema.items() if name != "$ref"}
+        named = _inlined(_document()["components"]["schemas"][schema["$ref"].removeprefix(_REF)])
+        return {"allOf": [named], **_inlined(beside)} if beside else named
+    return {name: _inlined(value) for name, value in schema.items()}
+
+
+@functools.cache
+def _patterns() -> list[tuple[re.Pattern[str], str]]:
+    """Each documented path as a pattern; those without parameters first, as the router has them."""
+    templates = sorted(_document()["paths"], key=lambda template: template.count("{"))
+    return [(re.compile(re.sub(r"{\w+}", "[^/]+", template)), template) for template in templates]
+
+
+def _template_of(path: str) -> str:
+    return next((template for pattern, template in _patterns() if pattern.fullmatch(path)), "")

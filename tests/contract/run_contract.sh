@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# The contract as other programs read it; `make contract` runs this in the project's root.
+# A service of its own, with the demo workspace, is fuzzed by schemathesis; its document is linted, and clients are
+# generated out of it and compiled. npm's tools are left out, and said so, where there is no npm.
+# Usage: run_contract.sh [EXAMPLES]   test cases for each operation, 60 unless told
+set -euo pipefail
+examples=${1:-60}
+tools=$PWD/.venv-contract/bin
+config=$PWD/tests/contract/schemathesis.toml
+work=$(mktemp -d)
+failed=""
+PATH=$tools:$PATH # openapi-python-client looks for ruff there
+
+step() { printf '\n== %s (%ss)\n' "$1" "$SECONDS"; }
+check() { # NAME COMMAND …
+  step "$1"
+  "${@:2}" || failed="$failed $1;"
+}
+
+# What the caller's shell has set, a database above all, is not this service's. Nothing is sent to the real platforms.
+port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+env -i PATH="$PATH" HOME="$HOME" RATE_LIMIT_PER_MINUTE=1000000 WAIT_SECONDS=1 OUTBOUND_ALLOW_LOOPBACK=true \
+  BLUESKY_API_BASE=http://127.0.0.1:9 STRIPE_WEBHOOK_SECRET=whsec_contract \
+  .venv/bin/python manage.py up --port "$port" --data-dir "$work/data" >"$work/service.log" 2>&1 &
+service=$!
+stop() {
+  kill "$service" 2>/dev/null || true
+  wait "$service" || true
+  rm -rf "$work"
+}
+trap stop EXIT
+base=http://127.0.0.1:$port
+for attempt in $(seq 120); do
+  [ -f "$work/data/demo.json" ] && curl --silent --fail --output /dev/null "$base/readyz" && break
+  if [ "$attempt" = 120 ] || ! kill -0 "$service" 2>/dev/null; then
+    cat "$work/service.log"
+    exit 1
+  fi
+  sleep 0.5
+done
+curl --silent --fail --output "$work/openapi.json" "$base/openapi.json"
+
+# Something to act on: a sandbox account of the demo workspace, and an agent and a draft made here (schemathesis.toml).
+named=$(python - "$work/data/demo.json" <<'PY'
+import json
+import sys
+import urllib.request
+
+demo = json.load(open(sys.argv[1]))
+
+
+def ask(path, body=None):
+    headers = {"Authorization": f"Bearer {demo['api_key']}", "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    return json.load(urllib.request.urlopen(urllib.request.Request(demo["base_url"] + path, data, headers)))
+
+
+workspace = demo["workspace_id"]
+account = ask(f"/accounts?workspace_id={workspace}")["accounts"][0]
+owner = {"workspace_id": workspace, "owner_user_id": demo["owner_user_id"]}
+agent = ask("/agents", {**owner, "name": "Agent", "scopes": ["posts.draft"], "default_mode": "draft"})["agent"]
+target = {"platform": account["platform"], "connected_account_id": account["id"]}
+group = ask("/posts", {"text": "A draft", "draft": True, "targets": [target]})["post_group"]
+print(f"export API_KEY={demo['api_key']} WORKSPACE_ID={workspace} ACCOUNT_ID={account['id']}")
+print(f"export AGENT_ID={agent['id']} POST_GROUP_ID={group['id']}")
+PY
+)
+eval "$named"
+
+# positive_data_acceptance cannot hold where ids must exist. What ends keys comes last, by itself.
+fuzz() (
+  cd "$work"
+  schemathesis --config-file "$config" run "$base/openapi.json" --header "Authorization: Bearer $API_KEY" --checks all \
+    --exclude-checks positive_data_acceptance --seed 1 --max-examples "$examples" --no-color "$@"
+)
+check "schemathesis" fuzz --exclude-operation-id api_keys_revoke --exclude-operation-id workspaces_delete
+check "schemathesis: api_keys_revoke" fuzz --include-operation-id api_keys_revoke
+check "schemathesis: workspaces_delete" fuzz --include-operation-id workspaces_delete
+no_traceback() { ! grep -n -A 30 Traceback "$work/service.log"; }
+check "the service's log" no_traceback
+
+python_client() (
+  cd "$work"
+  openapi-python-client generate --path openapi.json --output-path client --meta none --fail-on-warning &&
+    python -m compileall -q client && python - <<'PY'
+import importlib
+import pkgutil
+
+import client
+
+for module in pkgutil.walk_packages(client.__path__, "client."):
+    importlib.import_module(module.name)
+PY
+)
+check "openapi-python-client" python_client
+
+if command -v npx >/dev/null; then
+  lint() { npx --yes @redocly/cli@2.77.0 lint --extends recommended "$work/openapi.json"; }
+  typescript_client() {
+    npx --yes openapi-typescript@7.13.0 "$work/openapi.json" --output "$work/schema.ts" &&
+      npx --yes --package typescript@5.9.3 tsc --noEmit --strict "$work/schema.ts"
+  }
+  check "redocly" lint
+  check "openapi-typescript" typescript_client
+else
+  step "npm is not here: the document was NOT linted by redocly, and NO typescript client was made"
+fi
+
+if [ -n "$failed" ]; then
+  step "FAILED:$failed"
+  exit 1
+fi
+step "all of it holds"
