@@ -20,10 +20,10 @@ from config.api import idempotency
 from config.api.errors import IdempotencyInProgress
 from config.api.idempotency import Answer, Ticket, in_transaction, under_lease
 from config.api.models import IdempotencyRecord
+from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
-from tests.at_once import at_once
 from workspaces.models import User, Workspace
 
 in_threads = pytest.mark.django_db(transaction=True)
