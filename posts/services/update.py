@@ -44,11 +44,12 @@ def update_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, **
     InvalidState, AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid and the spend errors.
     """
     group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
+    require(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, changes))
     if group.status not in EDITABLE:
         raise too_late(group)
     if any(target.attempts for target in group.targets.all()):
         raise InvalidState("Some of the group is out or was tried already: its content stays as it is.")
-    plan = _plan(caller, group, changes, dry_run)
+    plan = _plan(caller, group, changes)
     if dry_run:
         refuse_begun(group)
         _check_money(caller, group, plan)
@@ -64,15 +65,18 @@ def update_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, **
     return written
 
 
-def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any], dry_run: bool) -> PostPlan:
+def _scope(group: PostGroup, changes: Mapping[str, Any]) -> str:
+    if group.status == GroupStatus.DRAFT:
+        return "posts.draft"
+    return "posts.schedule" if changes.get("scheduled_at", group.scheduled_at) else "posts.publish"
+
+
+def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostPlan:
     scheduled_at = changes.get("scheduled_at", group.scheduled_at)
     if "scheduled_at" in changes:
         check_schedule(scheduled_at)
         if scheduled_at is None and group.status == GroupStatus.SCHEDULED:
             raise ValidationFailed.of("scheduled_at", "A scheduled group keeps a time; cancel it instead.", "required")
-    draft = group.status == GroupStatus.DRAFT
-    scope = "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish"
-    require(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else scope)
     status = ceiling(caller, GroupStatus(group.status))
     media = changes.get("media", group.media)
     refuse_unknown_media(media)
@@ -80,7 +84,7 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any], dry_run:
     targets = changes.get("targets") or target_inputs(group)
     inputs = resolve_targets(caller, group.workspace_id, text, targets, group.sandbox)
     validation = validate(inputs, media_count=len(media), group_id=group.id)
-    if not draft and not validation.valid:
+    if group.status != GroupStatus.DRAFT and not validation.valid:
         raise content_invalid(validation)
     edited = PostGroup.objects.get(pk=group.pk)
     edited.status, edited.text, edited.media, edited.scheduled_at = status, text, list(media), scheduled_at
