@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from django.db import models
 from django.utils import timezone
 
@@ -93,6 +91,3 @@ class ClaimToken(models.Model):
 
     def __str__(self) -> str:
         return f"claim of {self.agent_id}"
-
-    def has_expired(self, now: datetime) -> bool:
-        return self.expires_at <= now

@@ -234,7 +234,6 @@ PUBLISH_RETRY_SCHEDULE = seconds("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3
 WAIT_SECONDS = env.int("WAIT_SECONDS", default=25)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 SCHEDULE_GRACE_HOURS = env.int("SCHEDULE_GRACE_HOURS", default=24)
-ADMIN_TOKEN = secret("ADMIN_TOKEN")
 MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 # Cents for each published target: by platform, and by platform when the text carries a URL that it links.

@@ -7,8 +7,6 @@ from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import available_timezones
 
-from django.core.exceptions import ValidationError as DjangoValidationError
-from django.core.validators import validate_email
 from django.utils.dateparse import parse_datetime
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
@@ -53,18 +51,6 @@ class Name(Text):
         value = super().to_internal_value(data).strip()
         if not value and not self.allow_blank:
             self.fail("blank")
-        return value
-
-
-class Email(Text):
-    """An e-mail address."""
-
-    def to_internal_value(self, data: Any) -> str:
-        value = super().to_internal_value(data)
-        try:
-            validate_email(value)
-        except DjangoValidationError as error:
-            raise serializers.ValidationError("Must be an e-mail address.", code="invalid") from error
         return value
 
 

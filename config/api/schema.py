@@ -118,8 +118,6 @@ class TextField(OpenApiSerializerFieldExtension):
             schema["minLength"] = field.min_length or 1
         if field.max_length:
             schema["maxLength"] = field.max_length
-        if isinstance(field, fields.Email):
-            schema["format"] = "email"
         return schema
 
 

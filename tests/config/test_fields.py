@@ -38,7 +38,6 @@ NO_ZONES = [
     *(1, True, [], {}),
 ]
 NO_IDS = ["acc_" + "0" * 26, "wrk_", "wrk_" + "0" * 25, "WRK_" + "0" * 26, "wrk_" + "u" * 26, "", 1, [], "wrk_x" * 9]
-NO_EMAILS = ["a", "a@", "@b", "a b@example.com", "a@example", "a@exam\0ple.com", "", 1, ["a@example.com"]]
 NO_QUERY_INTEGERS = ["1.0", "1e3", " 1", "+1", "１", "", "true", "9" * 19, "9" * 20, "-" + "9" * 20]
 
 
@@ -69,7 +68,6 @@ def table(field: serializers.Field, values: list[Any]) -> list[Any]:
         *table(fields.Timestamp(), NO_TIMES),
         *table(fields.Timezone(), NO_ZONES),
         *table(fields.Identifier("wrk"), NO_IDS),
-        *table(fields.Email(), NO_EMAILS),
         *table(fields.Choice(choices=["a", "1", "True"]), ["b", 1, True, [], {}, "A", ""]),
         *table(fields.StringMap(), [[], "a", {"a": 1}, {"a": None}, {"a": {}}, {"a": "x" * 501}, {"x" * 501: "a"}]),
         *table(fields.StringMap(), [{str(n): "" for n in range(51)}]),
@@ -115,7 +113,6 @@ def test_null_is_refused_unless_it_is_declared(field: serializers.Field) -> None
         (fields.Timezone(), "UTC", "UTC"),
         (fields.Timezone(), "America/Argentina/Buenos_Aires", "America/Argentina/Buenos_Aires"),
         (fields.Identifier("wrk"), "wrk_" + "0" * 26, "wrk_" + "0" * 26),
-        (fields.Email(), "person@example.com", "person@example.com"),
         (fields.Choice(choices=["a"]), "a", "a"),
         (fields.StringMap(), {str(n): "x" * 500 for n in range(50)}, {str(n): "x" * 500 for n in range(50)}),
         (fields.StringMap(), {"a": ""}, {"a": ""}),

@@ -29,7 +29,6 @@ EXAMPLES: dict[type[serializers.Field], Any] = {
     fields.Timezone: "Europe/Berlin",
     fields.Boolean: False,
     fields.Integer: 1,
-    fields.Email: "person@example.com",
     serializers.DictField: {},
     serializers.DateField: "2027-03-10",
 }
