@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "billing",
     "webhooks",
     "accounts",
+    "media",
     "posts",
 ]
 MIDDLEWARE = [
@@ -217,6 +218,9 @@ SPECTACULAR_SETTINGS = {
         "PostTargetStatus": "posts.states.TargetStatus",
         "DeliveryStatus": "webhooks.models.DeliveryStatus",
         "EventKind": "webhooks.events.EventKind",
+        "MediaKind": "media.models.MediaAsset.Kind",
+        "MediaStatus": "media.models.MediaAsset.Status",
+        "MediaScanStatus": "media.models.MediaAsset.Scan",
     },
 }
 
@@ -234,7 +238,17 @@ PUBLISH_RETRY_SCHEDULE = seconds("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3
 WAIT_SECONDS = env.int("WAIT_SECONDS", default=25)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 SCHEDULE_GRACE_HOURS = env.int("SCHEDULE_GRACE_HOURS", default=24)
+# Uploads: the limits of one file by its kind, in bytes; the bound on what an image becomes when it is decoded.
+MEDIA_MAX_BYTES = {
+    "image": env.int("MEDIA_MAX_IMAGE_BYTES", default=20 * 1024 * 1024),
+    "video": env.int("MEDIA_MAX_VIDEO_BYTES", default=512 * 1024 * 1024),
+    "document": env.int("MEDIA_MAX_DOCUMENT_BYTES", default=20 * 1024 * 1024),
+}
+MEDIA_MAX_PIXELS = env.int("MEDIA_MAX_PIXELS", default=40_000_000)
+MEDIA_LINK_SECONDS = env.int("MEDIA_LINK_SECONDS", default=3600)  # how long the `url` of an answer is good
 MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")
+CLAMAV_ADDRESS = env.str("CLAMAV_ADDRESS", default="127.0.0.1:3310")
+STORAGE_URL = env.str("STORAGE_URL", default="")  # s3://bucket?endpoint_url=…; default: files under the data directory
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 # Cents for each published target: by platform, and by platform when the text carries a URL that it links.
 PRICE_LIST = price_list("default=1,x=2,x+url=20")

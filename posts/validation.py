@@ -11,30 +11,11 @@ import jsonschema
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.counting import cut
+from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Capabilities, TextRules
 from billing.prices import price_of
 from posts import selectors
-
-
-@dataclass(frozen=True)
-class RepairHint:
-    """`field` set to `value` (where there is one) removes the issue."""
-
-    action: str
-    field: str
-    explanation: str
-    value: str | None = None
-
-
-@dataclass(frozen=True)
-class Issue:
-    code: str
-    severity: str  # error or warning
-    field: str
-    message: str
-    auto_fixable: bool = False
-    repair_hint: RepairHint | None = None
 
 
 @dataclass(frozen=True)

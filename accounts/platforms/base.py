@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 
-from accounts.platforms.errors import ConnectionUnavailable
+from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown
 from accounts.platforms.types import Capabilities, Connection, Content, Grant, Identity, Progress, Published
 
 START = Progress("start")
@@ -26,6 +26,7 @@ class Platform:
     method: ClassVar[str] = "oauth"  # or credentials
     credentials_schema: ClassVar[Mapping[str, Any] | None] = None
     irreversible: ClassVar[frozenset[str]] = frozenset()  # the phases that publish
+    settles_seconds: ClassVar[float] = 60.0  # how long a request that got no answer may still be carried out
 
     def unavailable_reason(self) -> str | None:
         """Why no account can be connected at this moment; None when one can."""
@@ -52,6 +53,15 @@ class Platform:
         Raises ContentRejected, TokenExpired, AccountDisconnected, Transient (nothing was done), OutcomeUnknown.
         """
         raise ConnectionUnavailable(self.unavailable_reason() or "This platform cannot be published to.")
+
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Published | None:
+        """Look whether an earlier try of the irreversible step `progress.phase` has published; `verifiable` platforms.
+
+        None: it is certainly not there, so the step may be repeated. Raises OutcomeUnknown when the platform cannot tell
+        (a server that does not read its own writes, or more posts since than can be read), TokenExpired,
+        AccountDisconnected, Transient (look again later).
+        """
+        raise OutcomeUnknown("This platform cannot be asked whether the post is out.", final=True)
 
     def setting(self, key: str, default: str = "") -> str:
         """The operator's setting for this platform: `<PLATFORM>_<key>`, such as `BLUESKY_API_BASE`."""

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 RetrySafety = Literal["idempotent", "verifiable", "at_most_once"]
+MediaKind = Literal["image", "gif", "video", "document"]
 
 
 @dataclass(frozen=True)
 class TextRules:
-    """How much text, and how this platform counts it (`count`; the limits that a second unit adds are in `also`)."""
+    """How much text, and how this platform counts it (`count`; the limits that a second unit adds are in `also`).
+
+    `max_length_with_media` is the limit of a text that goes out as the caption of media, where that is another one.
+    """
 
     max_length: int
     counted_as: str  # graphemes, utf16, characters, weighted, bytes …
     count: Callable[[str], int]
     url_length: int | None = None
     also: tuple[tuple[str, int, Callable[[str], int]], ...] = ()
+    max_length_with_media: int | None = None
 
 
 @dataclass(frozen=True)
 class ImageRules:
+    """Still images, and animated ones in MediaRules.gifs. Ratios are width through height; sides are in pixels."""
+
     mime_types: tuple[str, ...]
     max_bytes: int
     max_count: int
     max_pixels: int | None = None
+    max_side_sum: int | None = None  # width and height together
+    min_ratio: float | None = None
+    max_ratio: float | None = None
 
 
 @dataclass(frozen=True)
@@ -35,16 +46,41 @@ class VideoRules:
     max_bytes: int
     max_duration_seconds: int | None = None
     max_count: int = 1
+    min_duration_seconds: int | None = None
+
+
+@dataclass(frozen=True)
+class DocumentRules:
+    mime_types: tuple[str, ...]
+    max_bytes: int
+    max_count: int = 1
 
 
 @dataclass(frozen=True)
 class MediaRules:
+    """Which media a post may carry. A kind whose rules are None is not taken; `mixed` allows several kinds in one post.
+
+    `gifs` None: an animated GIF is taken as an image (some platforms show its first frame only). `min_count` is the
+    least that is taken where any is required.
+    """
+
     max_count: int
     mixed: bool = False
     images: ImageRules | None = None
     videos: VideoRules | None = None
+    gifs: ImageRules | None = None
+    documents: DocumentRules | None = None
     alt_text_max_length: int | None = None
     required: bool = False  # a post of text alone is impossible
+    max_total_bytes: int | None = None  # of all files of a post together
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast one account may be posted to: `burst` at once, then one each `seconds`."""
+
+    seconds: float
+    burst: int = 1
 
 
 @dataclass(frozen=True)
@@ -62,6 +98,7 @@ class Capabilities:
         default_factory=lambda: {"type": "object", "properties": {}, "additionalProperties": False}
     )
     links_url: Callable[[str], bool] | None = None  # whether the platform links (and charges for) a URL in the text
+    pace: Pace | None = None  # a target waits for its turn at its account
 
 
 @dataclass(frozen=True)
@@ -95,16 +132,46 @@ class Connection:
 
 
 @dataclass(frozen=True)
+class MediaFacts:
+    """What is known of a media asset without opening it; sizes in bytes, pixels and milliseconds."""
+
+    kind: MediaKind
+    mime_type: str
+    size_bytes: int
+    width: int | None = None
+    height: int | None = None
+    duration_ms: int | None = None
+    alt_text: str = ""
+
+
+@dataclass(frozen=True)
+class MediaFile(MediaFacts):
+    """A media asset of a post. `open` gives its bytes as a file read from the start; `url` is a signed public address
+    of it, good for a day, for platforms that fetch. `filename` is a label, safe in a multipart header."""
+
+    id: str = ""
+    filename: str = ""
+    url: str = ""
+    open: Callable[[], AbstractContextManager[BinaryIO]] = field(default=lambda: _closed(), repr=False, compare=False)
+
+
+def _closed() -> AbstractContextManager[BinaryIO]:
+    raise ValueError("This media file was made without its bytes.")
+
+
+@dataclass(frozen=True)
 class Content:
     """What is to be published for one target.
 
     `key` is the target's id, the same at every attempt; `attempt` counts from 1 since the release or the last retry.
+    `media` is in the order in which it is shown.
     """
 
     key: str
     text: str
     options: Mapping[str, Any] = field(default_factory=dict)
     attempt: int = 1
+    media: tuple[MediaFile, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from config.outbound.addresses import address_allowed, is_loopback_address, is_public_address
 from config.outbound.asynchronous import Answer, create_session, post
-from config.outbound.client import Response, request
+from config.outbound.client import Response, download, multipart, request
 from config.outbound.destinations import (
     Destination,
     DestinationNotAllowed,
@@ -30,8 +30,10 @@ __all__ = [
     "check_destination",
     "check_url",
     "create_session",
+    "download",
     "is_loopback_address",
     "is_public_address",
+    "multipart",
     "post",
     "request",
     "resolve",

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import io
 import json as jsonlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import IO, Any
 
 import requests
 from django.conf import settings
 from requests.structures import CaseInsensitiveDict
+from requests_toolbelt.multipart.encoder import MultipartEncoder
 from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
@@ -66,13 +68,42 @@ def request(
     streamed. `timeout` is in seconds over the whole exchange, from the name's lookup to the last byte.
     Raises NotSent if nothing was written, NoAnswer if the request may have been processed, ResponseTooLarge.
     """
+    sink = io.BytesIO()
+    asked = requests.Request(
+        method, url, headers=_all_headers(headers), json=json, data=data, files=files, params=params
+    )
+    answer = _exchange(asked, timeout, max_bytes, sink)
+    return replace(answer, body=sink.getvalue())
+
+
+def download(
+    url: str,
+    to: IO[bytes],
+    *,
+    headers: Mapping[str, str] | None = None,
+    timeout: float = 60.0,
+    max_bytes: int,
+) -> Response:
+    """Fetch `url` and write the answer's body to `to` as it comes; the returned Response's own body is empty.
+
+    The caller looks at the status before it trusts what was written. Raises as `request`.
+    """
+    return _exchange(requests.Request("GET", url, headers=_all_headers(headers)), timeout, max_bytes, to)
+
+
+def multipart(fields: Mapping[str, Any]) -> MultipartEncoder:
+    """A multipart/form-data body that is read from its files while it is sent: give it as `data`.
+
+    A file is `(filename, opened file, mime type)`. Its `content_type` has to be sent as the Content-Type header.
+    """
+    return MultipartEncoder(fields=dict(fields))
+
+
+def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[bytes]) -> Response:
     exchange = Exchange(time.monotonic() + timeout, readable=2 * max_bytes + _READ_BYTES)
     try:
-        destination = check_url(url)
-        prepared = requests.Request(
-            method, url, headers=_all_headers(headers), json=json, data=data, files=files, params=params
-        ).prepare()
-        return _send(prepared, destination, exchange, max_bytes)
+        destination = check_url(str(asked.url))
+        return _send(asked.prepare(), destination, exchange, max_bytes, to)
     except DestinationNotAllowed as error:
         raise DestinationRefused(error.reason) from error
     except DestinationUnresolved as error:
@@ -83,7 +114,9 @@ def request(
         raise NotSent(summary(error)) from error
 
 
-def _send(prepared: requests.PreparedRequest, destination: Destination, exchange: Exchange, max_bytes: int) -> Response:
+def _send(
+    prepared: requests.PreparedRequest, destination: Destination, exchange: Exchange, max_bytes: int, to: IO[bytes]
+) -> Response:
     with contextlib.closing(connection_to(destination, exchange)) as connection:
         connection.connect()
         # A server may answer (401, 413) and close while the body is still on its way: the answer counts.
@@ -97,16 +130,17 @@ def _send(prepared: requests.PreparedRequest, destination: Destination, exchange
                 decode_content=False,
             )
         with contextlib.closing(connection.getresponse()) as answer:
-            return Response(answer.status, answer.headers, _body(answer, max_bytes))
+            _copy(answer, to, max_bytes)
+            return Response(answer.status, answer.headers, b"")
 
 
-def _body(answer: BaseHTTPResponse, max_bytes: int) -> bytes:
-    body = bytearray()
+def _copy(answer: BaseHTTPResponse, to: IO[bytes], max_bytes: int) -> None:
+    length = 0
     while chunk := answer.read(_READ_BYTES, decode_content=False):
-        body += chunk
-        if len(body) > max_bytes:
+        length += len(chunk)
+        if length > max_bytes:
             raise ResponseTooLarge(f"The answer is longer than {max_bytes} bytes.")
-    return bytes(body)
+        to.write(chunk)
 
 
 def _all_headers(headers: Mapping[str, str] | None) -> CaseInsensitiveDict[str]:

@@ -14,14 +14,12 @@ Methods are named by their full NSID, such as com.atproto.repo.createRecord.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import defaultdict, deque
-from dataclasses import dataclass
 from typing import Any
 
 from tests.fakes.bluesky_methods import BlueskyMethods
-from tests.fakes.http_server import DROPPED, Answer, LoopbackServer, RawAnswer, ReceivedRequest
+from tests.fakes.faults import FaultyServer
+from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
 from tests.fakes.xrpc import server_error
 
 GET_PROFILE = "app.bsky.actor.getProfile"  # unknown to a PDS without an AppView, yet a client may ask
@@ -29,23 +27,13 @@ RATE_LIMIT = 3000  # requests in RATE_WINDOW seconds, for each address
 RATE_WINDOW = 300
 
 
-@dataclass(frozen=True)
-class Fault:
-    """What befalls one call: the work is done or not, `release` is waited for, `answer` replaces the real one."""
-
-    after_accept: bool
-    answer: Answer | RawAnswer | None = None
-    release: threading.Event | None = None
-
-
-class FakeBluesky(LoopbackServer):
+class FakeBluesky(FaultyServer):
     """The server, with the means to arrange accounts, expiry and faults and to count what really happened."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._lock = threading.Lock()
         self._methods = BlueskyMethods(service_endpoint=self.url)
-        self._faults_ahead: defaultdict[str, deque[Fault]] = defaultdict(deque)
+        self.calls = frozenset({*self._methods.endpoints, GET_PROFILE})
         self._limited = 0
         self._retry_after = 0
 
@@ -86,20 +74,6 @@ class FakeBluesky(LoopbackServer):
         with self._lock:
             self._limited, self._retry_after = count, retry_after
 
-    def fail_next(self, method: str, status: int = 503, times: int = 1, after_accept: bool = False) -> None:
-        """The next `times` calls answer a server error, having done the work first when `after_accept`."""
-        self._add_fault(method, times, Fault(after_accept, server_error(status)))
-
-    def drop_next(self, method: str, after_accept: bool = True) -> None:
-        """The next call has its connection closed without an answer, after the work when `after_accept`."""
-        self._add_fault(method, 1, Fault(after_accept, DROPPED))
-
-    def hold_next(self, method: str) -> threading.Event:
-        """The next call is done, but its answer stays back until the returned event is set."""
-        release = threading.Event()
-        self._add_fault(method, 1, Fault(after_accept=True, release=release))
-        return release
-
     # what a test reads
 
     def records(self, did: str) -> list[dict[str, Any]]:
@@ -126,31 +100,25 @@ class FakeBluesky(LoopbackServer):
         with self._lock:
             return self._methods.sessions.refreshes
 
-    def requests_to(self, method: str) -> int:
-        """Requests that arrived for this method, whatever became of them."""
-        self._check_known(method)
-        return sum(request.path == f"/xrpc/{method}" for request in self.requests)
-
     # the service
 
+    def call_of(self, request: ReceivedRequest) -> str:
+        """The method's NSID."""
+        return request.path.removeprefix("/xrpc/")
+
+    def server_error(self, status: int) -> Answer:
+        return server_error(status)
+
     def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
-        """Rate limit first, then the fault that waits for this method, then the method itself."""
-        method = request.path.removeprefix("/xrpc/")
+        """The rate limit stands before everything else."""
         with self._lock:
             if self._limited:
                 self._limited -= 1
                 return self._rate_limited()
-            fault = self._faults_ahead[method].popleft() if self._faults_ahead[method] else None
-        performed = self._perform(request) if fault is None or fault.after_accept else DROPPED
-        if fault is None:
-            return performed
-        if fault.release:
-            self.hold(fault.release)
-        return fault.answer or performed
+        return super().answer(request)
 
-    def _perform(self, request: ReceivedRequest) -> Answer:
-        with self._lock:
-            return self._methods.perform(request)
+    def perform(self, request: ReceivedRequest) -> Answer:
+        return self._methods.perform(request)
 
     def _rate_limited(self) -> Answer:
         headers = {
@@ -161,12 +129,3 @@ class FakeBluesky(LoopbackServer):
             "Retry-After": str(self._retry_after),
         }
         return Answer.of_json({"error": "RateLimitExceeded", "message": "Rate Limit Exceeded"}, 429, headers)
-
-    def _add_fault(self, method: str, times: int, fault: Fault) -> None:
-        self._check_known(method)
-        with self._lock:
-            self._faults_ahead[method].extend([fault] * times)
-
-    def _check_known(self, method: str) -> None:
-        if method not in self._methods.endpoints and method != GET_PROFILE:
-            raise ValueError(f"the stand-in has no method {method!r}")

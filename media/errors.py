@@ -1,0 +1,35 @@
+"""Refusals of uploads and deletions."""
+
+from __future__ import annotations
+
+from config.api.errors import ApiError, Conflict
+
+
+class MediaTypeNotAllowed(ApiError):
+    status, code = 422, "MEDIA_TYPE_NOT_ALLOWED"
+    message = "The file's bytes are no media type that is taken here."
+    suggested_action = "Send a whole JPEG, PNG, WebP or GIF image, an MP4, MOV or WebM video, or a PDF."
+
+
+class MediaMalwareDetected(ApiError):
+    status, code = 422, "MEDIA_MALWARE_DETECTED"
+    message = "The scanner flagged this file as malicious; nothing of it was kept."
+    suggested_action = "Do not send this file again; check where it comes from."
+
+
+class MediaScanUnavailable(ApiError):
+    """The scanner is gone, too slow, or answered something that is no verdict."""
+
+    status, code = 503, "MEDIA_SCAN_UNAVAILABLE"
+    message = "The file could not be scanned, so nothing of it was kept."
+    suggested_action = "Send it again in a minute."
+    auto_fixable = True
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message, headers={"Retry-After": "60"})
+
+
+class MediaInUse(Conflict):
+    code = "MEDIA_IN_USE"
+    message = "A post that is not finished uses this asset."
+    suggested_action = "Cancel or change that post, or wait until it is out."

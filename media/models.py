@@ -1,0 +1,90 @@
+"""Media assets, and who uses them. The bytes lie in the storage under `storage_key` (media/storage.py)."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from accounts.platforms.types import MediaFacts
+from config.db.ids import PrefixedIdField
+from config.db.models import DueRow, TimestampedModel
+from workspaces.models import Workspace
+
+
+class MediaAsset(DueRow, TimestampedModel):
+    """One upload that passed every check. It is due when the worker has to make its thumbnail.
+
+    `sha256` and `size_bytes` are those of the stored bytes. Assets of a workspace with the same bytes share one stored
+    file, which goes when the last of them does.
+    """
+
+    class Status(models.TextChoices):
+        READY = "ready"
+        DELETED = "deleted"
+
+    class Kind(models.TextChoices):
+        IMAGE = "image"
+        GIF = "gif"
+        VIDEO = "video"
+        DOCUMENT = "document"
+
+    class Scan(models.TextChoices):
+        CLEAN = "clean"
+        NOT_SCANNED = "not_scanned"
+
+    id = PrefixedIdField("med")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="media")
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.READY)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    filename = models.CharField(max_length=255)
+    mime_type = models.CharField(max_length=100)
+    size_bytes = models.PositiveBigIntegerField()
+    sha256 = models.CharField(max_length=64)
+    width = models.PositiveIntegerField(null=True)
+    height = models.PositiveIntegerField(null=True)
+    duration_ms = models.PositiveBigIntegerField(null=True)
+    alt_text = models.TextField(blank=True)
+    scan_status = models.CharField(max_length=12, choices=Scan.choices)
+    scan_engine = models.CharField(max_length=100, blank=True)
+    storage_key = models.CharField(max_length=255)
+    thumbnail_key = models.CharField(max_length=255, blank=True)
+    thumbnail_attempts = models.PositiveSmallIntegerField(default=0)
+    deleted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(status__in=["ready", "deleted"]), name="media_status_known"),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "-id"], name="media_newest"),
+            models.Index(fields=["workspace", "sha256"], name="media_same_bytes"),
+            models.Index(fields=["storage_key"], name="media_storage_key"),
+            models.Index(fields=["due_at"], name="media_due", condition=models.Q(due_at__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.filename} ({self.id})"
+
+    def facts(self, alt_text: str | None = None) -> MediaFacts:
+        """What platforms ask of it; `alt_text` instead of the asset's own."""
+        return MediaFacts(
+            kind=self.kind,  # type: ignore[arg-type]
+            mime_type=self.mime_type,
+            size_bytes=self.size_bytes,
+            width=self.width,
+            height=self.height,
+            duration_ms=self.duration_ms,
+            alt_text=self.alt_text if alt_text is None else alt_text,
+        )
+
+
+class MediaUse(models.Model):
+    """An unfinished holder (a post group, by its id) that needs the asset; written by the holder's own services."""
+
+    media = models.ForeignKey(MediaAsset, on_delete=models.CASCADE, related_name="uses")
+    holder_id = models.CharField(max_length=30)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["holder_id", "media"], name="media_use_once")]
+
+    def __str__(self) -> str:
+        return f"{self.holder_id} uses {self.media_id}"
