@@ -7,7 +7,7 @@ ifneq ($(ENVIRONMENT),production)
 run: export OUTBOUND_ALLOW_LOOPBACK ?= true
 endif
 
-.PHONY: help run test check format lock peers contract clean
+.PHONY: help run test check format lock peers contract chaos clean
 
 help: ## list what make can do
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -30,11 +30,14 @@ format: .venv/development ## format the code and sort its imports
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
 
-peers: .venv/development ## tests against third-party programs (BLUESKY_PDS_URL=http://…)
+peers: .venv/development ## tests against third-party programs (BLUESKY_PDS_URL=http://…, CLAMAV_TEST_ADDRESS=host:port)
 	$(BIN)/python -m pytest -m peer tests/peers $(ARGS)
 
 contract: .venv/development .venv-contract/installed ## fuzz a service, lint its document, generate clients (ARGS=60)
 	tests/contract/run_contract.sh $(ARGS)
+
+chaos: .venv/development ## kill, freeze and cut the running service, and prove that nothing is lost or doubled (ARGS="--seed 7 --minutes 10")
+	$(BIN)/python -m tests.chaos $(ARGS)
 
 lock: .venv/development ## pin requirements.in and requirements-dev.in anew, with hashes and without addresses
 	$(BIN)/python -m pip install --quiet pip-tools

@@ -14,7 +14,8 @@ from workspaces.models import Workspace
 class ConnectedAccount(TimestampedModel):
     """A workspace's account at a platform. `credentials` and `tokens` are sealed at rest and bound to this row.
 
-    `refresh_lease_until` is held by the one worker that renews the tokens.
+    `refresh_lease_until` is held by the one worker that renews the tokens; `paced_until` is when the turns that were
+    given out end (services/pace.py).
     """
 
     class Status(models.TextChoices):
@@ -42,6 +43,7 @@ class ConnectedAccount(TimestampedModel):
     tokens = EncryptedJSONField(null=True)
     token_expires_at = models.DateTimeField(null=True)
     refresh_lease_until = models.DateTimeField(null=True)
+    paced_until = models.DateTimeField(null=True)
     last_checked_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -57,4 +59,4 @@ class ConnectedAccount(TimestampedModel):
 
     def grant(self) -> Grant:
         """What opens the account. Raises SealedValueError when no key opens it."""
-        return Grant(self.credentials or {}, self.tokens or {}, self.external_id)
+        return Grant(self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import ConnectedAccount
+from accounts.platforms.base import Platform
 from accounts.platforms.registry import platforms
 from billing.plans import billing_capabilities
 from config.api.caller import Caller, absent, require
@@ -30,14 +31,16 @@ def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> C
 
 def service_capabilities() -> dict[str, Any]:
     """What can be connected at this service, and what of billing there is."""
-    return {"account_connections": [_connection(each) for each in platforms()], "billing": billing_capabilities()}
+    connections = [_connection(each, method) for each in platforms() for method in each.methods]
+    return {"account_connections": connections, "billing": billing_capabilities()}
 
 
-def _connection(platform: Any) -> dict[str, Any]:
-    reason = platform.unavailable_reason()
-    shown: dict[str, Any] = {"provider": platform.name, "method": platform.method, "available": reason is None}
+def _connection(platform: Platform, method: str) -> dict[str, Any]:
+    reason = platform.unavailable_reason(method)
+    shown: dict[str, Any] = {"provider": platform.name, "method": method, "available": reason is None}
     if reason:
         shown["reason"] = reason
-    if platform.credentials_schema is not None:
-        shown["credentials_schema"] = platform.credentials_schema
+    schema = platform.credentials_schema if method == "credentials" else platform.oauth_schema
+    if schema is not None:
+        shown["credentials_schema"] = schema
     return shown

@@ -9,11 +9,12 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models import ConnectedAccount
+from accounts.platforms.issues import Issue
 from accounts.platforms.registry import PLATFORMS
 from accounts.platforms.types import Capabilities
 from config.api import fields
 from config.api.operation import WriteBody, WriteQuery
-from config.api.serializers import PageQuery, page_of, preview_of
+from config.api.serializers import PageQuery, RepairHintSerializer, page_of, preview_of
 
 JSON_SCHEMA = {"type": "object", "description": "A JSON Schema.", "additionalProperties": True}
 
@@ -99,8 +100,25 @@ CompleteConnectionPreview = preview_of("AccountCompleteConnection", would_create
 DisconnectPreview = preview_of("AccountDisconnect", would_update=AccountSerializer)
 
 
+class IssueSerializer(serializers.Serializer):
+    """What a platform would say of the content, and what would repair it."""
+
+    code = serializers.CharField()
+    severity = serializers.ChoiceField(choices=["error", "warning"])
+    field = serializers.CharField()
+    message = serializers.CharField()
+    auto_fixable = serializers.BooleanField()
+    repair_hint = RepairHintSerializer(allow_null=True)
+
+    def to_representation(self, instance: Issue) -> dict[str, Any]:
+        return instance.body()
+
+
 class TextCapabilitiesSerializer(serializers.Serializer):
     max_length = serializers.IntegerField()
+    max_length_with_media = serializers.IntegerField(
+        allow_null=True, help_text="The limit of a text that goes out with media, where that is another one."
+    )
     counted_as = serializers.CharField()
     url_length = serializers.IntegerField(allow_null=True)
 
@@ -110,23 +128,36 @@ class ImageCapabilitiesSerializer(serializers.Serializer):
     max_bytes = serializers.IntegerField()
     max_count = serializers.IntegerField()
     max_pixels = serializers.IntegerField(allow_null=True)
+    max_side_sum = serializers.IntegerField(allow_null=True, help_text="Width and height together, in pixels.")
+    min_ratio = serializers.FloatField(allow_null=True, help_text="Width through height.")
+    max_ratio = serializers.FloatField(allow_null=True)
 
 
 class VideoCapabilitiesSerializer(serializers.Serializer):
     mime_types = serializers.ListField(child=serializers.CharField())
     max_bytes = serializers.IntegerField()
     max_count = serializers.IntegerField()
+    min_duration_seconds = serializers.IntegerField(allow_null=True)
     max_duration_seconds = serializers.IntegerField(allow_null=True)
+
+
+class DocumentCapabilitiesSerializer(serializers.Serializer):
+    mime_types = serializers.ListField(child=serializers.CharField())
+    max_bytes = serializers.IntegerField()
+    max_count = serializers.IntegerField()
 
 
 class MediaCapabilitiesSerializer(serializers.Serializer):
     max_count = serializers.IntegerField()
-    mixed = serializers.BooleanField()
+    max_total_bytes = serializers.IntegerField(allow_null=True, help_text="Of all files of a post together.")
+    mixed = serializers.BooleanField(help_text="Whether a post may hold media of several kinds.")
     required = serializers.BooleanField(  # type: ignore[assignment]
         help_text="Whether a post of text alone is impossible."
     )
     images = ImageCapabilitiesSerializer(allow_null=True)
+    gifs = ImageCapabilitiesSerializer(allow_null=True, help_text="Null: a GIF is an image like any other.")
     videos = VideoCapabilitiesSerializer(allow_null=True)
+    documents = DocumentCapabilitiesSerializer(allow_null=True)
     alt_text_max_length = serializers.IntegerField(allow_null=True)
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import environ
 from cryptography.fernet import Fernet
+from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -40,6 +43,63 @@ def platform_settings() -> dict[str, str]:
     """The keys by which operators set a platform up: `<PLATFORM>_CLIENT_ID`, `_CLIENT_SECRET`, `_API_BASE`, `_AUTH_BASE`."""
     endings = ("_CLIENT_ID", "_CLIENT_SECRET", "_API_BASE", "_AUTH_BASE")
     return {name: value for name, value in os.environ.items() if name.endswith(endings)}
+
+
+def storages(url: str) -> dict[str, dict[str, Any]]:
+    """Django's STORAGES for this `STORAGE_URL`: a bucket, or without one files under MEDIA_ROOT.
+
+    Raises ImproperlyConfigured, which names the setting and holds nothing of its value, since keys may stand in it.
+    """
+    files = {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700},
+    }
+    bucket = {"BACKEND": "media.object_storage.ObjectStorage", "OPTIONS": _bucket_options(url)} if url else {}
+    return {
+        "default": bucket or files,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+
+
+# What may stand in the query of STORAGE_URL, by django-storages' names for it.
+_BUCKET_OPTIONS = {
+    "endpoint_url": "endpoint_url",
+    "region_name": "region_name",
+    "prefix": "location",
+    "addressing_style": "addressing_style",
+    "access_key": "access_key",
+    "secret_key": "secret_key",
+}
+
+
+def _bucket_options(url: str) -> dict[str, str]:
+    try:
+        parts = urlsplit(url)
+        query = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
+        endpoint = urlsplit(query.get("endpoint_url", "https://default"))
+    except ValueError:
+        raise ImproperlyConfigured("STORAGE_URL cannot be read as s3://bucket?endpoint_url=….") from None
+    bare = parts.netloc and "@" not in parts.netloc and not parts.path.strip("/") and not parts.fragment
+    problems = [
+        (
+            parts.scheme != "s3" or not bare,
+            "is no s3://bucket?endpoint_url=…; leave it out to keep files on this machine.",
+        ),
+        (not set(query) <= set(_BUCKET_OPTIONS), f"takes in its query only {', '.join(_BUCKET_OPTIONS)}."),
+        (
+            ("access_key" in query) != ("secret_key" in query),
+            "holds one of access_key and secret_key; give both or none.",
+        ),
+        (
+            endpoint.scheme not in ("http", "https") or not endpoint.netloc,
+            "names an endpoint_url that is no http address.",
+        ),
+    ]
+    for bad, words in problems:
+        if bad:
+            raise ImproperlyConfigured(f"STORAGE_URL {words}")
+    options = {_BUCKET_OPTIONS[name]: value for name, value in query.items()}
+    return {**options, "bucket_name": parts.netloc, "location": options.get("location", "").strip("/")}
 
 
 def development_secret(directory: Path, name: str) -> str:

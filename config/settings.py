@@ -14,6 +14,7 @@ from config.environment import (
     price_list,
     seconds,
     secret,
+    storages,
 )
 
 ENVIRONMENT = env.str("ENVIRONMENT", default="development")
@@ -139,6 +140,9 @@ CELERY_BEAT_SCHEDULE = {
     "disconnect-deleted-workspaces": {"task": "accounts.tasks.disconnect_deleted_workspaces", "schedule": 60.0},
     "destroy-secrets-of-deleted": {"task": "webhooks.tasks.destroy_secrets_of_deleted", "schedule": 60.0},
     "cancel-posts-of-deleted": {"task": "posts.tasks.cancel_posts_of_deleted", "schedule": 60.0},
+    "purge-deleted-files": {"task": "media.tasks.purge_deleted_files", "schedule": 300.0},
+    "purge-incoming": {"task": "media.tasks.purge_incoming", "schedule": 3600.0},
+    "delete-media-of-purged": {"task": "media.tasks.delete_media_of_purged_workspaces", "schedule": 3600.0},
 }
 
 AUTH_USER_MODEL = "workspaces.User"
@@ -170,7 +174,10 @@ STATIC_ROOT = DATA_DIR / "static"
 STATIC_ROOT.mkdir(exist_ok=True)
 WHITENOISE_USE_FINDERS = True  # static files are served out of their packages: nothing has to be collected first
 MEDIA_ROOT = DATA_DIR / "storage"  # never media/: that folder is an app
-MEDIA_URL = "/uploads/"
+MEDIA_URL = "/uploads/"  # served by nobody: files go out by signed links alone (media/links.py)
+FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads, until they are checked and kept
+FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
+STORAGES = storages(secret("STORAGE_URL"))
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["agents.authentication.BearerAuthentication"],
@@ -237,6 +244,7 @@ WEBHOOK_RETRY_SCHEDULE = seconds("WEBHOOK_RETRY_SCHEDULE", "5,300,1800,7200,1800
 PUBLISH_RETRY_SCHEDULE = seconds("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3600")
 WAIT_SECONDS = env.int("WAIT_SECONDS", default=25)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
+DELETED_WORKSPACE_DAYS = env.int("DELETED_WORKSPACE_DAYS", default=30)  # then what a deleted workspace held is purged
 SCHEDULE_GRACE_HOURS = env.int("SCHEDULE_GRACE_HOURS", default=24)
 # Uploads: the limits of one file by its kind, in bytes; the bound on what an image becomes when it is decoded.
 MEDIA_MAX_BYTES = {
@@ -248,7 +256,6 @@ MEDIA_MAX_PIXELS = env.int("MEDIA_MAX_PIXELS", default=40_000_000)
 MEDIA_LINK_SECONDS = env.int("MEDIA_LINK_SECONDS", default=3600)  # how long the `url` of an answer is good
 MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")
 CLAMAV_ADDRESS = env.str("CLAMAV_ADDRESS", default="127.0.0.1:3310")
-STORAGE_URL = env.str("STORAGE_URL", default="")  # s3://bucket?endpoint_url=…; default: files under the data directory
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 # Cents for each published target: by platform, and by platform when the text carries a URL that it links.
 PRICE_LIST = price_list("default=1,x=2,x+url=20")

@@ -27,6 +27,7 @@ urlpatterns = [
     path("", include("billing.urls")),
     path("", include("webhooks.urls")),
     path("", include("accounts.urls")),
+    path("", include("media.urls")),
     path("", include("posts.urls")),
     path("dashboard/", pages.home, name="dashboard"),
     path("dashboard/sign-in", pages.sign_in, name="sign-in"),

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.core import checks
+
+from media.checks import check_scanner, check_scanner_limits
 
 
 class MediaConfig(AppConfig):
     name = "media"
+
+    def ready(self) -> None:
+        checks.register(check_scanner)
+        checks.register(check_scanner_limits, deploy=True)

@@ -1,4 +1,4 @@
-"""Refusals of uploads and deletions."""
+"""Refusals of uploads, deletions and downloads."""
 
 from __future__ import annotations
 
@@ -33,3 +33,15 @@ class MediaInUse(Conflict):
     code = "MEDIA_IN_USE"
     message = "A post that is not finished uses this asset."
     suggested_action = "Cancel or change that post, or wait until it is out."
+
+
+class RangeNotSatisfiable(ApiError):
+    """The range lies behind the end of a file of `size` bytes."""
+
+    status, code = 416, "RANGE_NOT_SATISFIABLE"
+    message = "The range that was asked for lies behind the end of the file."
+    suggested_action = "Ask for a range within the size that Content-Range tells, or for the whole file."
+    auto_fixable = True
+
+    def __init__(self, size: int = 0) -> None:
+        super().__init__(headers={"Content-Range": f"bytes */{size}"})

@@ -57,9 +57,10 @@ class PostGroup(TimestampedModel):
 class PostTarget(DueRow, TimestampedModel):
     """One account that the group goes to.
 
-    `phase` and `progress` say which step comes next; `step_begun` is committed before a step and taken back with its
+    `phase` and `progress` say which step comes next; `step_begun_at` is committed before a step and taken back with its
     outcome, so a row that is claimed with it set has a step behind it whose outcome nobody learned (its worker died, or
-    no answer came). `attempts` counts over retries, `round_attempts` since the last release or retry.
+    no answer came). `worker_losses` counts the workers that the step has ended. `turn_at` is the turn at its account
+    for which the target waits. `attempts` counts over retries, `round_attempts` since the last release or retry.
     """
 
     id = PrefixedIdField("tgt")
@@ -78,7 +79,9 @@ class PostTarget(DueRow, TimestampedModel):
     round_attempts = models.PositiveIntegerField(default=0)
     phase = models.CharField(max_length=20, blank=True)
     progress = models.JSONField(default=dict)
-    step_begun = models.BooleanField(default=False)
+    step_begun_at = models.DateTimeField(null=True)
+    worker_losses = models.PositiveSmallIntegerField(default=0)
+    turn_at = models.DateTimeField(null=True)
     published_at = models.DateTimeField(null=True)
     price_cents = models.PositiveIntegerField(default=0)
     url_posts = models.PositiveSmallIntegerField(default=0)

@@ -15,13 +15,15 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from agents.models import Agent
 from billing.prices import Charge
-from config.api.caller import Caller, Mode, require
+from config.api.caller import Caller, Mode, require, workspace_of
 from config.api.errors import AgentModeForbids, ValidationFailed
 from config.api.scopes import any_of
 from config.api.trace import current_trace_id
 from config.api.webhook_url import check_webhook_url
 from config.db.ids import new_id
+from media.models import MediaAsset
 from posts.errors import AccountNotAllowed, ContentInvalid
+from posts.media import AttachedMedia, assets_in, attach
 from posts.models import PostGroup, PostTarget
 from posts.states import GroupStatus
 from posts.validation import TargetInput, Validation, validate
@@ -60,9 +62,11 @@ def plan_post(
     sandbox: bool = False,
     metadata: Mapping[str, str] | None = None,
     dry_run: bool = False,
+    assets: Mapping[str, MediaAsset] | None = None,
 ) -> PostPlan:
     """Plan a group: scopes, mode, times, accounts, content. Money is checked by who commits the plan.
 
+    `assets` are those of the workspace that `media` may name, where the caller has read them for several groups at once.
     Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed, AccountNotAllowed,
     ContentInvalid (a draft may hold invalid content, so that it can be repaired).
     """
@@ -72,9 +76,9 @@ def plan_post(
     status = ceiling(caller, GroupStatus.DRAFT if draft else _wanted(scheduled_at))
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
-    refuse_unknown_media(media)
-    inputs = resolve_targets(caller, workspace_id, text, targets, sandbox)
-    validation = validate(inputs, media_count=len(media))
+    attached = attach(media, assets_in(workspace_id, media) if assets is None else assets)
+    inputs = resolve_targets(caller, workspace_id, text, targets, sandbox, attached)
+    validation = validate(inputs)
     if not draft and not validation.valid:
         raise content_invalid(validation)
     group = PostGroup(
@@ -113,14 +117,6 @@ def finish_plan(
     return plan
 
 
-def workspace_of(caller: Caller, workspace_id: str | None) -> str:
-    """The workspace that a body names, or the key's own where it names none."""
-    chosen = workspace_id or caller.workspace_id
-    if chosen is None:
-        raise ValidationFailed.of("workspace_id", "A signed-in user must name the workspace.", "required")
-    return chosen
-
-
 def ceiling(caller: Caller, wanted: GroupStatus) -> GroupStatus:
     """What the group becomes under the agent's mode: as wanted, or waiting for a person. Raises AgentModeForbids."""
     if wanted == GroupStatus.DRAFT:
@@ -140,7 +136,12 @@ def check_schedule(scheduled_at: datetime | None) -> None:
 
 
 def resolve_targets(
-    caller: Caller, workspace_id: str, text: str, targets: Sequence[Mapping[str, Any]], sandbox: bool
+    caller: Caller,
+    workspace_id: str,
+    text: str,
+    targets: Sequence[Mapping[str, Any]],
+    sandbox: bool,
+    media: tuple[AttachedMedia, ...],
 ) -> list[TargetInput]:
     """The targets with their accounts: one query. Raises ValidationFailed naming the field, AccountNotAllowed."""
     ids = [target["connected_account_id"] for target in targets]
@@ -167,6 +168,7 @@ def resolve_targets(
             options=target.get("options", {}),
             shown_text=text if target.get("text") is None else target["text"],
             sandbox=sandbox or accounts[target["connected_account_id"]].sandbox,
+            media=media,
         )
         for target in targets
     ]
@@ -197,10 +199,14 @@ def target_inputs(group: PostGroup) -> list[dict[str, Any]]:
 
 
 def inputs_of(group: PostGroup) -> list[TargetInput]:
-    """The group's targets with their accounts as they stand now: one query, for checking the content again."""
+    """The group's targets with their accounts and media as they stand now, for checking the content again.
+
+    One query, and one for media. Raises ValidationFailed for an asset that is gone.
+    """
     accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
+    media = attach(group.media, assets_in(group.workspace_id, group.media))
     return [
-        TargetInput(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox)
+        TargetInput(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media)
         for each in group.targets.all()
     ]
 
@@ -216,23 +222,7 @@ def require_publishing_mode(caller: Caller) -> None:
 
 def content_invalid(validation: Validation) -> ContentInvalid:
     """The refusal of content that the validation calls invalid."""
-    return ContentInvalid(details=[issue_body(issue) for issue in validation.errors])
-
-
-def issue_body(issue: Any) -> dict[str, Any]:
-    """ISSUE as it stands on the wire."""
-    hint = issue.repair_hint
-    shown = {"action": hint.action, "field": hint.field, "explanation": hint.explanation} if hint else None
-    if shown and hint.value is not None:
-        shown["value"] = hint.value
-    return {
-        "code": issue.code,
-        "severity": issue.severity,
-        "field": issue.field,
-        "message": issue.message,
-        "auto_fixable": issue.auto_fixable,
-        "repair_hint": shown,
-    }
+    return ContentInvalid(details=[issue.body() for issue in validation.errors])
 
 
 def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
@@ -246,17 +236,6 @@ def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
 
 def _wanted(scheduled_at: datetime | None) -> GroupStatus:
     return GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
-
-
-def refuse_unknown_media(media: Sequence[Mapping[str, Any]]) -> None:
-    """Raises ValidationFailed naming each asset that the workspace does not hold."""
-    if media:
-        raise ValidationFailed(
-            details=[
-                {"field": f"media[{index}].media_id", "code": "not_found", "message": "There is no such media asset."}
-                for index in range(len(media))
-            ]
-        )
 
 
 def _agent_url(caller: Caller) -> str | None:

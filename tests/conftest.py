@@ -10,6 +10,7 @@ import pytest
 from celery import current_app
 from django.conf import settings as django_settings
 from django.test import Client
+from urllib3.filepost import encode_multipart_formdata
 
 from accounts.models import ConnectedAccount
 from config.api import rate_limit
@@ -41,6 +42,12 @@ class ApiClient:
 
     def post(self, path: str, body: Any = None, **headers: str) -> Any:
         return self.request("POST", path, {} if body is None else body, **headers)
+
+    def upload(self, content: bytes, filename: str = "bench.jpg", *, path: str = "/media", **fields: str) -> Any:
+        """Send a file as a form with these fields; `idempotency_key` is the header."""
+        headers = {name: fields.pop(name) for name in ("idempotency_key",) if name in fields}
+        body, kind = encode_multipart_formdata({**fields, "file": (filename, content, "application/octet-stream")})
+        return self.request("POST", path, body, content_type=kind, **headers)
 
     def delete(self, path: str, body: Any = None, **headers: str) -> Any:
         return self.request("DELETE", path, body, **headers)

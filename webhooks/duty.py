@@ -10,7 +10,7 @@ import time
 from config.db.duty import PollingDuty
 from webhooks.host_shares import HostShares
 from webhooks.models import Delivery
-from webhooks.sender import Outcome, Parcel
+from webhooks.sender import Outcome, Parcel, Verdict
 from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
 from webhooks.services.events import DUTY
@@ -73,7 +73,7 @@ class DeliverDuty(PollingDuty):
         limit = min(CLAIM, self._shares.places, sum(room.values()))
         quick = deliveries.claim(Delivery.objects.filter(host__in=room), limit=limit)
         limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
-        others = Delivery.objects.exclude(host__in=self._shares.quick_or_full())
+        others = Delivery.objects.exclude(host__in=self._shares.left_out())
         return quick + deliveries.claim(others, limit=limit)
 
     def _begin(self, row: Delivery, packed: Parcel | Outcome) -> None:
@@ -88,5 +88,6 @@ class DeliverDuty(PollingDuty):
         self._unrecorded += self._sending.finished()
         deliveries.record([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:
-            self._shares.release(self._in_flight.pop(pk).host, outcome.seconds)
+            answered = outcome.status_code is not None or outcome.verdict is Verdict.REFUSED
+            self._shares.release(self._in_flight.pop(pk).host, outcome.seconds, answered=answered)
         self._unrecorded = []

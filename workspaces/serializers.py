@@ -16,6 +16,8 @@ from workspaces.models import User, Workspace
 class OptionalPack(serializers.BaseSerializer):
     """`commit_pack_id` is optional in the contract: absent, not null."""
 
+    optional_fields = ("commit_pack_id",)
+
     def to_representation(self, instance: Workspace) -> dict[str, Any]:
         shown: dict[str, Any] = super().to_representation(instance)
         if shown["commit_pack_id"] is None:
@@ -121,6 +123,7 @@ class WorkspaceExportSerializer(serializers.Serializer):
 class UserSerializer(serializers.ModelSerializer):
     """A person; what is not known of them is left out."""
 
+    optional_fields = ("identity_provider_user_id", "display_name")
     identity_provider_user_id = serializers.CharField(source="identity_subject", required=False)
     email = serializers.EmailField()
     display_name = serializers.CharField(required=False)

@@ -8,7 +8,16 @@ from typing import Any, ClassVar
 from django.conf import settings
 
 from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown
-from accounts.platforms.types import Capabilities, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import (
+    Authorization,
+    Capabilities,
+    Connection,
+    Content,
+    Grant,
+    Identity,
+    Progress,
+    Published,
+)
 
 START = Progress("start")
 
@@ -23,26 +32,42 @@ class Platform:
     name: ClassVar[str]
     label: ClassVar[str]
     capabilities: ClassVar[Capabilities]
-    method: ClassVar[str] = "oauth"  # or credentials
+    methods: ClassVar[tuple[str, ...]] = (
+        "oauth",
+    )  # oauth, credentials; the first is what is meant where none is named
     credentials_schema: ClassVar[Mapping[str, Any] | None] = None
+    oauth_schema: ClassVar[Mapping[str, Any] | None] = None  # what an owner has to give before granting (an instance)
     irreversible: ClassVar[frozenset[str]] = frozenset()  # the phases that publish
     settles_seconds: ClassVar[float] = 60.0  # how long a request that got no answer may still be carried out
 
-    def unavailable_reason(self) -> str | None:
-        """Why no account can be connected at this moment; None when one can."""
+    def unavailable_reason(self, method: str) -> str | None:
+        """Why no account can be connected by this method at this moment; None when one can."""
         return f"Connecting {self.label} accounts is not offered by this service yet."
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Check what the owner gave, by asking the platform. Raises CredentialsRejected, Transient."""
-        raise ConnectionUnavailable(self.unavailable_reason() or "This platform takes no credentials.")
+        raise ConnectionUnavailable(self.unavailable_reason("credentials") or "This platform takes no credentials.")
+
+    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
+        """Where the owner grants access; `given` fits `oauth_schema`. Raises CredentialsRejected (given), Transient."""
+        raise ConnectionUnavailable(self.unavailable_reason("oauth") or "This platform knows no OAuth.")
+
+    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+        """Every account that the grant opens: pages, boards or channels; the owner picks where there are several.
+
+        Raises CredentialsRejected (a code that is used, too old or another's, or a scope that was not granted), Transient.
+        """
+        raise ConnectionUnavailable(self.unavailable_reason("oauth") or "This platform knows no OAuth.")
 
     def identify(self, grant: Grant) -> Identity:
         """Ask the platform whose account the grant opens. Raises TokenExpired, AccountDisconnected, Transient."""
-        raise ConnectionUnavailable(self.unavailable_reason() or "This platform cannot be asked.")
+        raise ConnectionUnavailable(self.unavailable_reason(self.methods[0]) or "This platform cannot be asked.")
 
     def refresh(self, grant: Grant) -> Grant:
         """A grant with new tokens. Raises AccountDisconnected when a person has to reconnect, Transient otherwise."""
-        raise ConnectionUnavailable(self.unavailable_reason() or "This platform issues no tokens to refresh.")
+        raise ConnectionUnavailable(
+            self.unavailable_reason(self.methods[0]) or "This platform issues no tokens to refresh."
+        )
 
     def revoke(self, grant: Grant) -> None:
         """End the grant at the platform, where it can be ended; faults are Transient."""
@@ -52,7 +77,7 @@ class Platform:
 
         Raises ContentRejected, TokenExpired, AccountDisconnected, Transient (nothing was done), OutcomeUnknown.
         """
-        raise ConnectionUnavailable(self.unavailable_reason() or "This platform cannot be published to.")
+        raise ConnectionUnavailable(self.unavailable_reason(self.methods[0]) or "This platform cannot be published to.")
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Published | None:
         """Look whether an earlier try of the irreversible step `progress.phase` has published; `verifiable` platforms.

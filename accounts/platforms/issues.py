@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -25,3 +26,18 @@ class Issue:
     message: str
     auto_fixable: bool = False
     repair_hint: RepairHint | None = None
+
+    def body(self) -> dict[str, Any]:
+        """ISSUE as it stands on the wire."""
+        hint = self.repair_hint
+        shown = {"action": hint.action, "field": hint.field, "explanation": hint.explanation} if hint else None
+        if hint and shown and hint.value is not None:
+            shown["value"] = hint.value
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "field": self.field,
+            "message": self.message,
+            "auto_fixable": self.auto_fixable,
+            "repair_hint": shown,
+        }

@@ -10,9 +10,9 @@ from accounts.platforms.base import Platform
 
 PLATFORMS = {
     "bluesky": "accounts.platforms.bluesky.adapter.Bluesky",
-    "mastodon": "accounts.platforms.mastodon.Mastodon",
-    "telegram": "accounts.platforms.telegram.Telegram",
-    "discord": "accounts.platforms.discord.Discord",
+    "mastodon": "accounts.platforms.mastodon.adapter.Mastodon",
+    "telegram": "accounts.platforms.telegram.adapter.Telegram",
+    "discord": "accounts.platforms.discord.adapter.Discord",
     "x": "accounts.platforms.x.X",
     "linkedin": "accounts.platforms.linkedin.LinkedIn",
     "threads": "accounts.platforms.threads.Threads",

@@ -33,7 +33,7 @@ class Sandbox(Platform):
     Simulating a post again does no harm, so no phase is irreversible and an interrupted one is resumed.
     """
 
-    method = "credentials"
+    methods = ("credentials",)
 
     def __init__(self, platform: Platform) -> None:
         # ClassVars of the base: this one class stands for every platform.
@@ -41,7 +41,7 @@ class Sandbox(Platform):
         self.label = platform.label  # type: ignore[misc]
         self.capabilities = platform.capabilities  # type: ignore[misc]
 
-    def unavailable_reason(self) -> str:
+    def unavailable_reason(self, method: str) -> str:
         """Sandbox accounts are not connected by anybody."""
         return "Sandbox accounts are made together with their workspace."
 

@@ -16,7 +16,7 @@ class Slack(Platform):
 
     name = "slack"
     label = "Slack"
-    method = "credentials"
+    methods = ("credentials",)
     credentials_schema = {
         "type": "object",
         "properties": {

@@ -60,8 +60,7 @@ class DocumentRules:
 class MediaRules:
     """Which media a post may carry. A kind whose rules are None is not taken; `mixed` allows several kinds in one post.
 
-    `gifs` None: an animated GIF is taken as an image (some platforms show its first frame only). `min_count` is the
-    least that is taken where any is required.
+    `gifs` None: an animated GIF is taken as an image (some platforms show its first frame only).
     """
 
     max_count: int
@@ -114,11 +113,23 @@ class Identity:
 
 @dataclass(frozen=True)
 class Grant:
-    """What opens an account: `credentials` as the owner gave them, `tokens` as the platform issued them. Both are secret."""
+    """What opens an account: `credentials` as the owner gave them, `tokens` as the platform issued them. Both are secret.
+
+    `expires_at`: when the access token ends, where the platform says so; it is renewed ahead of that.
+    """
 
     credentials: Mapping[str, Any] = field(default_factory=dict, repr=False)
     tokens: Mapping[str, Any] = field(default_factory=dict, repr=False)
     external_id: str = ""
+    expires_at: datetime | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Authorization:
+    """Where the owner grants access; `kept` is what the exchange needs afterwards (a verifier, an app's secret)."""
+
+    url: str
+    kept: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -128,7 +139,6 @@ class Connection:
     identity: Identity
     grant: Grant
     scopes: tuple[str, ...] = ()
-    token_expires_at: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -35,10 +35,10 @@ def connect_account(
     credentials), ConnectionUnavailable, CredentialsRejected, PlatformFault, WorkspacePaused.
     """
     require(caller, workspace_id, "accounts.write", body_field="workspace_id")
-    chosen = _connectable(platform_name, method)
+    chosen, method = _connectable(platform_name, method)
     given = _checked(chosen, credentials)
     if dry_run:
-        account = ConnectedAccount(workspace_id=workspace_id, platform=chosen.name, method=chosen.method)
+        account = ConnectedAccount(workspace_id=workspace_id, platform=chosen.name, method=method)
         account.updated_at = account.created_at
         _record(caller, account, dry_run=True)
         return account
@@ -47,21 +47,22 @@ def connect_account(
     except PlatformError as error:
         raise as_api_error(error) from error
     with transaction.atomic():
-        account = _keep(workspace_id, chosen, connection)
+        account = _keep(workspace_id, chosen, method, connection)
         _record(caller, account)
     return account
 
 
-def _connectable(name: str, method: str | None) -> Platform:
+def _connectable(name: str, method: str | None) -> tuple[Platform, str]:
     if name not in PLATFORMS:
         raise ValidationFailed.of("platform", f"Must be one of {', '.join(PLATFORMS)}.", "unknown_platform")
     chosen = platform(name)
-    reason = chosen.unavailable_reason()
+    method = method or chosen.methods[0]
+    if method not in chosen.methods:
+        raise ValidationFailed.of("method", f"{chosen.label} is connected by {' or '.join(chosen.methods)}.")
+    reason = chosen.unavailable_reason(method)
     if reason:
         raise ConnectionUnavailable(reason)
-    if method and method != chosen.method:
-        raise ValidationFailed.of("method", f"{chosen.label} is connected by {chosen.method}.")
-    return chosen
+    return chosen, method
 
 
 def _checked(chosen: Platform, credentials: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -90,22 +91,22 @@ def _faults(problem: jsonschema.ValidationError) -> list[tuple[str, str, str]]:
     return [("", rule, f"Does not fit the credentials_schema of GET /capabilities: {rule} {value}.")]
 
 
-def _keep(workspace_id: str, chosen: Platform, connection: Connection) -> ConnectedAccount:
+def _keep(workspace_id: str, chosen: Platform, method: str, connection: Connection) -> ConnectedAccount:
     """Insert or renew the row of this identity; the row is locked, so that two connections at once end as one."""
     identity = connection.identity
     account, _ = ConnectedAccount.objects.select_for_update().get_or_create(
         workspace_id=workspace_id,
         platform=chosen.name,
         external_id=identity.external_id,
-        defaults={"method": chosen.method},
+        defaults={"method": method},
     )
-    account.method = chosen.method
+    account.method = method
     account.handle, account.display_name = identity.handle[:255], identity.display_name[:255]
     account.avatar_url, account.profile_url = identity.avatar_url[:2048], identity.profile_url[:2048]
     account.status = ConnectedAccount.Status.ACTIVE
     account.scopes = list(connection.scopes)
     account.credentials, account.tokens = dict(connection.grant.credentials), dict(connection.grant.tokens)
-    account.token_expires_at, account.refresh_lease_until = connection.token_expires_at, None
+    account.token_expires_at, account.refresh_lease_until = connection.grant.expires_at, None
     account.last_checked_at = timezone.now()
     account.save()
     return account

@@ -48,7 +48,9 @@ def refresh_grant(*, account_id: str, stale: Grant) -> Grant:
         leased.update(refresh_lease_until=None)
         raise
     sealed = ConnectedAccount._meta.get_field("tokens").seal(account_id, dict(renewed.tokens))
-    leased.update(tokens=sealed, refresh_lease_until=None, updated_at=timezone.now())
+    leased.update(
+        tokens=sealed, token_expires_at=renewed.expires_at, refresh_lease_until=None, updated_at=timezone.now()
+    )
     return renewed
 
 

@@ -125,6 +125,14 @@ def require(
         raise errors.WorkspacePaused()
 
 
+def workspace_of(caller: Caller, workspace_id: str | None) -> str:
+    """The workspace that a body names, or the key's own where it names none."""
+    chosen = workspace_id or caller.workspace_id
+    if chosen is None:
+        raise errors.ValidationFailed.of("workspace_id", "A signed-in user must name the workspace.", "required")
+    return chosen
+
+
 def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
     """Raise ScopeMissing unless the caller holds the scope (of several: one)."""
     if scope is None or caller.holds(scope):

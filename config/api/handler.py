@@ -9,7 +9,8 @@ from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
+from django.http import Http404, HttpRequest, JsonResponse, UnreadablePostError
+from django.http.response import HttpResponseBase
 from django.views.csrf import csrf_failure as django_csrf_failure
 from django.views.decorators.csrf import csrf_exempt
 from django.views.defaults import permission_denied as django_permission_denied
@@ -108,14 +109,14 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
     return respond(errors.Forbidden())
 
 
-def read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """For a plain view that answers GET and HEAD: any other method gets the envelope."""
 
     @csrf_exempt
     @functools.wraps(view)
-    def answer(request: HttpRequest) -> HttpResponse:
+    def answer(request: HttpRequest, **named: str) -> HttpResponseBase:
         if request.method in ("GET", "HEAD"):
-            return view(request)
+            return view(request, **named)
         return respond(errors.MethodNotAllowed(headers={"Allow": "GET, HEAD"}))
 
     return answer

@@ -76,11 +76,13 @@ def in_transaction(slip: Ticket, work: Callable[[], Any], answer_of: Callable[[A
     return result
 
 
-def under_lease(slip: Ticket, work: Callable[[], Any], answer_of: Callable[[Any], Answer]) -> Any:
+def under_lease(
+    slip: Ticket, work: Callable[[], Any], answer_of: Callable[[Any], Answer], *, lease: timedelta = LEASE
+) -> Any:
     """As `in_transaction`, for work that must not hold a transaction open; another request with the key waits for it."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
-        lease_until = timezone.now() + LEASE
+        lease_until = timezone.now() + lease
         with transaction.atomic():
             kept = _claim(slip, lease_until=lease_until)
         if kept is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Literal, TypeVar, cast
 
 from django.conf import settings
@@ -24,6 +25,7 @@ from config.api.caller import Caller, Mode, nobody, require, require_scope
 from config.api.models import IdempotencyRecord
 from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer
+from config.api.uploads import Spool, UploadRules, read_fields
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 SAFE_METHODS = ("GET", "HEAD")
@@ -47,7 +49,8 @@ class Operation:
 
     `public`: no bearer token is asked for, and the service is called as nobody. `raw_body`: any JSON object, which the
     service reads itself out of the request's bytes. `headers`: those that it reads, told in the document. `media_types`:
-    what it answers besides JSON, by a `response` of its own.
+    what it answers besides JSON, by a `response` of its own. `upload`: it takes a file, in a form or in JSON (`body`).
+    `lease`: how long work under a lease may take before a repeat of the call takes it for dead.
     """
 
     name: str
@@ -56,7 +59,9 @@ class Operation:
     scope: str | AnyOf | None = None
     body: type[StrictSerializer] | None = None
     query: type[QuerySerializer] = QuerySerializer
+    upload: UploadRules | None = None
     idempotent: Literal["transaction", "lease"] | None = None
+    lease: timedelta = idempotency.LEASE
     preview: type[Serializer] | None = None
     preview_status: int = 200
     writes: bool = True
@@ -143,29 +148,39 @@ def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
 def _run(declared: Operation, method: Callable[..., Any], request: Request, path: dict[str, str]) -> HttpResponseBase:
     caller = nobody() if declared.public else cast(Caller, request.user)
     call: Call | None = None
-    try:
-        if any("\0" in value for value in path.values()):  # no text of PostgreSQL holds NUL
-            raise errors.NotFound()
-        key = idempotency.read_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None
-        data, query = _read_body(declared, request), _read_query(declared, request)
-        call = Call(caller, declared, data, query, False, request, path)
-        call.dry_run = _take_dry_run(call)
-        if not caller.is_user and caller.kind != "claim":
-            require_scope(caller, declared.scope)
-        return _answer(call, functools.partial(method, call, **path), key)
-    except Exception as error:
-        if declared.writes_by(request.method or ""):
-            dry_run = call.dry_run if call else _asked_for_preview(request)
-            import_string(settings.REFUSAL_RECORDER)(
-                caller=caller, operation=declared.name, error=error, dry_run=dry_run
-            )
-        raise
+    with Spool(declared.upload.most_bytes if declared.upload else None) as spool:
+        try:
+            if any("\0" in value for value in path.values()):  # no text of PostgreSQL holds NUL
+                raise errors.NotFound()
+            key = idempotency.read_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None
+            if declared.upload:
+                _require_scope(caller, declared)  # before hundreds of megabytes are read
+            data, query = _read_body(declared, request, spool), _read_query(declared, request)
+            call = Call(caller, declared, data, query, False, request, path)
+            call.dry_run = _take_dry_run(call)
+            _require_scope(caller, declared)
+            return _answer(call, functools.partial(method, call, **path), key)
+        except Exception as error:
+            if declared.writes_by(request.method or ""):
+                dry_run = call.dry_run if call else _asked_for_preview(request, declared, spool)
+                import_string(settings.REFUSAL_RECORDER)(
+                    caller=caller, operation=declared.name, error=error, dry_run=dry_run
+                )
+            raise
 
 
-def _asked_for_preview(request: Request) -> bool:
+def _require_scope(caller: Caller, declared: Operation) -> None:
+    """A user's scopes are known in a workspace only, and a claim token holds none."""
+    if not caller.is_user and caller.kind != "claim":
+        require_scope(caller, declared.scope)
+
+
+def _asked_for_preview(request: Request, declared: Operation, spool: Spool) -> bool:
     """Whether a request whose form was refused asked for a dry run, as far as it could be read."""
     if request.query_params.get("dry_run") == "true":
         return True
+    if declared.upload:
+        return spool.fields.get("dry_run") in (True, "true")
     try:
         return isinstance(request.data, dict) and request.data.get("dry_run") is True
     except errors.ApiError:
@@ -187,7 +202,9 @@ def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) ->
         key=key,
         request=[call.path, call.data, call.query],
     )
-    run = idempotency.in_transaction if call.operation.idempotent == "transaction" else idempotency.under_lease
+    run: Callable[..., Any] = idempotency.in_transaction
+    if call.operation.idempotent == "lease":
+        run = functools.partial(idempotency.under_lease, lease=call.operation.lease)
     result = run(slip, work, functools.partial(_keep, call))
     if isinstance(result, IdempotencyRecord):
         return _replay(call, result, idempotency.differs(result, slip))
@@ -246,13 +263,17 @@ def _render_preview(call: Call, preview: Preview) -> dict[str, Any]:
     return dict(call.operation.preview(told).data)
 
 
-def _read_body(declared: Operation, request: Request) -> dict[str, Any]:
+def _read_body(declared: Operation, request: Request, spool: Spool) -> dict[str, Any]:
     """The checked body; an operation without one takes an empty body or an empty object."""
     if request.method in SAFE_METHODS or declared.raw_body:
         return {}
     serializer_class = declared.body or (WriteBody if declared.preview else StrictSerializer)
-    raw = request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
-    serializer = serializer_class(data=raw)
+    if declared.upload:
+        raw = read_fields(request._request, spool)
+        serializer_class = declared.upload.form if spool.is_form else serializer_class
+    else:
+        raw = request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
+    serializer = serializer_class(data=raw, context={"spool": spool})
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
 

@@ -16,6 +16,7 @@ from rest_framework.parsers import JSONParser
 
 from config.api import errors
 from config.api.handler import respond
+from config.api.upload_body import UploadBody, most_bytes
 
 MAX_BODY_BYTES = 1_000_000
 MAX_DEPTH = 32
@@ -23,14 +24,19 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class BodyLimitMiddleware:
-    """Refuses bodies over 1 MB outside /media, and gives a chunked body (no Content-Length) the length that WSGI needs."""
+    """Refuses bodies over 1 MB, and gives a chunked body (no Content-Length) the length that WSGI needs.
+
+    An upload may be longer: it is read as a stream (config/api/upload_body.py).
+    """
 
     def __init__(self, get_response: Callable[[WSGIRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: WSGIRequest) -> HttpResponseBase:
-        if request.path == "/media" or request.path.startswith(("/admin/", "/dashboard/")):
+        if request.path.startswith(("/admin/", "/dashboard/")):
             return self.get_response(request)
+        if request.path == "/media" and request.method == "POST":
+            return self._take_upload(request)
         declared = request.META.get("CONTENT_LENGTH") or ""
         if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
             return respond(errors.PayloadTooLarge())
@@ -44,6 +50,17 @@ class BodyLimitMiddleware:
             request._stream = BytesIO(body)
             request.META["CONTENT_LENGTH"] = str(len(body))
         return self.get_response(request)
+
+    def _take_upload(self, request: WSGIRequest) -> HttpResponseBase:
+        """Answer an upload; whatever it was refused for, its body is off the line before the answer."""
+        body = UploadBody(request.environ, limit=most_bytes(request.content_type or ""))
+        try:
+            if body.too_long:
+                return respond(errors.PayloadTooLarge(suggested_action="Send a smaller file."))
+            request._stream = body  # type: ignore[assignment]  # anything that can be read
+            return self.get_response(request)
+        finally:
+            body.discard()
 
 
 class StrictJSONParser(JSONParser):

@@ -7,34 +7,17 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer
+from rest_framework.serializers import ModelSerializer
 
 from config.api import fields
 from config.api.operation import Operation, WriteBody, WriteQuery
+from config.api.schema_errors import codes_of, error_answers, error_examples
+from config.api.schema_examples import add_examples
 from config.api.scopes import AnyOf
 from config.api.serializers import ErrorEnvelope, QuerySerializer
+from config.api.uploads import FORM, JSON, UploadRules
 
-READ_ERRORS = ("UNAUTHENTICATED", "API_KEY_EXPIRED", "API_KEY_REVOKED", "VALIDATION_FAILED", "RATE_LIMITED")
-PUBLIC_ERRORS = ("VALIDATION_FAILED",)
-WRITE_ERRORS = ("MALFORMED_REQUEST", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE", "WORKSPACE_PAUSED")
-ERROR_STATUSES = {
-    "400": "Malformed: not JSON, a key twice, nested too deep, or a bad header.",
-    "401": "No valid bearer token.",
-    "402": "The spend cap is reached, or a payment method is needed.",
-    "403": "The caller may not do this.",
-    "404": "Nothing there for this caller.",
-    "405": "Not a method of this address.",
-    "406": "The answer is JSON only.",
-    "409": "In conflict with what stands now.",
-    "410": "Too late.",
-    "413": "The body is too large.",
-    "415": "The body is not JSON.",
-    "422": "Some of the input is not right; `details` names each field.",
-    "429": "Too many requests; `Retry-After` says when to go on.",
-    "500": "A fault of the service.",
-    "502": "The platform answered with a fault.",
-    "503": "Not at the moment; `Retry-After` says when to try again.",
-}
 RATE_LIMIT_HEADERS = {
     name: {"schema": {"type": "integer"}, "description": text, "required": True}
     for name, text in {
@@ -45,12 +28,6 @@ RATE_LIMIT_HEADERS = {
 }
 TRACE_HEADER = {
     "x-trace-id": {"schema": {"type": "string"}, "description": "The request's trace identifier.", "required": True}
-}
-RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait.", "required": True}}
-ERROR_HEADERS = {
-    "401": {"WWW-Authenticate": {"schema": {"type": "string"}, "description": "Bearer.", "required": True}},
-    "429": RETRY_AFTER,
-    "503": RETRY_AFTER,
 }
 REPLAY_HEADERS = {
     "Idempotency-Replayed": {
@@ -85,11 +62,7 @@ DOCUMENT_OPERATION = {
             "content": {"application/json": {"schema": {"type": "object", "additionalProperties": True}}},
         },
         "304": {"description": "The caller holds this version already.", "headers": TRACE_HEADER},
-        "400": {
-            "description": "Not addressed to this service.",
-            "headers": TRACE_HEADER,
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorEnvelope"}}},
-        },
+        **error_answers(["MALFORMED_REQUEST"], {"$ref": "#/components/schemas/ErrorEnvelope"}, TRACE_HEADER),
     },
 }
 
@@ -148,11 +121,6 @@ class OperationSchema(AutoSchema):
         scope = self.declared.scope
         if scope:
             text.append(f"Scope: {' or '.join(scope) if isinstance(scope, AnyOf) else scope}.")
-        general = PUBLIC_ERRORS if self.declared.public else READ_ERRORS
-        codes = [*general, *(WRITE_ERRORS if self.declared.writes_by(self.method) else ()), *self.declared.errors]
-        if scope:
-            codes.append("SCOPE_MISSING")
-        text.append(f"Error codes: {', '.join(sorted(set(codes)))}.")
         return "\n\n".join(text)
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
@@ -173,8 +141,16 @@ class OperationSchema(AutoSchema):
         """A POST without input of its own takes `dry_run`; DELETE says it in the query, whose body means nothing."""
         if self.declared.raw_body:
             return OpenApiTypes.OBJECT
+        if self.declared.upload:
+            return self._get_upload_serializers(self.declared.upload)
         previewed = self.declared.preview and self.method == "POST"
         return self.declared.body or (WriteBody if previewed else None)
+
+    def _get_upload_serializers(self, rules: UploadRules) -> dict[str, Any]:
+        """A form, or one of the shapes of JSON."""
+        name = f"{rules.form.__name__.removesuffix('FormSerializer')}Json"
+        json = PolymorphicProxySerializer(name, serializers=list(rules.shapes), resource_type_field_name=None)
+        return {FORM: rules.form, JSON: json}
 
     def get_response_serializers(self) -> Any:
         return self.declared.responses
@@ -203,10 +179,20 @@ class OperationSchema(AutoSchema):
             )
         return parameters
 
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
+        """Rows are only ever answered, and whole: each field is there but those that the serializer names as optional."""
+        schema = super()._map_basic_serializer(serializer, direction)
+        if isinstance(serializer, ModelSerializer):
+            optional = getattr(serializer, "optional_fields", ())
+            schema["required"] = [name for name in schema["properties"] if name not in optional]
+        return schema
+
     def _get_request_body(self, direction: str = "request") -> Any:
         body = super()._get_request_body(direction)
         if not body or self.declared.raw_body:
             return body
+        if self.declared.upload:
+            return {**body, "required": True}
         if not any(field.required for field in self.get_request_serializer()().fields.values()):
             body["required"] = False
         return body
@@ -230,13 +216,8 @@ class OperationSchema(AutoSchema):
         for body in bodies.values():
             body["headers"] = headers
         envelope = self.resolve_serializer(ErrorEnvelope, "response").ref
-        for status, description in ERROR_STATUSES.items():
-            bodies[status] = {
-                "description": description,
-                "content": {"application/json": {"schema": envelope}},
-                "headers": {**TRACE_HEADER, **ERROR_HEADERS.get(status, {})},
-            }
-        return bodies
+        codes = codes_of(declared, self.method, self.path)
+        return {**bodies, **error_answers(codes, envelope, TRACE_HEADER)}
 
     def _add_preview(self, bodies: dict[str, Any], declared: Operation, preview: dict[str, Any]) -> None:
         status = str(declared.preview_status)
@@ -259,6 +240,8 @@ def finish_document(result: dict[str, Any], generator: Any, request: Any, public
     for component in result["components"]["schemas"].values():
         if component.get("type") == "object" and "additionalProperties" not in component:
             component["additionalProperties"] = False
+    add_examples(result)
+    result["components"]["examples"] = error_examples()
     paths = {**result["paths"], "/openapi.json": {"get": DOCUMENT_OPERATION}}
     # The generator's order of methods differs from process to process; all shall serve the same bytes and ETag.
     result["paths"] = {path: dict(sorted(methods.items())) for path, methods in paths.items()}

@@ -3,149 +3,188 @@
 Before each step its phase is committed as begun; the step runs outside any transaction; its outcome is written together
 with the money and the events, filtered by the fence of the claim. So a worker that dies leaves a row that says how far
 it came, and one that lost its claim cannot write any more.
+
+An irreversible step whose outcome nobody learned is repeated as it is where the platform is idempotent, looked for
+first where it is verifiable, and otherwise never.
 """
 
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
 
-from django.conf import settings
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
-from accounts.models import ConnectedAccount
 from accounts.platforms import errors
 from accounts.platforms.base import START, Platform
 from accounts.platforms.registry import publisher
-from accounts.platforms.types import Content, Grant, Progress, Published
-from accounts.services import mark_needs_reauth, refresh_grant
-from config.api.caller import WorkspaceStatus
+from accounts.platforms.types import Content, Grant, MediaFile, Progress, Published
+from accounts.services import hold_back, mark_needs_reauth, refresh_grant
 from config.api.trace import start_trace
 from config.db.due import held
 from config.db.encryption import SealedValueError
+from posts.media import MediaGone, files_of
 from posts.models import PostGroup, PostTarget
 from posts.publishing import outcomes
+from posts.publishing.beforehand import may_be_out, stopped_beforehand, stopped_by_circumstances, worker_losses
 from posts.publishing.outcomes import ClaimLost
 from posts.states import GroupStatus, TargetStatus, before
 
 logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=20)  # the duty renews it while the target is in hand (posts/publishing/duty.py)
-PAUSED_LOOK_AGAIN = timedelta(seconds=30)
+DATABASE_AWAY_SECONDS = 30.0  # how long an outcome waits in memory for a database that is away
+DATABASE_LOOK_SECONDS = 0.5
+
+
+@dataclass
+class Attempt:
+    """The work of one claim. `doubtful`: an earlier try of the step to come may have published."""
+
+    target: PostTarget
+    adapter: Platform
+    doubtful: bool
+    grant: Grant = field(default_factory=Grant)
+    media: tuple[MediaFile, ...] = ()
+    renewed: bool = False
+
+    @property
+    def content(self) -> Content:
+        target = self.target
+        return Content(target.id, target.shown_text, target.options, target.round_attempts, self.media)
+
+
+@dataclass(frozen=True)
+class NotThere:
+    """The platform does not have the post; a try that got no answer may still be carried out until `settled_at`."""
+
+    settled_at: datetime
 
 
 def publish_target(claimed: PostTarget) -> None:
-    """Take a claimed target as far as it goes now. Nothing is raised: every end is written to its row."""
+    """Take a claimed target as far as it goes now. Nothing is raised but the database's own faults: every end is written
+    to its row."""
     target = PostTarget.objects.select_related("group__workspace", "account").get(pk=claimed.pk)
     target.fence, target.lease_until = claimed.fence, claimed.lease_until
     start_trace(target.group.trace_id)
+    adapter = publisher(target.platform, sandbox=target.sandbox)
     try:
-        if not _stopped_beforehand(target):
-            _take_steps(target)
+        if not stopped_beforehand(target, adapter):
+            _take_steps(Attempt(target, adapter, may_be_out(target, adapter)))
     except ClaimLost:
         logger.warning("%s is another worker's now.", target.id)
 
 
-def _stopped_beforehand(target: PostTarget) -> bool:
-    """Whether something that is known before the platform is asked ends or postpones the publication."""
-    workspace = target.group.workspace
-    if workspace.status == WorkspaceStatus.PAUSED:
-        outcomes.postpone(target, timezone.now() + PAUSED_LOOK_AGAIN)
-        return True
-    worn_out = target.round_attempts > len(settings.PUBLISH_RETRY_SCHEDULE)
-    if _may_be_out(target):
-        if _is_idempotent(_adapter(target)) and not worn_out:
-            return False  # brought to its end, whatever has changed since
-        outcomes.unconfirmed(target, "The worker that was publishing this died, and the platform cannot be asked.")
-        return True
-    if target.step_begun and worn_out:
-        message = "The worker that was preparing this died at every attempt."
-        outcomes.failed(target, "PLATFORM_UNAVAILABLE", message, "Report the trace_id to the operator of the service.")
-        return True
-    if workspace.status == WorkspaceStatus.DELETED:
-        outcomes.failed(target, "WORKSPACE_DELETED", "The workspace was deleted.", "Nothing: the post was stopped.")
-        return True
-    if target.account.status != ConnectedAccount.Status.ACTIVE:
-        message = f"The account is {target.account.status}."
-        outcomes.failed(target, "ACCOUNT_NEEDS_REAUTH", message, errors.AccountDisconnected.suggested_action)
-        return True
-    grace = timedelta(hours=settings.SCHEDULE_GRACE_HOURS)
-    scheduled_at = target.group.scheduled_at
-    if not target.round_attempts and scheduled_at and timezone.now() > scheduled_at + grace:
-        message = f"It could not go out within {settings.SCHEDULE_GRACE_HOURS} hours of its time."
-        outcomes.failed(target, "SCHEDULE_MISSED", message, "Retry the post if it should still go out.")
-        return True
-    return False
-
-
-def _may_be_out(target: PostTarget) -> bool:
-    """Whether an earlier try of the step to come may have published. `_begin_step` leaves the answer as it was."""
-    return target.step_begun and target.phase in _adapter(target).irreversible
-
-
-def _is_idempotent(adapter: Platform) -> bool:
-    return adapter.capabilities.retry_safety == "idempotent"
-
-
-def _adapter(target: PostTarget) -> Platform:
-    return publisher(target.platform, sandbox=target.sandbox)
-
-
-def _take_steps(target: PostTarget) -> None:
-    adapter = _adapter(target)
+def _take_steps(attempt: Attempt) -> None:
+    target = attempt.target
     try:
-        grant = target.account.grant()
-    except SealedValueError:
-        logger.exception("The account of %s cannot be opened.", target.id)
+        attempt.grant, attempt.media = target.account.grant(), files_of(target.group)
+    except (SealedValueError, MediaGone) as fault:
         _begin_step(target, target.phase or START.phase, first=True)
-        fault = errors.Transient("The service cannot open the account's credentials at the moment.")
-        return _record_fault(target, adapter, Grant(), fault)
-    first, renewed = True, False
+        return _record_fault(attempt, _cannot_begin(attempt, fault))
+    first = True
     while True:
+        tried_at = target.step_begun_at
         progress = Progress(target.phase or START.phase, target.progress)
         _begin_step(target, progress.phase, first=first)
-        content = Content(target.id, target.shown_text, target.options, target.round_attempts)
-        try:
-            result = _step(adapter, grant, content, progress)
-        except errors.TokenExpired as error:
-            if renewed:
-                return _record_fault(target, adapter, grant, errors.AccountDisconnected(error.message))
-            try:
-                grant, renewed = refresh_grant(account_id=target.account_id, stale=grant), True
-            except errors.PlatformError as fault:
-                return _record_fault(target, adapter, grant, fault)
-        except errors.PlatformError as error:
-            return _record_fault(target, adapter, grant, error)
-        else:
-            if isinstance(result, Published):
-                return outcomes.published(target, result)
-            outcomes.advance(target, result)
-            if result.ready_at is not None:
-                return None
         first = False
+        try:
+            result = _look(attempt, progress, tried_at) if _can_look(attempt) else _step(attempt, progress)
+        except errors.TokenExpired as stale:
+            try:
+                _renew_tokens(attempt, stale)
+            except errors.PlatformError as error:
+                return _record_fault(attempt, error)
+        except errors.PlatformError as error:
+            return _record_fault(attempt, error)
+        else:
+            if _surely(_record_result, attempt, result):
+                return None
 
 
-def _step(adapter: Platform, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-    """One step; a fault that the adapter did not foresee counts as unknown where the step may have published."""
+def _cannot_begin(attempt: Attempt, fault: Exception) -> errors.PlatformError:
+    """What it means that the account cannot be opened, or that media of the post are gone."""
+    if isinstance(fault, SealedValueError):
+        logger.error("The account of %s cannot be opened.", attempt.target.id, exc_info=fault)
+        return errors.Transient("The service cannot open the account's credentials at the moment.")
+    if attempt.doubtful:
+        return errors.OutcomeUnknown(f"An earlier try may be out, and it cannot be repeated: {fault}", final=True)
+    return errors.ContentRejected(str(fault))
+
+
+def _can_look(attempt: Attempt) -> bool:
+    return attempt.doubtful and attempt.adapter.capabilities.retry_safety == "verifiable"
+
+
+def _look(attempt: Attempt, progress: Progress, tried_at: datetime | None) -> Published | NotThere:
     try:
-        return adapter.publish(grant, content, progress)
+        found = attempt.adapter.find(attempt.grant, attempt.content, progress)
     except errors.PlatformError:
         raise
     except Exception as fault:
-        logger.exception("The %s adapter met a fault that it does not know.", adapter.name)
-        if progress.phase in adapter.irreversible:
+        logger.exception("The %s adapter met a fault that it does not know.", attempt.adapter.name)
+        raise errors.Transient("The service met a fault while it looked for the post.") from fault
+    if found and _is_anothers(attempt.target, found):
+        raise errors.OutcomeUnknown("A post like this one is there, but another target has it.", final=True)
+    settles = timedelta(seconds=attempt.adapter.settles_seconds)
+    return found or NotThere((tried_at or timezone.now()) + settles)
+
+
+def _is_anothers(target: PostTarget, found: Published) -> bool:
+    """Two targets with the same text at one account look alike: what is one's post is not the other's."""
+    published = PostTarget.objects.filter(account_id=target.account_id, external_id=found.external_id)
+    return published.exclude(pk=target.pk).exists()
+
+
+def _step(attempt: Attempt, progress: Progress) -> Progress | Published:
+    """Take the step; a fault that the adapter did not foresee counts as unknown where the step may have published."""
+    try:
+        return attempt.adapter.publish(attempt.grant, attempt.content, progress)
+    except errors.PlatformError:
+        raise
+    except Exception as fault:
+        logger.exception("The %s adapter met a fault that it does not know.", attempt.adapter.name)
+        if progress.phase in attempt.adapter.irreversible:
             raise errors.OutcomeUnknown("The service met a fault while it was publishing.") from fault
         raise errors.Transient("The service met a fault before it published anything.") from fault
 
 
+def _record_result(attempt: Attempt, result: Progress | Published | NotThere) -> bool:
+    """Write what a step or a look came to; True when nothing more is to be done in this claim."""
+    target = attempt.target
+    if isinstance(result, Published):
+        outcomes.published(target, result)
+        return True
+    attempt.doubtful = False
+    if isinstance(result, NotThere):
+        if result.settled_at > timezone.now():
+            outcomes.look_again(target, result.settled_at)
+            return True
+        return stopped_by_circumstances(target)  # it would be sent anew
+    outcomes.advance(target, result)
+    return result.ready_at is not None
+
+
 def _begin_step(target: PostTarget, phase: str, *, first: bool) -> None:
-    """Commit that this step begins, and extend the lease; the first step of a claim is an attempt."""
+    """Commit that this step begins, and extend the lease; the first step of a claim is an attempt.
+
+    `target.step_begun_at` stays as the claim found it: it tells when the last try before this one was.
+    """
     now = timezone.now()
     spent = int(first and target.status != TargetStatus.PROCESSING)
     target.attempts, target.round_attempts = target.attempts + spent, target.round_attempts + spent
+    if first:
+        target.worker_losses = worker_losses(target)
     if not held(PostTarget.objects.filter(status__in=before(TargetStatus.PUBLISHING)), target).update(
         status=TargetStatus.PUBLISHING,
         phase=phase,
-        step_begun=True,
+        step_begun_at=now,
+        worker_losses=target.worker_losses,
+        turn_at=None,
         attempts=target.attempts,
         round_attempts=target.round_attempts,
         lease_until=now + LEASE,
@@ -159,24 +198,36 @@ def _begin_step(target: PostTarget, phase: str, *, first: bool) -> None:
         )
 
 
-def _record_fault(target: PostTarget, adapter: Platform, grant: Grant, error: errors.PlatformError) -> None:
+def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:
+    """Exchange stale tokens, once in a claim. Raises PlatformError when there are no new ones."""
+    if attempt.renewed:
+        raise errors.AccountDisconnected(stale.message)
+    attempt.grant = refresh_grant(account_id=attempt.target.account_id, stale=attempt.grant)
+    attempt.renewed = True
+
+
+def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
     """Write what a fault means for the target: failed, tried again later, or unconfirmed.
 
     What may be out from an earlier try is not called failed, since a retry would then send it anew; only the platform's
     rejection of its repetition proves that it is not there.
     """
+    target, adapter = attempt.target, attempt.adapter
+    pace = adapter.capabilities.pace
     if isinstance(error, errors.AccountDisconnected | errors.TokenExpired) and not target.sandbox:
-        mark_needs_reauth(account_id=target.account_id, stale=grant)
+        _surely(mark_needs_reauth, account_id=target.account_id, stale=attempt.grant)
+    if isinstance(error, errors.RateLimited) and error.retry_after and pace and not target.sandbox:
+        _surely(hold_back, account_id=target.account_id, pace=pace, seconds=error.retry_after)
     code, lasting = _meaning(error, adapter)
-    may_be_out = isinstance(error, errors.OutcomeUnknown) or (
-        _may_be_out(target) and not isinstance(error, errors.ContentRejected)
+    doubtful = isinstance(error, errors.OutcomeUnknown) or (
+        attempt.doubtful and not isinstance(error, errors.ContentRejected)
     )
-    if not lasting and outcomes.retry(target, code, error, may_be_out=may_be_out):
+    if not lasting and _surely(outcomes.retry, target, code, error, may_be_out=doubtful):
         return None
-    if may_be_out:
-        return outcomes.unconfirmed(target, error.message)
+    if doubtful:
+        return _surely(outcomes.unconfirmed, target, error.message)
     gave_up = "The service gave up after its last attempt; retry the post later."
-    return outcomes.failed(target, code, error.message, error.suggested_action if lasting else gave_up)
+    return _surely(outcomes.failed, target, code, error.message, error.suggested_action if lasting else gave_up)
 
 
 def _meaning(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]:
@@ -186,7 +237,23 @@ def _meaning(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]
     if isinstance(error, errors.AccountDisconnected | errors.TokenExpired):
         return "ACCOUNT_NEEDS_REAUTH", True
     if isinstance(error, errors.OutcomeUnknown):
-        return "PUBLISH_OUTCOME_UNKNOWN", error.final or not _is_idempotent(adapter)
+        return "PUBLISH_OUTCOME_UNKNOWN", error.final or adapter.capabilities.retry_safety == "at_most_once"
     if isinstance(error, errors.RateLimited):
         return "PLATFORM_RATE_LIMITED", False
     return "PLATFORM_UNAVAILABLE", isinstance(error, errors.ConnectionUnavailable)
+
+
+def _surely(write: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Write what the platform answered, though the database be away for a while: nobody else knows it.
+
+    A write that was committed and not acknowledged is seen as ClaimLost at its repetition, or repeats itself harmlessly.
+    """
+    deadline = time.monotonic() + DATABASE_AWAY_SECONDS
+    while True:
+        try:
+            return write(*args, **named)
+        except (OperationalError, InterfaceError):
+            if connection.in_atomic_block or time.monotonic() > deadline:
+                raise
+            connection.close()
+            time.sleep(DATABASE_LOOK_SECONDS)

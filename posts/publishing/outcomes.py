@@ -20,10 +20,12 @@ from config.api.trace import current_trace_id
 from config.db.due import held
 from posts import selectors
 from posts.events import tell_outcomes
+from posts.media import let_go_of_media
 from posts.models import PostGroup, PostTarget
 from posts.states import FINISHED, TargetStatus, before, roll_up
 
 JITTER = 0.2
+_KNOWN: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # what a step's outcome takes back
 
 
 class ClaimLost(Exception):
@@ -32,7 +34,7 @@ class ClaimLost(Exception):
 
 def advance(target: PostTarget, progress: Progress) -> None:
     """Store how far the publication is; `ready_at` postpones the next step and gives the claim back."""
-    changes: dict[str, Any] = {"phase": progress.phase, "progress": dict(progress.state), "step_begun": False}
+    changes: dict[str, Any] = {"phase": progress.phase, "progress": dict(progress.state), **_KNOWN}
     if progress.ready_at is not None:
         changes |= {"status": TargetStatus.PROCESSING, "due_at": progress.ready_at, "lease_until": None}
     _write(target, **changes)
@@ -41,6 +43,16 @@ def advance(target: PostTarget, progress: Progress) -> None:
 def postpone(target: PostTarget, until: datetime) -> None:
     """Give the claim back and look again later; nothing is counted."""
     _write(target, due_at=until, lease_until=None)
+
+
+def wait_for_turn(target: PostTarget, turn_at: datetime) -> None:
+    """Give the claim back until the target's turn at its account has come."""
+    _write(target, due_at=turn_at, turn_at=turn_at, lease_until=None)
+
+
+def look_again(target: PostTarget, at: datetime) -> None:
+    """The post is not at the platform yet, but a try that got no answer may still be carried out until then."""
+    _write(target, status=TargetStatus.RETRYING, due_at=at, lease_until=None, step_begun_at=target.step_begun_at)
 
 
 def retry(target: PostTarget, code: str, error: PlatformError, *, may_be_out: bool) -> bool:
@@ -57,8 +69,8 @@ def retry(target: PostTarget, code: str, error: PlatformError, *, may_be_out: bo
         status=TargetStatus.RETRYING,
         due_at=timezone.now() + timedelta(seconds=max(pause, asked)),
         lease_until=None,
-        step_begun=may_be_out,
         error=_error(code, error.message, error.suggested_action, auto_fixable=True),
+        **({"worker_losses": 0} if may_be_out else _KNOWN),
     )
     return True
 
@@ -80,15 +92,14 @@ def failed(target: PostTarget, code: str, message: str, suggested_action: str) -
 
 def unconfirmed(target: PostTarget, message: str) -> None:
     """Nobody can tell whether it is out: it keeps its money, and nothing but an explicit retry sends it again."""
-    action = "Look at the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."
-    _finish(target, TargetStatus.UNCONFIRMED, error=_error("PUBLISH_OUTCOME_UNKNOWN", message, action))
+    _finish(target, TargetStatus.UNCONFIRMED, error=outcome_unknown(message))
 
 
 def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
     """End a target. Its group's row is locked first, so that two targets that end at once roll up one after the other."""
     with transaction.atomic():
         PostGroup.objects.select_for_update().get(pk=target.group_id)
-        _write(target, status=status, due_at=None, lease_until=None, step_begun=False, **changes)
+        _write(target, status=status, due_at=None, lease_until=None, **_KNOWN, **changes)
         close_target(target, status)
 
 
@@ -107,8 +118,16 @@ def close_target(target: PostTarget, status: TargetStatus) -> PostGroup:
     PostGroup.objects.filter(pk=group.pk).update(
         status=group.status, finished_at=group.finished_at, updated_at=group.updated_at
     )
+    if group.finished_at:
+        let_go_of_media(group)
     tell_outcomes(group, [each for each in group.targets.all() if each.pk == target.pk], ended=group.status != before)
     return group
+
+
+def outcome_unknown(message: str) -> dict[str, Any]:
+    """The error of a target of which nobody can tell whether it is out."""
+    action = "Look at the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."
+    return _error("PUBLISH_OUTCOME_UNKNOWN", message, action)
 
 
 def not_published() -> dict[str, Any]:

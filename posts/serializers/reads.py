@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 from rest_framework import serializers
 
 from accounts.platforms.registry import PLATFORMS
+from accounts.serializers import IssueSerializer
 from billing.serializers import SpendCapSerializer
-from config.api.serializers import RepairHintSerializer, preview_of
+from config.api.serializers import preview_of
 from posts.bodies import PostGroupSerializer
 from posts.models import PostGroup
-from posts.planning import issue_body
 from posts.serializers.writes import (
     ConfirmPostSerializer,
     CreateBatchSerializer,
@@ -38,20 +38,6 @@ class PostCreatedSerializer(serializers.Serializer):
     def to_representation(self, instance: Any) -> dict[str, Any]:
         shown = super().to_representation(instance)
         return {"sandbox": True, **shown} if shown["post_group"]["sandbox"] else shown
-
-
-class IssueSerializer(serializers.Serializer):
-    """What a platform would say of the content, and what would repair it."""
-
-    code = serializers.CharField()
-    severity = serializers.ChoiceField(choices=["error", "warning"])
-    field = serializers.CharField()
-    message = serializers.CharField()
-    auto_fixable = serializers.BooleanField()
-    repair_hint = RepairHintSerializer(allow_null=True)
-
-    def to_representation(self, instance: Any) -> dict[str, Any]:
-        return issue_body(instance)
 
 
 class TargetValidationSerializer(serializers.Serializer):

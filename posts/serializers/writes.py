@@ -40,7 +40,9 @@ class MediaInputSerializer(StrictSerializer):
     """One asset of the media library."""
 
     media_id = fields.Identifier("med")
-    alt_text = fields.Text(required=False, max_length=10_000, allow_blank=True)
+    alt_text = fields.Text(
+        required=False, max_length=10_000, allow_blank=True, help_text="In this post, instead of the asset's own."
+    )
 
 
 class ContentSerializer(WriteBody):
@@ -49,7 +51,9 @@ class ContentSerializer(WriteBody):
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     text = fields.Text(allow_blank=True, max_length=MAX_TEXT)
     targets = StrictList(child=TargetInputSerializer(), min_length=1, max_length=MAX_TARGETS)
-    media = StrictList(child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA)
+    media = StrictList(
+        child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA, help_text="In the order of their showing."
+    )
 
 
 class ValidatePostSerializer(ContentSerializer):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,11 @@ from django.db import transaction
 from auditlog.services import record
 from billing import selectors as billing
 from billing.selectors import SpendCap
-from config.api.caller import Caller, require
+from config.api.caller import Caller, require, workspace_of
 from config.api.errors import ApiError, ValidationFailed
+from posts.media import assets_in, keep_media, lock_media
 from posts.models import PostGroup
-from posts.planning import WRITE_SCOPES, PostPlan, plan_post, workspace_of
+from posts.planning import WRITE_SCOPES, PostPlan, plan_post
 from posts.services.create import commit
 
 
@@ -36,7 +38,14 @@ def create_batch(
     """
     chosen = workspace_of(caller, workspace_id)
     require(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
-    plans = [_plan(caller, chosen, index, post, dry_run) for index, post in enumerate(posts)]
+    assets = assets_in(chosen, [each for post in posts for each in post.get("media", ())])
+    plans = []
+    for index, post in enumerate(posts):
+        with _naming(index):
+            if post.get("workspace_id") not in (None, chosen):
+                raise ValidationFailed.of("workspace_id", "All posts of a batch are of one workspace.", "mismatch")
+            fields = {**post, "workspace_id": chosen}
+            plans.append(plan_post(caller=caller, dry_run=dry_run, assets=assets, **fields))
     # The real call asks as well, so that it refuses in the dry run's words; `commit` holds against races.
     parts = [(plan.due, plan.charges if plan.released else []) for plan in plans]
     spend_cap = billing.check_all(workspace_id=chosen, agent_id=caller.agent_id, parts=parts)
@@ -51,20 +60,23 @@ def create_batch(
         )
         return BatchPreview(chosen, plans, spend_cap)
     with transaction.atomic():
+        lock_media(plan.group for plan in plans)
+        for index, plan in enumerate(plans):
+            with _naming(index):
+                keep_media(plan.group)
         # In the order of their times, so that two batches lock the months' counters in one order.
         made = {plan.group.id: commit(caller, plan, "posts.create_batch") for plan in sorted(plans, key=_due)}
     return [made[plan.group.id] for plan in plans]
 
 
-def _plan(caller: Caller, workspace_id: str, index: int, post: Mapping[str, Any], dry_run: bool) -> PostPlan:
-    where = f"posts[{index}]"
-    if post.get("workspace_id") not in (None, workspace_id):
-        raise ValidationFailed.of(f"{where}.workspace_id", "All posts of a batch are of one workspace.", "mismatch")
+@contextmanager
+def _naming(index: int) -> Iterator[None]:
+    """What is refused in here names the post, such as `posts[2].text`."""
     try:
-        return plan_post(caller=caller, dry_run=dry_run, **{**post, "workspace_id": workspace_id})
+        yield
     except ApiError as error:
         if error.details:
-            error.details = [_under(where, row) for row in error.details]
+            error.details = [_under(f"posts[{index}]", row) for row in error.details]
         raise
 
 

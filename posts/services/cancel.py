@@ -10,6 +10,7 @@ from config.api.caller import Caller, require
 from config.api.scopes import any_of
 from posts import selectors
 from posts.events import tell_group
+from posts.media import let_go_of_media
 from posts.models import PostGroup
 from posts.services.take_back import refuse_begun, take_back, too_late
 from posts.states import CANCELLABLE, GroupStatus, TargetStatus, roll_up
@@ -44,7 +45,8 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
 
 def _preview(group: PostGroup) -> None:
     for target in refuse_begun(group):
-        target.status, target.due_at = TargetStatus.CANCELLED, None
+        doubtful = target.step_begun_at is not None
+        target.status, target.due_at = TargetStatus.UNCONFIRMED if doubtful else TargetStatus.CANCELLED, None
     group.status, group.finished_at = roll_up(target.status for target in group.targets.all()), timezone.now()
 
 
@@ -52,7 +54,7 @@ def _cancel(group: PostGroup) -> PostGroup:
     locked = PostGroup.objects.select_for_update().get(pk=group.pk)
     if locked.status not in CANCELLABLE:
         raise too_late(locked)
-    take_back(locked, status=TargetStatus.CANCELLED)
+    take_back(locked, cancel=True)
     written = selectors.groups_with_targets().get(pk=group.pk)
     # What an earlier round published stays so: a retry that is cancelled leaves its group as the round ended.
     written.status = roll_up(target.status for target in written.targets.all())
@@ -60,5 +62,6 @@ def _cancel(group: PostGroup) -> PostGroup:
     PostGroup.objects.filter(pk=group.pk).update(
         status=written.status, finished_at=written.finished_at, updated_at=written.updated_at
     )
+    let_go_of_media(written)
     tell_group(written, f"post.{GroupStatus.CANCELLED}")
     return written

@@ -15,6 +15,7 @@ from config.api.caller import Caller
 from config.db.bell import ring
 from posts import selectors
 from posts.events import tell_group
+from posts.media import keep_media
 from posts.models import PostGroup, PostTarget
 from posts.planning import PostPlan, plan_post
 from posts.states import GroupStatus
@@ -43,11 +44,12 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
         _record(caller, plan.group, "posts.create", dry_run=True)
         return PostPreview(plan, spend_cap)
     with transaction.atomic():
+        keep_media(plan.group)
         return commit(caller, plan)
 
 
 def commit(caller: Caller, plan: PostPlan, operation: str = "posts.create") -> PostGroup:
-    """Write a plan; the caller's transaction is open."""
+    """Write a plan; the caller's transaction is open, and keeps the group's media."""
     group = plan.group
     if plan.released and plan.charges:
         hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=plan.charges, due=plan.due)

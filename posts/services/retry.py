@@ -17,6 +17,7 @@ from config.api.webhook_url import check_webhook_url
 from config.db.bell import ring
 from posts import selectors
 from posts.events import tell_group
+from posts.media import assets_in, attach, keep_media
 from posts.models import PostGroup, PostTarget
 from posts.planning import charges_of, check_allowlist, check_schedule, payer, require_publishing_mode
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
@@ -47,6 +48,7 @@ def retry_post(
     again = _to_send(group, include_unconfirmed)
     check_allowlist(caller, [target.account_id for target in again])
     due = scheduled_at or timezone.now()
+    attach(group.media, assets_in(group.workspace_id, group.media))
     if dry_run:
         charges = charges_of([target for target in again if target.status == TargetStatus.FAILED])
         billing.check(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=charges, due=due)
@@ -81,6 +83,7 @@ def _send_again(
     PostGroup.objects.select_for_update().get(pk=group.pk)
     group = selectors.groups_with_targets().get(pk=group.pk)
     again = _to_send(group, include_unconfirmed)
+    keep_media(group)
     failed = [target for target in again if target.status == TargetStatus.FAILED]
     charges = charges_of(failed)
     if charges:
@@ -103,15 +106,16 @@ def _send_again(
 
 
 def _reset(target: PostTarget, due: datetime) -> None:
-    """Back to pending. What certainly failed begins anew; of what may be out, an idempotent platform keeps the frozen
-    step, begun as it is, so that sending it again changes nothing if it is there."""
-    keeps = target.status == TargetStatus.UNCONFIRMED and _is_idempotent(target)
-    fresh = {} if keeps else {"phase": "", "progress": {}}
+    """Back to pending. What certainly failed begins anew. What may be out keeps the step that was begun, so that an
+    idempotent platform changes nothing if it is there and a verifiable one is asked first; where neither can be, it
+    begins anew as well, and only the time of the step tells that it was unconfirmed (take_back.py)."""
+    doubtful = target.status == TargetStatus.UNCONFIRMED
+    fresh = {} if doubtful and not _is_at_most_once(target) else {"phase": "", "progress": {}}
     PostTarget.objects.filter(pk=target.pk, status=target.status).update(
         status=TargetStatus.PENDING,
         due_at=due,
         lease_until=None,
-        step_begun=keeps,
+        step_begun_at=target.updated_at if doubtful else None,
         round_attempts=0,
         error=None,
         updated_at=timezone.now(),
@@ -119,8 +123,8 @@ def _reset(target: PostTarget, due: datetime) -> None:
     )
 
 
-def _is_idempotent(target: PostTarget) -> bool:
-    return publisher(target.platform, sandbox=target.sandbox).capabilities.retry_safety == "idempotent"
+def _is_at_most_once(target: PostTarget) -> bool:
+    return publisher(target.platform, sandbox=target.sandbox).capabilities.retry_safety == "at_most_once"
 
 
 def _preview(

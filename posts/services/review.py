@@ -16,6 +16,7 @@ from config.api.scopes import any_of
 from config.db.bell import ring
 from posts import selectors
 from posts.events import tell_group
+from posts.media import let_go_of_media
 from posts.models import PostGroup, PostTarget
 from posts.planning import charges_of, check_schedule, content_invalid, inputs_of
 from posts.services.take_back import take_back
@@ -46,7 +47,7 @@ def confirm_post(
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
     require(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
     _check_version(group, content_version)
-    validation = validate(inputs_of(group), media_count=len(group.media), group_id=group.id)
+    validation = validate(inputs_of(group), group_id=group.id)
     if not validation.valid:
         raise content_invalid(validation)
     if dry_run:
@@ -84,7 +85,8 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
         return group
     with transaction.atomic():
         _require_waiting(PostGroup.objects.select_for_update().get(pk=group.pk))
-        take_back(group, status=TargetStatus.CANCELLED)
+        take_back(group, cancel=True)
+        let_go_of_media(group)
         group = selectors.groups_with_targets().get(pk=group.pk)
         _reject(group, reason)
         PostGroup.objects.filter(pk=group.pk).update(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from django.db import transaction
-from django.db.models import F, Q
 from django.utils import timezone
 
-from billing.services import release_many
 from config.api.caller import WorkspaceStatus
 from posts import selectors
 from posts.events import tell_group
+from posts.media import let_go_of_media
 from posts.models import PostGroup, PostTarget
-from posts.states import FINISHED, GroupStatus, TargetStatus, roll_up
+from posts.services.take_back import stop
+from posts.states import FINISHED, GroupStatus, roll_up
 
 UNFINISHED = [status for status in GroupStatus if status not in FINISHED]
 
@@ -35,17 +35,12 @@ def _cancel_waiting(group_id: str) -> int:
     """Cancel the targets that nobody has begun; the group is finished when none is left running."""
     now = timezone.now()
     PostGroup.objects.select_for_update().get(pk=group_id)
-    free = Q(lease_until=None) | Q(lease_until__lte=now)
-    waiting = PostTarget.objects.filter(free, group_id=group_id, status=TargetStatus.PENDING)
-    stopped = list(waiting.select_for_update().values_list("pk", flat=True))
-    PostTarget.objects.filter(pk__in=stopped).update(
-        status=TargetStatus.CANCELLED, due_at=None, lease_until=None, fence=F("fence") + 1, updated_at=now
-    )
-    release_many(target_ids=stopped, failed=False)
+    stopped = stop(PostTarget.objects.filter(group_id=group_id), cancel=True)
     group = selectors.groups_with_targets().get(pk=group_id)
     status = roll_up(target.status for target in group.targets.all())
     if status in FINISHED and group.status not in FINISHED:
         group.status, group.finished_at, group.updated_at = status, now, now
         PostGroup.objects.filter(pk=group_id).update(status=status, finished_at=now, updated_at=now)
+        let_go_of_media(group)
         tell_group(group, f"post.{GroupStatus.CANCELLED}")
     return len(stopped)

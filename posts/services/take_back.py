@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from billing.services import release_many
 from config.api.errors import InvalidState
 from posts.models import PostGroup, PostTarget
+from posts.publishing.outcomes import outcome_unknown
 from posts.states import RUNNING_TARGETS, GroupStatus, TargetStatus
 
 
-def take_back(group: PostGroup, **changes: Any) -> list[str]:
-    """Stop all targets of a locked group that wait, release what is held for them, and apply `changes`; their ids.
+def take_back(group: PostGroup, *, cancel: bool) -> None:
+    """Stop all targets of a locked group that wait, and release what is held for them; `cancel` ends them as well.
 
     Races with the publisher at the targets' rows: whichever claims them first wins. Raises InvalidState when it was the
     publisher; the caller's transaction then rolls back.
     """
+    running = PostTarget.objects.filter(group=group, status__in=RUNNING_TARGETS)
+    count = running.count()
+    if len(stop(running, cancel=cancel)) != count:
+        raise too_late(group)
+
+
+def stop(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
+    """Take those of the targets that wait and are nobody's from the publisher; their ids. In a transaction.
+
+    One that a retry took up while it was unconfirmed goes back to that and keeps its money: the try before may be out.
+    """
     now = timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lte=now)
-    waiting = PostTarget.objects.filter(group=group, status__in=RUNNING_TARGETS)
-    stopped = list(waiting.values_list("pk", flat=True))
-    if waiting.filter(free, status=TargetStatus.PENDING).update(
-        due_at=None, lease_until=None, fence=F("fence") + 1, updated_at=now, **changes
-    ) != len(stopped):
-        raise too_late(group)
-    release_many(target_ids=stopped, failed=False)
-    return stopped
+    waiting = targets.filter(free, status=TargetStatus.PENDING)
+    rows = dict(waiting.select_for_update(of=("self",)).values_list("pk", "step_begun_at"))
+    doubtful = [pk for pk, step_begun_at in rows.items() if step_begun_at and cancel]
+    sure = [pk for pk in rows if pk not in doubtful]
+    stopped = {"due_at": None, "lease_until": None, "turn_at": None, "fence": F("fence") + 1, "updated_at": now}
+    ended = {"status": TargetStatus.CANCELLED} if cancel else {}
+    PostTarget.objects.filter(pk__in=sure).update(**stopped, **ended)
+    if doubtful:
+        error = outcome_unknown("The retry was cancelled; the try before it may be out.")
+        PostTarget.objects.filter(pk__in=doubtful).update(**stopped, status=TargetStatus.UNCONFIRMED, error=error)
+    release_many(target_ids=sure, failed=False)
+    return list(rows)
 
 
 def refuse_begun(group: PostGroup) -> list[PostTarget]:

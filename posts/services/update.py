@@ -16,6 +16,7 @@ from config.api.errors import Conflict, InvalidState, ValidationFailed
 from config.db.bell import ring
 from posts import selectors
 from posts.events import tell_group
+from posts.media import assets_in, attach, keep_media, let_go_of_media
 from posts.models import PostGroup, PostTarget
 from posts.planning import (
     WRITE_SCOPES,
@@ -25,7 +26,6 @@ from posts.planning import (
     content_invalid,
     finish_plan,
     payer,
-    refuse_unknown_media,
     resolve_targets,
     target_inputs,
 )
@@ -79,11 +79,11 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostP
             raise ValidationFailed.of("scheduled_at", "A scheduled group keeps a time; cancel it instead.", "required")
     status = ceiling(caller, GroupStatus(group.status))
     media = changes.get("media", group.media)
-    refuse_unknown_media(media)
+    attached = attach(media, assets_in(group.workspace_id, media))
     text = changes.get("text", group.text)
     targets = changes.get("targets") or target_inputs(group)
-    inputs = resolve_targets(caller, group.workspace_id, text, targets, group.sandbox)
-    validation = validate(inputs, media_count=len(media), group_id=group.id)
+    inputs = resolve_targets(caller, group.workspace_id, text, targets, group.sandbox, attached)
+    validation = validate(inputs, group_id=group.id)
     if group.status != GroupStatus.DRAFT and not validation.valid:
         raise content_invalid(validation)
     edited = PostGroup.objects.get(pk=group.pk)
@@ -99,9 +99,12 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
         raise too_late(locked)
     if locked.content_version != group.content_version:
         raise Conflict("Somebody else has changed the group in the meantime.")
+    if not plan.group.media:
+        let_go_of_media(locked)
+    keep_media(plan.group)
     targets, paying = [target.id for target in group.targets.all()], payer(caller, group)
     lock_months(target_ids=targets, workspace_id=group.workspace_id, agent_id=paying, due=plan.due)
-    take_back(locked)
+    take_back(locked, cancel=False)
     _write_targets(group, plan)
     if plan.released and plan.charges:
         hold(workspace_id=group.workspace_id, agent_id=paying, charges=plan.charges, due=plan.due)

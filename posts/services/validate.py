@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from config.api.caller import Caller, require
+from config.api.caller import Caller, require, workspace_of
 from config.api.scopes import any_of
-from posts.planning import refuse_unknown_media, resolve_targets, workspace_of
+from posts.media import assets_in, attach
+from posts.planning import resolve_targets
 from posts.validation import Validation, validate
 
 ANY_POSTS_SCOPE = any_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
@@ -24,5 +25,5 @@ def validate_post(
     """What the platforms would say of this content; nothing is written. Raises as creating does, but for the content."""
     chosen = workspace_of(caller, workspace_id)
     require(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
-    refuse_unknown_media(media)
-    return validate(resolve_targets(caller, chosen, text, targets, sandbox=False), media_count=len(media))
+    attached = attach(media, assets_in(chosen, media))
+    return validate(resolve_targets(caller, chosen, text, targets, sandbox=False, media=attached))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
@@ -9,12 +10,17 @@ from jsonschema import Draft202012Validator
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
+from accounts.platforms.types import DocumentRules, ImageRules, MediaRules, VideoRules
 from config.db.ids import new_id
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
 from workspaces.models import User, Workspace
+
+
+def names_of(rules: type) -> set[str]:
+    return {field.name for field in dataclasses.fields(rules)}
 
 
 def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: ConnectedAccount) -> None:
@@ -28,9 +34,15 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
         "account_id": account.id,
         "platform": "bluesky",
         "capabilities": {
-            "text": {"max_length": 300, "counted_as": "graphemes", "url_length": None},
+            "text": {
+                "max_length": 300,
+                "max_length_with_media": None,
+                "counted_as": "graphemes",
+                "url_length": None,
+            },
             "media": {
                 "max_count": 4,
+                "max_total_bytes": None,
                 "mixed": False,
                 "required": False,
                 "images": {
@@ -38,14 +50,20 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
                     "max_bytes": 1_000_000,
                     "max_count": 4,
                     "max_pixels": None,
+                    "max_side_sum": None,
+                    "min_ratio": None,
+                    "max_ratio": None,
                 },
+                "gifs": None,
                 "videos": {
                     "mime_types": ["video/mp4"],
-                    "max_bytes": 100_000_000,
+                    "max_bytes": 52_428_800,
                     "max_count": 1,
+                    "min_duration_seconds": None,
                     "max_duration_seconds": 180,
                 },
-                "alt_text_max_length": None,
+                "documents": None,
+                "alt_text_max_length": 2000,
             },
             "publishing": {"retry_safety": "idempotent"},
         },
@@ -63,7 +81,11 @@ def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, works
     told = body["capabilities"]
     assert (body["account_id"], body["platform"]) == (account.id, platform)
     assert set(told) == {"text", "media", "features", "options", "publishing"}
-    assert set(told["text"]) == {"max_length", "counted_as", "url_length"}
+    assert set(told["text"]) == {"max_length", "max_length_with_media", "counted_as", "url_length"}
+    assert set(told["media"]) == names_of(MediaRules)
+    kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": DocumentRules}
+    for kind, rules in kinds.items():
+        assert told["media"][kind] is None or set(told["media"][kind]) == names_of(rules)
     assert told["publishing"]["retry_safety"] in ("idempotent", "verifiable", "at_most_once")
     Draft202012Validator.check_schema(told["options"])
 

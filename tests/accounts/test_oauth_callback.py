@@ -112,5 +112,5 @@ def test_the_document_tells_of_dry_run_and_key() -> None:
         ("dry_run", "query", False),
         ("Idempotency-Key", "header", False),
     }
-    assert "WORKSPACE_PAUSED" in told["description"]
+    assert "WORKSPACE_PAUSED" in told["responses"]["403"]["content"]["application/json"]["examples"]
     assert "requestBody" not in told

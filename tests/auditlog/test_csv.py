@@ -117,4 +117,4 @@ def test_the_document_names_both_media_types(path: str) -> None:
     content = described()["paths"][path]["get"]["responses"]["200"]["content"]
 
     assert content["text/csv"] == {"schema": {"type": "string"}}
-    assert content["application/json"] == {"schema": {"$ref": "#/components/schemas/LogPage"}}
+    assert content["application/json"]["schema"] == {"$ref": "#/components/schemas/LogPage"}

@@ -36,8 +36,12 @@ def assert_documented(method: str, path: str, answer: Any) -> None:
         media_type = _media_type(answer)
         assert media_type in described_answer["content"], f"{told} as {media_type}, which is not documented."
         if media_type == "application/json" and method != "HEAD":
+            body = json.loads(answer.content)
             validator = _validator(template, method.lower(), str(answer.status_code))
-            _assert_schema(validator, json.loads(answer.content), told)
+            _assert_schema(validator, body, told)
+            if answer.status_code >= 400:
+                codes = described_answer["content"]["application/json"]["examples"]
+                assert body["code"] in codes, f"{told} with {body['code']}, which is not documented."
 
 
 def _media_type(answer: Any) -> str:
@@ -58,22 +62,22 @@ def _document() -> dict[str, Any]:
 def _validator(template: str, method: str, status: str) -> Draft202012Validator:
     """Checks bodies of this answer; "envelope" checks any error's. Formats are for the fields' own tests."""
     if template == "envelope":
-        return Draft202012Validator(_inlined({"$ref": f"{_REF}ErrorEnvelope"}))
+        return Draft202012Validator(inlined({"$ref": f"{_REF}ErrorEnvelope"}))
     answer = _document()["paths"][template][method]["responses"][status]
-    return Draft202012Validator(_inlined(answer["content"]["application/json"]["schema"]))
+    return Draft202012Validator(inlined(answer["content"]["application/json"]["schema"]))
 
 
-def _inlined(schema: Any) -> Any:
+def inlined(schema: Any) -> Any:
     """The schema with all references replaced by what they name, since following them takes most of the time."""
     if isinstance(schema, list):
-        return [_inlined(each) for each in schema]
+        return [inlined(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     if "$ref" in schema:
         beside = {name: value for name, value in schema.items() if name != "$ref"}
-        named = _inlined(_document()["components"]["schemas"][schema["$ref"].removeprefix(_REF)])
-        return {"allOf": [named], **_inlined(beside)} if beside else named
-    return {name: _inlined(value) for name, value in schema.items()}
+        named = inlined(_document()["components"]["schemas"][schema["$ref"].removeprefix(_REF)])
+        return {"allOf": [named], **inlined(beside)} if beside else named
+    return {name: inlined(value) for name, value in schema.items()}
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 from urllib.parse import urlencode
@@ -13,6 +14,7 @@ from config.api.operation import SAFE_METHODS
 from config.db.ids import new_id
 from tests.conftest import ApiClient
 from tests.contract.routes import Route
+from tests.media.pictures import jpeg
 
 PREFIX_OF = {
     "workspace_id": "wrk",
@@ -33,7 +35,10 @@ EXAMPLES: dict[type[serializers.Field], Any] = {
     serializers.DateField: "2027-03-10",
 }
 # What forms ask for beyond their required fields: one of two.
-EITHER: dict[str, dict[str, Any]] = {"posts.resolve": {"published": False}}
+EITHER: dict[str, dict[str, Any]] = {
+    "posts.resolve": {"published": False},
+    "media.upload": {"content_base64": base64.b64encode(jpeg()).decode()},
+}
 
 
 class Ids(dict[str, str]):

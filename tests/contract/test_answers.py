@@ -15,7 +15,7 @@ HEADERS = {
     "RateLimit-Remaining": "59",
     "RateLimit-Reset": "1",
 }
-FAULT = {"code": "X", "message": "X.", "suggested_action": "X.", "auto_fixable": False, "trace_id": "0" * 32}
+FAULT = {"code": "NOT_FOUND", "message": "X.", "suggested_action": "X.", "auto_fixable": False, "trace_id": "0" * 32}
 EMPTY: dict[str, Any] = {"workspaces": [], "next_cursor": None}
 LIST = "/workspaces?owner_user_id=usr_1"
 
@@ -40,7 +40,8 @@ def test_another_media_type_fails() -> None:
         (LIST, {"workspaces": []}, 200, HEADERS, "'next_cursor' is a required property"),
         (LIST, {**EMPTY, "more": 1}, 200, HEADERS, "'more' was unexpected"),
         (LIST, {**EMPTY, "workspaces": [{}]}, 200, HEADERS, r"\$\.workspaces\[0\]: '\w+' is a required property"),
-        (LIST, FAULT, 403, {}, "without the header x-trace-id"),
+        ("/agents/agt_1", FAULT, 404, {}, "without the header x-trace-id"),
+        (LIST, FAULT, 422, {"x-trace-id": "0" * 32}, "with NOT_FOUND, which is not documented"),
         (LIST, FAULT, 401, {"x-trace-id": "0" * 32}, "without the header WWW-Authenticate"),
         ("/posts/search", EMPTY, 200, HEADERS, "'posts' is a required property"),
         ("/nowhere", {**FAULT, "trace_id": None}, 404, {}, "None is not of type 'string'"),

@@ -35,6 +35,7 @@ def foreign(db: None) -> Ids:
         acc=account.id,
         pgr=group.id,
         tgt=target.id,
+        med=factories.MediaAssetFactory.create(workspace=workspace).id,
         dlv=make_delivery(workspace, "https://receiver.example/hook").id,
     )
 

@@ -13,6 +13,7 @@ from agents.models import Agent
 from agents.services import issue_key
 from agents.tokens import new_user_token
 from config.api.scopes import SCOPES
+from media.models import MediaAsset
 from workspaces.models import Member, User, Workspace
 
 
@@ -62,6 +63,25 @@ class AccountFactory(DjangoModelFactory):
     handle = "sandbox.bluesky"
     credentials = None
     tokens = None
+
+
+class MediaAssetFactory(DjangoModelFactory):
+    """A picture that every platform with pictures takes; its bytes are not in the storage."""
+
+    class Meta:
+        model = MediaAsset
+
+    workspace = factory.SubFactory(WorkspaceFactory)
+    kind = "image"
+    filename = "bench.jpg"
+    mime_type = "image/jpeg"
+    size_bytes = 200_000
+    sha256 = factory.Sequence(lambda number: f"{number:064x}")
+    width = 1200
+    height = 1200
+    alt_text = "A bench in the workshop"
+    scan_status = "clean"
+    storage_key = factory.SelfAttribute("sha256")
 
 
 def workspace_key(workspace: Workspace, scopes: Iterable[str] = SCOPES) -> str:

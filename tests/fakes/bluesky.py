@@ -15,8 +15,10 @@ Methods are named by their full NSID, such as com.atproto.repo.createRecord.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
+from tests.fakes.bluesky_blobs import Blob
 from tests.fakes.bluesky_methods import BlueskyMethods
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
@@ -69,6 +71,11 @@ class FakeBluesky(FaultyServer):
         with self._lock:
             self._methods.sessions.end_grace()
 
+    def collect_blobs(self, *, rows: bool = True) -> None:
+        """Time has passed: uploads that no record refers to are gone, with their rows or (`rows=False`) without."""
+        with self._lock:
+            self._methods.repos.blobs.collect(rows=rows)
+
     def rate_limit_next(self, count: int, retry_after: int = 30) -> None:
         """The next `count` requests, whatever they ask, answer 429 with `retry_after` seconds."""
         with self._lock:
@@ -81,6 +88,11 @@ class FakeBluesky(FaultyServer):
         with self._lock:
             mine = [record for record in self._methods.repos.records.values() if record.did == did]
         return [{"uri": one.uri, "cid": one.cid, "rkey": one.rkey, "value": one.value} for one in mine]
+
+    def blobs(self, did: str) -> list[Blob]:
+        """The account's uploaded files in order of their first upload, with their bytes."""
+        with self._lock:
+            return [replace(blob) for blob in self._methods.repos.blobs.of(did)]
 
     @property
     def writes(self) -> int:

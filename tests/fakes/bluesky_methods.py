@@ -160,4 +160,4 @@ class BlueskyMethods:
         declared = content_type(request)
         if len(request.body) > BLOB_UPLOAD_LIMIT:
             raise XrpcError(413, "PayloadTooLarge", "request entity too large")
-        return self.repos.keep_blob(account.did, request.body, declared)
+        return self.repos.blobs.keep(account.did, request.body, declared)

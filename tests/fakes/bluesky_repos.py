@@ -1,4 +1,4 @@
-"""Records and blobs of the Bluesky stand-in's accounts.
+"""Records of the Bluesky stand-in's accounts.
 
 Not thread-safe: the caller holds the stand-in's lock. Statuses and messages measured against a reference PDS. Left out:
 `validate: false` (records are always validated), `swapCommit`, and `swapRecord` of deleteRecord.
@@ -6,8 +6,6 @@ Not thread-safe: the caller holds the stand-in's lock. Statuses and messages mea
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import itertools
 import json
 from collections.abc import Mapping
@@ -16,6 +14,7 @@ from typing import Any
 
 import regex
 
+from tests.fakes.bluesky_blobs import DAG_CBOR, Blobs, cid
 from tests.fakes.bluesky_records import POST_TYPE, blobs_in, check_record
 from tests.fakes.xrpc import XrpcError, invalid_request, require_keys
 
@@ -23,14 +22,6 @@ TID_ALPHABET = "234567abcdefghijklmnopqrstuvwxyz"
 TID = r"[2-7a-j][2-7a-z]{12}"
 RECORD_KEY = r"(?!\.\.?$)[A-Za-z0-9._:~-]{1,512}"
 FIRST_SERVER_TID = 1_795_000_000_000_000 << 10  # microseconds, then 10 bits of clock id
-
-DAG_CBOR, RAW = 0x71, 0x55  # the codecs of record and blob CIDs
-
-MAGIC = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-}
 
 
 @dataclass(frozen=True)
@@ -49,12 +40,12 @@ class Record:
 
 
 class Repos:
-    """The repositories of every account; posts are the only collection."""
+    """The repositories of every account; posts are the only collection. Their blobs are in `blobs`."""
 
     def __init__(self) -> None:
+        self.blobs = Blobs()
         self.records: dict[tuple[str, str], Record] = {}  # (did, rkey); kept in order of creation
         self.writes = 0  # records that came into being
-        self._blobs: dict[tuple[str, str], dict[str, Any]] = {}  # (did, cid)
         self._tids = itertools.count(FIRST_SERVER_TID, 1 << 10)
 
     def create(self, did: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +59,8 @@ class Repos:
         return self._write(record)
 
     def put(self, did: str, body: dict[str, Any]) -> dict[str, Any]:
-        """putRecord. An identical record is a no-op; else a given `swapRecord` must be the present cid (null: none)."""
+        """putRecord. An identical record is a no-op, whatever has become of its blobs; else a given `swapRecord` must be
+        the present cid (null: none)."""
         require_keys(body, ("collection", "rkey", "record"), "$")
         record = self._checked(did, body["rkey"], body)
         present = self.records.get((did, record.rkey))
@@ -97,13 +89,6 @@ class Repos:
             return {}
         return {"commit": self._commit()}
 
-    def keep_blob(self, did: str, data: bytes, declared: str) -> dict[str, Any]:
-        """uploadBlob: the reference for a record. The type is sniffed; the declared one is the fallback."""
-        cid = _cid(RAW, data)
-        blob = {"$type": "blob", "ref": {"$link": cid}, "mimeType": _sniff(data) or declared, "size": len(data)}
-        self._blobs[did, cid] = blob
-        return {"blob": blob}
-
     def _checked(self, did: str, rkey: Any, body: dict[str, Any]) -> Record:
         if body["collection"] != POST_TYPE:
             raise invalid_request(f"The stand-in knows {POST_TYPE} only (got {json.dumps(body['collection'])})")
@@ -111,21 +96,10 @@ class Repos:
         check_record(body["record"])
         if not regex.fullmatch(TID, rkey):
             raise invalid_request(f'Invalid record key for {POST_TYPE}: Invalid TID string (got "{rkey}") at $')
-        for blob in blobs_in(body["record"]):
-            self._check_blob(did, blob)
-        return Record(did, rkey, _cid(DAG_CBOR, json.dumps(body["record"], sort_keys=True).encode()), body["record"])
-
-    def _check_blob(self, did: str, blob: dict[str, Any]) -> None:
-        cid = blob["ref"]["$link"]
-        kept = self._blobs.get((did, cid))
-        if kept is None:
-            raise XrpcError(400, "BlobNotFound", f"Could not find blob: {cid}")
-        for key, word in (("size", "Size"), ("mimeType", "Mimetype")):
-            if blob[key] != kept[key]:
-                message = f"Referenced {word} does not match stored blob. Expected: {kept[key]}, Got: {blob[key]}"
-                raise XrpcError(400, "InvalidSize" if key == "size" else "InvalidMimeType", message)
+        return Record(did, rkey, cid(DAG_CBOR, json.dumps(body["record"], sort_keys=True).encode()), body["record"])
 
     def _write(self, record: Record) -> dict[str, Any]:
+        self.blobs.refer(record.did, blobs_in(record.value))
         key = (record.did, record.rkey)
         self.writes += key not in self.records
         self.records[key] = record
@@ -133,7 +107,7 @@ class Repos:
 
     def _commit(self) -> dict[str, str]:
         rev = self._next_tid()
-        return {"cid": _cid(DAG_CBOR, rev.encode()), "rev": rev}
+        return {"cid": cid(DAG_CBOR, rev.encode()), "rev": rev}
 
     def _next_tid(self) -> str:
         value = next(self._tids)
@@ -143,17 +117,3 @@ class Repos:
 def _check_key(rkey: Any) -> None:
     if not isinstance(rkey, str) or not regex.fullmatch(RECORD_KEY, rkey):
         raise invalid_request(f"Invalid record key (got {json.dumps(rkey)}) at $.rkey")
-
-
-def _cid(codec: int, content: bytes) -> str:
-    """A CID version 1 over SHA-256. Blobs get their real one; records are hashed as JSON in place of CBOR."""
-    binary = bytes([1, codec, 0x12, 32]) + hashlib.sha256(content).digest()
-    return "b" + base64.b32encode(binary).decode().lower().rstrip("=")
-
-
-def _sniff(data: bytes) -> str | None:
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    if data[4:8] == b"ftyp":
-        return "video/mp4"
-    return next((kind for magic, kind in MAGIC.items() if data.startswith(magic)), None)

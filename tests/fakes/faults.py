@@ -62,6 +62,17 @@ class FaultyServer(LoopbackServer):
         self._add_fault(call, 1, Fault(after_accept=True, release=release))
         return release
 
+    def faults_ahead(self, call: str) -> int:
+        """How many faults wait for this call."""
+        self._check_known(call)
+        with self._lock:
+            return len(self._faults_ahead[call])
+
+    def forget_faults(self) -> None:
+        """Take back every fault that waits."""
+        with self._lock:
+            self._faults_ahead.clear()
+
     def requests_to(self, call: str) -> int:
         """Requests that arrived for this call, whatever became of them."""
         self._check_known(call)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import sys
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -158,6 +159,11 @@ class _HTTPServer(ThreadingHTTPServer):
     def shutdown_request(self, request: Any) -> None:
         self._open.discard(request)
         super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that has gone before its answer was written is no fault of the stand-in."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
     def close_connections(self) -> None:
         """End the kept-alive connections: a closed stand-in must not go on answering."""

@@ -12,9 +12,10 @@ from pytest_django import Settings
 
 from accounts.platforms.bluesky.adapter import Bluesky
 from accounts.platforms.errors import ContentRejected, CredentialsRejected, TokenExpired
-from accounts.platforms.types import Grant, Progress
+from accounts.platforms.types import Content, Grant, Progress
 from config.outbound import request
-from tests.accounts.platforms.bluesky.steps import put, start
+from tests.accounts.platforms.bluesky.steps import prepare, put, start
+from tests.accounts.platforms.media_files import media_file, picture
 
 PDS = os.environ.get("BLUESKY_PDS_URL", "").rstrip("/")
 POSTS = "app.bsky.feed.post"
@@ -107,6 +108,33 @@ def test_three_hundred_graphemes_are_taken_and_one_more_is_rejected(bluesky: Blu
         put(bluesky, grant, start(bluesky, grant, "é" * 301))
 
     assert len(posts(grant.external_id)) == 1
+
+
+def test_pictures_with_alt_texts_go_out_and_come_back_right(bluesky: Bluesky, grant: Grant) -> None:
+    files = [picture(64, 48), picture(30, 40, form="JPEG"), picture(form="GIF"), picture(form="WEBP")]
+    types = ["image/png", "image/jpeg", "image/gif", "image/webp"]
+    media = tuple(
+        media_file(content, mime_type, width=64, height=48, alt_text=f"Picture {number} – «grün»")
+        for number, (content, mime_type) in enumerate(zip(files, types, strict=True))
+    )
+
+    frozen = prepare(bluesky, grant, Content("tgt_1", "", media=media))
+    published = {put(bluesky, grant, frozen) for _ in range(2)}
+
+    (record,) = posts(grant.external_id)
+    assert {one.external_id for one in published} == {record["uri"]}
+    images = record["value"]["embed"]["images"]
+    assert [image["alt"] for image in images] == [file.alt_text for file in media]
+    assert [image["aspectRatio"] for image in images] == [{"width": 64, "height": 48}] * 4
+    assert [image["image"]["mimeType"] for image in images] == types
+    for image, content in zip(images, files, strict=True):
+        params = {"did": grant.external_id, "cid": image["image"]["ref"]["$link"]}
+        assert request("GET", f"{PDS}/xrpc/com.atproto.sync.getBlob", params=params).body == content
+
+
+def test_a_file_larger_than_the_server_takes_is_rejected(bluesky: Bluesky, grant: Grant) -> None:
+    with pytest.raises(ContentRejected):
+        prepare(bluesky, grant, Content("tgt_1", "Look", media=(media_file(bytes(6_000_000)),)))
 
 
 def test_the_session_is_identified_renewed_and_ended(

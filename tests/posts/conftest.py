@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import time_machine
@@ -63,10 +64,19 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[ScriptedPlatform]
     monkeypatch.setitem(registry.PLATFORMS, "telegram", path)
     monkeypatch.setattr(ScriptedPlatform, "send", staticmethod(publish_it), raising=False)
     monkeypatch.setattr(ScriptedPlatform, "sent", [], raising=False)
+    monkeypatch.setattr(ScriptedPlatform, "looks", [], raising=False)
     _forget_platforms()
     yield ScriptedPlatform
     monkeypatch.undo()
     _forget_platforms()
+
+
+@pytest.fixture
+def verifiable(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> type[ScriptedPlatform]:
+    """The scripted platform as one that can be asked; nothing is there until a test says so."""
+    monkeypatch.setattr(scripted, "capabilities", replace(scripted.capabilities, retry_safety="verifiable"))
+    monkeypatch.setattr(scripted, "look", staticmethod(lambda content: None), raising=False)
+    return scripted
 
 
 @pytest.fixture

@@ -6,28 +6,40 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from accounts.platforms.base import Platform
-from accounts.platforms.telegram import Telegram
-from accounts.platforms.types import Content, Grant, Progress, Published
+from accounts.platforms.counting import utf16_units
+from accounts.platforms.types import Capabilities, Content, Grant, MediaRules, Progress, Published, TextRules
 
 
 class ScriptedPlatform(Platform):
-    """Stands in the registry in Telegram's place; Telegram cannot be asked, so it is at_most_once.
+    """Stands in the registry in Telegram's place; it cannot be asked, so it is at_most_once unless a test says else.
 
-    `send` is called for the second step with the attempt's content; `sent` counts its calls.
+    `send` is called for the second step with the attempt's content; `sent` counts its calls. `look` is asked where the
+    platform is verifiable; `looks` counts.
     """
 
     name = "telegram"
     label = "Telegram"
-    capabilities = Telegram.capabilities
+    capabilities = Capabilities(
+        text=TextRules(max_length=4096, counted_as="utf16", count=utf16_units),
+        media=MediaRules(max_count=0),
+        features=("text",),
+        retry_safety="at_most_once",
+    )
     irreversible = frozenset({"send"})
     send: ClassVar[Callable[[Content], Progress | Published]]
     sent: ClassVar[list[Content]]
+    look: ClassVar[Callable[[Content], Published | None]]
+    looks: ClassVar[list[Content]]
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         if progress.phase == "start":
             return Progress("send", {"prepared": content.key})
         type(self).sent.append(content)
         return type(self).send(content)
+
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Published | None:
+        type(self).looks.append(content)
+        return type(self).look(content)
 
 
 def publish_it(content: Content) -> Published:

@@ -9,6 +9,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
+from accounts.platforms.errors import OutcomeUnknown
+from accounts.platforms.types import Content, Published
 from billing import selectors as billing
 from billing.models import LedgerEntry, MonthCounter
 from config.db.due import claim_due
@@ -227,3 +229,26 @@ def test_a_repeated_call_with_its_key_is_replayed(api: ApiClient, account: Conne
     assert (again.status_code, again.json(), again["idempotency-replayed"]) == (200, first.json(), "true")
     assert kinds_of(group) == ["post.scheduled", "post.cancelled"]
     assert the_target(group).status == "cancelled"
+
+
+def test_a_cancelled_retry_leaves_what_may_be_out_unconfirmed_and_its_money_held(
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
+) -> None:
+    def no_answer(content: Content) -> Published:
+        raise OutcomeUnknown("The server closed the connection.")
+
+    scripted.send = staticmethod(no_answer)
+    group = create(api, telegram_account)
+    publish_due()
+    api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True, "scheduled_at": TOMORROW})
+
+    preview = api.delete(f"/posts/{group['id']}?dry_run=true").json()["would_update"]
+    cancelled = api.delete(f"/posts/{group['id']}").json()["post_group"]
+
+    [target] = cancelled["targets"]
+    assert (cancelled["status"], target["status"], preview["status"]) == ("unconfirmed", "unconfirmed", "unconfirmed")
+    assert (target["error"]["code"], target["next_attempt_at"]) == ("PUBLISH_OUTCOME_UNKNOWN", None)
+    assert MonthCounter.objects.get().held_cents == 1
+    assert billing.drift() == []
+    clock.move_to(TOMORROW)
+    assert (publish_due(), len(scripted.sent)) == (0, 1)

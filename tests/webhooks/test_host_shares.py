@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from webhooks.host_shares import (
+    LONGEST_REST,
     QUICK_HOST_SHARE,
     QUICK_SECONDS,
     REMEMBERED_HOSTS,
+    SHORTEST_REST,
+    SILENCES,
     SLOW_HOST_SHARE,
     SLOW_HOSTS_TOGETHER,
     HostShares,
@@ -31,7 +34,7 @@ def test_a_new_host_gets_the_share_of_a_slow_one() -> None:
     shares = HostShares()
 
     assert takes(shares, "a") == SLOW_HOST_SHARE
-    assert shares.quick_or_full() == {"a"}
+    assert shares.left_out() == {"a"}
 
 
 def test_a_host_that_answered_quickly_gets_more() -> None:
@@ -81,3 +84,50 @@ def test_the_memory_of_quick_hosts_is_bounded() -> None:
     shares = quick(*(f"host-{number}" for number in range(REMEMBERED_HOSTS + 1)))
 
     assert shares.room_at_quick() == {f"host-{REMEMBERED_HOSTS}": QUICK_HOST_SHARE}
+
+
+class Clock:
+    """Seconds that stand still until they are moved."""
+
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def silent(clock: Clock, times: int = SILENCES) -> HostShares:
+    """Shares in which the host "a" has not answered so many attempts in a row."""
+    shares = HostShares(clock)
+    for _ in range(times):
+        clock.seconds += LONGEST_REST
+        assert shares.take("a")
+        shares.release("a", QUICK_SECONDS + 8, answered=False)
+    return shares
+
+
+def test_a_host_that_answers_nothing_rests_and_then_shows_with_one_attempt_whether_it_is_back() -> None:
+    clock = Clock()
+    shares = silent(clock)
+
+    assert (shares.left_out(), takes(shares, "a")) == ({"a"}, 0)
+    clock.seconds += SHORTEST_REST
+    assert (shares.left_out(), takes(shares, "a")) == (set(), 1)
+    shares.release("a", 0.1)
+    assert takes(shares, "a") == QUICK_HOST_SHARE
+
+
+def test_fewer_silences_than_that_may_be_chance() -> None:
+    assert takes(silent(Clock(), SILENCES - 1), "a") == SLOW_HOST_SHARE
+
+
+def test_each_further_silence_doubles_the_rest_up_to_a_bound() -> None:
+    clock = Clock()
+    shares = silent(clock, SILENCES + 1)
+    clock.seconds += SHORTEST_REST * 2 - 0.1
+    assert takes(shares, "a") == 0
+    clock.seconds += 0.1
+    assert takes(shares, "a") == 1
+
+    shares = silent(clock, SILENCES + 20)
+    clock.seconds += LONGEST_REST
+    assert takes(shares, "a") == 1

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from accounts.platforms.base import Platform
-from accounts.platforms.bluesky import feed_post, session
+from accounts.platforms.bluesky import blobs, feed_post, session
 from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
 from accounts.platforms.bluesky.tid import TidClock
 from accounts.platforms.bluesky.xrpc import (
@@ -21,22 +21,27 @@ from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, 
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationRefused, OutboundError
 
+MAX_ROUNDS = 3  # of uploading a post's files again
+
 
 class Bluesky(Platform):
-    """Publishing in two steps: `start` freezes the record and its key, `put` may then be repeated without harm.
+    """Publishing in steps: each file is uploaded, the record and its key are frozen, and `put` may then be repeated.
 
+    The phases are start, upload (one for each file), freeze and put; a post without files goes from start to put. State
+    is {blobs} while files are uploaded and {rkey, record} from then on; `rounds` counts how often they had to be
+    uploaded again.
     A grant's tokens are {access, refresh, pds}; `pds` is the address of the account's own server.
     """
 
     name = "bluesky"
     label = "Bluesky"
     capabilities = CAPABILITIES
-    method = "credentials"
+    methods = ("credentials",)
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"put"})
     clock: ClassVar[TidClock] = TidClock()
 
-    def unavailable_reason(self) -> str | None:
+    def unavailable_reason(self, method: str) -> str | None:
         """None: Bluesky needs no set-up by the operator."""
         return None
 
@@ -92,18 +97,45 @@ class Bluesky(Platform):
             return
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names; its state is {rkey, record} once the record is frozen."""
-        if progress.phase == "start":
-            with platform_errors():
-                record = feed_post.build(content, grant.tokens["pds"])
-            return Progress("put", {"rkey": self.clock.next(), "record": record})
-        return feed_post.put(
-            pds=grant.tokens["pds"],
-            access_token=grant.tokens["access"],
-            did=grant.external_id,
-            rkey=progress.state["rkey"],
-            record=progress.state["record"],
-        )
+        """Take the step that `progress` names."""
+        if progress.phase == "put":
+            return self._put(grant, progress.state)
+        if progress.phase == "upload":
+            return self._upload_next(grant, content, progress.state)
+        if progress.phase == "start" and content.media:
+            blobs.check(content.media)
+            return Progress("upload", {"blobs": []})
+        return self._freeze(grant, content, progress.state)
+
+    def _upload_next(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
+        file = content.media[len(state["blobs"])]
+        kept = [*state["blobs"], blobs.keep(grant.tokens["pds"], grant.tokens["access"], file)]
+        return Progress("upload" if len(kept) < len(content.media) else "freeze", {**state, "blobs": kept})
+
+    def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
+        """Fix the record and its key; one that was fixed before its files were lost keeps its key and its moment."""
+        embed = blobs.embed(content.media, state["blobs"]) if content.media else None
+        if "record" in state:
+            frozen = {key: value for key, value in state.items() if key != "blobs"}
+            return Progress("put", {**frozen, "record": {**state["record"], "embed": embed}})
+        with platform_errors():
+            record = feed_post.build(content, grant.tokens["pds"], embed)
+        return Progress("put", {"rkey": self.clock.next(), "record": record})
+
+    def _put(self, grant: Grant, state: Mapping[str, Any]) -> Progress | Published:
+        try:
+            return feed_post.put(
+                pds=grant.tokens["pds"],
+                access_token=grant.tokens["access"],
+                did=grant.external_id,
+                rkey=state["rkey"],
+                record=state["record"],
+            )
+        except feed_post.BlobsGone as gone:
+            rounds = state.get("rounds", 0) + 1
+            if rounds > MAX_ROUNDS:
+                raise gone.fault from gone
+            return Progress("upload", {**state, "blobs": [], "rounds": rounds})
 
     def _renewed(self, grant: Grant) -> session.Session:
         service = self._service(grant.credentials)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from accounts.platforms.counting import graphemes, utf8_bytes
-from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
 
 CAPABILITIES = Capabilities(
     text=TextRules(max_length=300, counted_as="graphemes", count=graphemes, also=(("bytes", 3000, utf8_bytes),)),
     media=MediaRules(
         max_count=4,
-        # The lexicon allows images twice as large and videos three times as large; older servers do not.
+        # The lexicon allows images twice as large; older servers do not.
         images=ImageRules(
             mime_types=("image/jpeg", "image/png", "image/webp", "image/gif"), max_bytes=1_000_000, max_count=4
         ),
-        videos=VideoRules(mime_types=("video/mp4",), max_bytes=100_000_000, max_duration_seconds=180),
+        # What Bluesky's own servers take as a blob; a server of one's own may take less.
+        videos=VideoRules(mime_types=("video/mp4",), max_bytes=52_428_800, max_duration_seconds=180),
+        alt_text_max_length=2000,  # the clients' limit; the lexicon has none
     ),
-    features=("text", "links", "mentions", "hashtags", "languages"),
+    features=("text", "links", "mentions", "hashtags", "languages", "images", "video", "alt_text"),
     retry_safety="idempotent",
     options={
         "type": "object",
@@ -29,6 +31,7 @@ CAPABILITIES = Capabilities(
         },
         "additionalProperties": False,
     },
+    pace=Pace(seconds=2.16, burst=1600),  # 5,000 points in an hour, three for each record
 )
 
 CREDENTIALS_SCHEMA = {

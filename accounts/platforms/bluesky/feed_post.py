@@ -2,6 +2,8 @@
 
 putRecord with `swapRecord: null` writes the record where there is none, does nothing where the identical one stands,
 and refuses with InvalidSwap where another stands. So with the same key and the same record it may be repeated at will.
+A record whose blobs the server has let go is refused (BlobNotFound, or an error of its own where only the bytes are
+gone); one that stands already is not looked at for its blobs.
 Source: bluesky-social/atproto, com.atproto.repo.putRecord and its reference implementation.
 """
 
@@ -15,18 +17,27 @@ from django.utils import timezone
 
 from accounts.platforms.bluesky.richtext import detect, facets
 from accounts.platforms.bluesky.session import DID
-from accounts.platforms.bluesky.xrpc import XrpcError, platform_error, procedure, query
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown, PlatformError, TokenExpired
+from accounts.platforms.bluesky.xrpc import XrpcError, platform_error, procedure, query, refusal
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.types import Content, Published
 from config.outbound import NoAnswer, NotSent, OutboundError
 
 COLLECTION = "app.bsky.feed.post"
 RESOLVE_SECONDS = 15.0  # for all mentions of a post together
 LOOK_SECONDS = 10.0
+ABSENT: dict[str, Any] = {}
 
 
-def build(content: Content, pds: str) -> dict[str, Any]:
-    """The record of this content at this moment; mentions are resolved by the server `pds`.
+class BlobsGone(Exception):
+    """Nothing was written, for the server no longer has the record's blobs; `fault` says what that is without them."""
+
+    def __init__(self, fault: PlatformError) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+def build(content: Content, pds: str, embed: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The record of this content at this moment, with its media in `embed`; mentions are resolved by the server `pds`.
 
     Raises XrpcError and OutboundError when a handle cannot be resolved just now.
     """
@@ -41,6 +52,8 @@ def build(content: Content, pds: str) -> dict[str, Any]:
         record["langs"] = list(content.options["langs"])
     if live := facets(content.text, spans, dids):
         record["facets"] = live
+    if embed:
+        record["embed"] = dict(embed)
     return record
 
 
@@ -67,11 +80,14 @@ def resolve_handles(pds: str, handles: Iterable[str]) -> dict[str, str]:
 
 
 def put(pds: str, access_token: str, did: str, rkey: str, record: Mapping[str, Any]) -> Published:
-    """Put the record under its key, or find it there. Raises platform errors; OutcomeUnknown means: put it again."""
+    """Put the record under its key, or find it there.
+
+    Raises platform errors, where OutcomeUnknown means: put it again; BlobsGone.
+    """
     uri = f"at://{did}/{COLLECTION}/{rkey}"
     published = Published(uri, f"https://bsky.app/profile/{did}/post/{rkey}")
     body = {"repo": did, "collection": COLLECTION, "rkey": rkey, "record": record, "swapRecord": None}
-    key_taken = False
+    key_taken = blobs_lost = False
     try:
         answer = procedure(pds, "com.atproto.repo.putRecord", body=body, token=access_token)
         if answer.get("uri") == uri:
@@ -81,30 +97,34 @@ def put(pds: str, access_token: str, did: str, rkey: str, record: Mapping[str, A
     except NoAnswer:
         pass  # looked for below, like every answer that leaves the outcome open
     except XrpcError as error:
+        if _names_a_lost_blob(error):
+            raise BlobsGone(Transient("Bluesky lost the files of the post.")) from error
         key_taken = error.name == "InvalidSwap"
+        blobs_lost = error.status == 500 and error.name == "InternalServerError" and "embed" in record
         if error.status < 500 and not key_taken:
-            raise _refusal(error) from error
+            raise refusal(error) from error
     there = _look(pds, did, rkey)
-    if there is not None and all(there.get(key) == value for key, value in record.items()):
+    if there and all(there.get(key) == value for key, value in record.items()):
         return published
-    if there is not None and key_taken:
+    if there and key_taken:
         raise ContentRejected("Another post stands under this post's key.")
-    raise OutcomeUnknown("Bluesky did not say whether it took the post, and the post is not there to be seen.")
+    unknown = OutcomeUnknown("Bluesky did not say whether it took the post, and the post is not there to be seen.")
+    if there == ABSENT and blobs_lost:
+        raise BlobsGone(unknown)
+    raise unknown
+
+
+def _names_a_lost_blob(error: XrpcError) -> bool:
+    return error.status == 400 and (error.name == "BlobNotFound" or error.message.startswith("Could not find blob"))
 
 
 def _look(pds: str, did: str, rkey: str) -> dict[str, Any] | None:
-    """The record that stands under the key; None when there is none, or the server does not say."""
+    """The record that stands under the key; ABSENT when there is none, None when the server does not say."""
     params = {"repo": did, "collection": COLLECTION, "rkey": rkey}
     try:
         value = query(pds, "com.atproto.repo.getRecord", params=params, timeout=LOOK_SECONDS).get("value")
-    except (OutboundError, XrpcError):
+    except XrpcError as error:
+        return ABSENT if error.name == "RecordNotFound" else None
+    except OutboundError:
         return None
     return value if isinstance(value, dict) else None
-
-
-def _refusal(error: XrpcError) -> PlatformError:
-    """The refusal of a write; a bad request is the content's fault unless it is about a token or the account."""
-    fault = platform_error(error)
-    if error.status in (400, 413) and not isinstance(fault, TokenExpired | AccountDisconnected):
-        return ContentRejected(f"Bluesky does not take this post: {error.message or error.name or 'no reason given'}")
-    return fault

@@ -8,14 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.utils import timezone
 
-from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited, TokenExpired, Transient
+from accounts.platforms.errors import (
+    AccountDisconnected,
+    ContentRejected,
+    PlatformError,
+    RateLimited,
+    TokenExpired,
+    Transient,
+)
 from config.outbound import NoAnswer, OutboundError, Response, request
 
 TIMEOUT_SECONDS = 20.0
+SLOWEST_UPLOAD = 200_000  # bytes in a second
 MAX_ANSWER_BYTES = 262_144
 MAX_LINE_LENGTH = 300
 MAX_RETRY_AFTER = 86_400.0
@@ -56,6 +64,13 @@ def procedure(server: str, method: str, *, body: Mapping[str, Any] | None = None
     return _content(request("POST", _url(server, method), json=body, **_options(token, TIMEOUT_SECONDS)))
 
 
+def upload(server: str, method: str, file: BinaryIO, *, mime_type: str, size_bytes: int, token: str) -> dict[str, Any]:
+    """Send a file, read while it is sent; the time that it may take grows with its size. Raises as `procedure`."""
+    options = _options(token, TIMEOUT_SECONDS + size_bytes / SLOWEST_UPLOAD)
+    options["headers"]["Content-Type"] = mime_type
+    return _content(request("POST", _url(server, method), data=file, **options))
+
+
 @contextmanager
 def platform_errors() -> Iterator[None]:
     """Turn the faults of calls into platform errors, for calls that do no harm when they are repeated."""
@@ -79,6 +94,14 @@ def platform_error(error: OutboundError | XrpcError) -> PlatformError:
         f"Bluesky answered {error.status}: {error.message or error.name or 'no reason given'}",
         retry_after=error.retry_after,
     )
+
+
+def refusal(error: XrpcError) -> PlatformError:
+    """The refusal of something to publish: the content's fault, unless it is about a token, the account or the moment."""
+    fault = platform_error(error)
+    if error.status in (400, 413) and not isinstance(fault, TokenExpired | AccountDisconnected):
+        return ContentRejected(f"Bluesky does not take this post: {error.message or error.name or 'no reason given'}")
+    return fault
 
 
 def line(value: Any) -> str:

@@ -17,7 +17,7 @@ from accounts.platforms.errors import (
     RateLimited,
     Transient,
 )
-from accounts.platforms.mastodon import Mastodon
+from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.registry import PLATFORMS, platform, publisher
 from accounts.platforms.sandbox import Sandbox
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published

@@ -10,6 +10,7 @@ GET_PROFILE = "app.bsky.actor.getProfile"
 GET_RECORD = "com.atproto.repo.getRecord"
 PUT_RECORD = "com.atproto.repo.putRecord"
 RESOLVE_HANDLE = "com.atproto.identity.resolveHandle"
+UPLOAD_BLOB = "com.atproto.repo.uploadBlob"
 
 SESSION = {"did": DID, "handle": "alice.test", "accessJwt": "access", "refreshJwt": "refresh"}
 

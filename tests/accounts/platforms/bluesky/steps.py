@@ -1,4 +1,4 @@
-"""The two steps of a publication, as the engine takes them."""
+"""The steps of a publication, as the engine takes them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,26 @@ def start(bluesky: Bluesky, grant: Grant, text: str, **options: Any) -> Progress
 
 
 def put(bluesky: Bluesky, grant: Grant, progress: Progress) -> Published:
-    """The second step, from the state as a database gives it back."""
-    stored = Progress(progress.phase, json.loads(json.dumps(progress.state)))
-    published = bluesky.publish(grant, Content("tgt_1", "not looked at any more"), stored)
+    """The last step, from the state as a database gives it back."""
+    published = bluesky.publish(grant, Content("tgt_1", "not looked at any more"), stored(progress))
     assert isinstance(published, Published)
     return published
+
+
+def prepare(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress = START) -> Progress:
+    """The steps from `progress` to the one that publishes, that one left out."""
+    while progress.phase != "put":
+        progress = step(bluesky, grant, content, progress)
+    return progress
+
+
+def step(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress) -> Progress:
+    """One step that does not publish."""
+    after = bluesky.publish(grant, content, stored(progress))
+    assert isinstance(after, Progress)
+    return after
+
+
+def stored(progress: Progress) -> Progress:
+    """The progress as a database gives it back."""
+    return Progress(progress.phase, json.loads(json.dumps(progress.state)))

@@ -19,10 +19,21 @@ def test_text_is_limited_in_graphemes_and_in_bytes() -> None:
     assert (unit, limit, count(family)) == ("bytes", 3000, 18)
 
 
+def test_four_pictures_or_one_video_fit_a_post() -> None:
+    media = CAPABILITIES.media
+
+    assert media.images
+    assert media.videos
+    assert (media.max_count, media.mixed, media.images.max_count, media.videos.max_count) == (4, False, 4, 1)
+    assert (media.images.max_bytes, media.videos.max_bytes) == (1_000_000, 50 * 1024 * 1024)
+    assert media.gifs is None  # taken as pictures
+    assert {"images", "video", "alt_text"} <= set(CAPABILITIES.features)
+
+
 def test_publishing_may_be_repeated_and_needs_no_operator() -> None:
     assert CAPABILITIES.retry_safety == "idempotent"
-    assert Bluesky.method == "credentials"
-    assert Bluesky().unavailable_reason() is None
+    assert Bluesky.methods == ("credentials",)
+    assert Bluesky().unavailable_reason("credentials") is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Discord channels, by a webhook."""

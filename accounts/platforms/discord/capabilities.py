@@ -1,0 +1,90 @@
+"""What a Discord webhook takes. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames and Nicknames).
+
+Discord counts code points. Its limits for files are those of a server without boosts.
+"""
+
+from __future__ import annotations
+
+from accounts.platforms.counting import characters
+from accounts.platforms.types import (
+    Capabilities,
+    DocumentRules,
+    ImageRules,
+    MediaRules,
+    Pace,
+    TextRules,
+    VideoRules,
+)
+
+MAX_FILES = 10
+MAX_FILE_BYTES = 10_485_760
+MAX_REQUEST_BYTES = 26_214_400
+# A request holds more than its files: the text, ten alt texts and the headers of the parts.
+ROOM_FOR_THE_REST = 65_536
+
+CAPABILITIES = Capabilities(
+    text=TextRules(max_length=2000, counted_as="characters", count=characters),
+    media=MediaRules(
+        max_count=MAX_FILES,
+        mixed=True,
+        images=ImageRules(
+            mime_types=("image/jpeg", "image/png", "image/gif", "image/webp"),
+            max_bytes=MAX_FILE_BYTES,
+            max_count=MAX_FILES,
+        ),
+        videos=VideoRules(
+            mime_types=("video/mp4", "video/quicktime", "video/webm"), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES
+        ),
+        gifs=ImageRules(mime_types=("image/gif",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
+        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
+        alt_text_max_length=1024,
+        max_total_bytes=MAX_REQUEST_BYTES - ROOM_FOR_THE_REST,
+    ),
+    features=("text", "links", "images", "gifs", "video", "documents", "alt_text"),
+    retry_safety="at_most_once",
+    options={
+        "type": "object",
+        "properties": {
+            "username": {
+                "type": "string",
+                "description": "The name that the message goes out under, instead of the webhook's own; Discord takes "
+                "none with clyde or discord in it.",
+                "minLength": 1,
+                "maxLength": 80,
+                "not": {"pattern": "[Cc][Ll][Yy][Dd][Ee]|[Dd][Ii][Ss][Cc][Oo][Rr][Dd]"},
+            },
+            "thread_id": {
+                "type": "string",
+                "description": "The id of a thread of the webhook's channel, to post there.",
+                "pattern": "^[0-9]{1,20}$",
+            },
+            "thread_name": {
+                "type": "string",
+                "description": "The title of the thread that is begun; forum and media channels need it, or thread_id.",
+                "minLength": 1,
+                "maxLength": 100,
+            },
+            "suppress_embeds": {"type": "boolean", "description": "Show no previews of links."},
+            "suppress_notifications": {"type": "boolean", "description": "Notify nobody of the message."},
+        },
+        "not": {"required": ["thread_id", "thread_name"]},
+        "additionalProperties": False,
+    },
+    pace=Pace(seconds=2, burst=5),
+)
+
+CREDENTIALS_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "webhook_url": {
+            "type": "string",
+            "format": "uri",
+            "description": "The channel's webhook address, https://discord.com/api/webhooks/…, from the channel's "
+            "settings, Integrations.",
+            "minLength": 1,
+            "maxLength": 512,
+        }
+    },
+    "required": ["webhook_url"],
+    "additionalProperties": False,
+}

@@ -1,0 +1,1 @@
+"""Mastodon: statuses on any server that speaks Mastodon's API."""

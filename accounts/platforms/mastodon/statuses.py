@@ -1,0 +1,95 @@
+"""Making a status, and what every answer to that means. Source: docs.joinmastodon.org, methods/statuses."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
+from accounts.platforms.mastodon import lookup, media
+from accounts.platforms.mastodon.account import url
+from accounts.platforms.mastodon.client import (
+    REFUSALS,
+    MastodonError,
+    Server,
+    entity_id,
+    platform_error,
+    platform_errors,
+)
+from accounts.platforms.types import Content, Progress, Published
+from config.outbound import NoAnswer, NotSent
+
+
+def begin(server: Server, content: Content) -> Progress:
+    """The first step's end: a key for all tries of this round, and the point after which the status would stand.
+
+    The key is new in each round, since a person who retries a failed post wants another status. Raises MastodonError,
+    OutboundError.
+    """
+    state: dict[str, Any] = {
+        "key": f"{content.key}-{secrets.token_hex(8)}",
+        "after": _newest_status(server),
+        "media": [],
+        "pending": [],
+        "looks": 0,
+    }
+    return Progress("upload" if content.media else "create", state)
+
+
+def _newest_status(server: Server) -> str | None:
+    """As lookup.newest_status, and None where the token does not let us look."""
+    try:
+        return lookup.newest_status(server)
+    except MastodonError as error:
+        if error.status == 403 and error.message:
+            return None
+        raise
+
+
+def create(server: Server, content: Content, state: Mapping[str, Any]) -> Progress | Published:
+    """Make the status. Mastodon itself knows the key again for an hour and answers the status that it made for it.
+
+    Raises platform errors.
+    """
+    body = {"status": content.text, "media_ids": state["media"], **content.options}
+    try:
+        made = server.post("/api/v1/statuses", json=body, headers={"Idempotency-Key": state["key"]}).one()
+        return published(made)
+    except NotSent as error:
+        raise platform_error(error) from error
+    except NoAnswer as error:
+        raise OutcomeUnknown("The account's server did not say whether it took the post.") from error
+    except MastodonError as error:
+        if error.status >= 500:
+            raise OutcomeUnknown(
+                f"The account's server answered {error.status} and may have taken the post."
+            ) from error
+        if error.status not in REFUSALS:
+            raise platform_error(error) from error
+        return _settle_refusal(server, content, state, error)
+
+
+def published(status: Mapping[str, Any]) -> Published:
+    """What a status of ours is to the engine. Raises UnreadableAnswer."""
+    return Published(entity_id(status), url(status.get("url")) or url(status.get("uri")))
+
+
+def _settle_refusal(
+    server: Server, content: Content, state: Mapping[str, Any], refusal: MastodonError
+) -> Progress | Published:
+    """What a refusal comes to: the words of it are in the server's own language, so the media tell what is behind it.
+
+    Media that are gone were taken up by a status, which must then be ours, or removed since, and are uploaded once more.
+    """
+    with platform_errors():
+        standings = {media.standing(server, identifier) for identifier in state["media"]}
+        if "processing" in standings:
+            raise Transient("The server has not finished processing the media.")
+        if "gone" in standings:
+            status = lookup.find(server, content, state)
+            if status is not None:
+                return published(status)
+            if not state.get("again"):
+                return Progress("upload", {**state, "media": [], "pending": [], "again": True})
+    raise ContentRejected(f"The server does not take this post: {refusal.message or 'no reason given'}") from refusal

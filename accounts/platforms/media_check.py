@@ -1,0 +1,233 @@
+"""Whether media fit a platform's MediaRules: the one judge of uploads, posts and pages.
+
+Each issue carries what would put it right: convert_media, remove_media, add_media or replace_text. What is not known of
+an asset, such as its size in pixels or its duration, is not held against it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from accounts.platforms.counting import characters, cut
+from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.types import DocumentRules, ImageRules, MediaFacts, MediaKind, MediaRules, VideoRules
+
+_NOUNS: dict[MediaKind, str] = {"image": "image", "gif": "GIF", "video": "video", "document": "document"}
+_FORMATS = {
+    "image/jpeg": "JPEG",
+    "image/png": "PNG",
+    "image/webp": "WebP",
+    "image/gif": "GIF",
+    "video/mp4": "MP4",
+    "video/quicktime": "MOV",
+    "video/webm": "WebM",
+    "application/pdf": "PDF",
+}
+
+
+def asset_issues(platform: str, rules: MediaRules, asset: MediaFacts, field: str) -> list[Issue]:
+    """What stands against one asset by itself; `field` is its path, such as `media[0]`."""
+    own = _rules_of(rules, asset)
+    if own is None:
+        return [_kind_not_taken(platform, rules, asset, field)]
+    issues = [*_type_issues(platform, rules, own, asset, field), *_size_issues(platform, own, asset, field)]
+    if isinstance(own, ImageRules):
+        issues += [*_pixel_issues(platform, own, asset, field), *_shape_issues(platform, own, asset, field)]
+    if isinstance(own, VideoRules):
+        issues += _duration_issues(platform, own, asset, field)
+    return issues
+
+
+def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFacts], field: str = "media") -> list[Issue]:
+    """What stands against the assets of one post together, and against their alt texts, in `field`'s order."""
+    if not assets:
+        return [_media_required(platform, rules, field)] if rules.required else []
+    return [
+        *_mixture_issues(platform, rules, assets, field),
+        *_count_issues(platform, rules, assets, field),
+        *_total_issues(platform, rules, assets, field),
+        *(
+            issue
+            for index, asset in enumerate(assets)
+            for issue in _alt_text_issues(platform, rules, asset, f"{field}[{index}].alt_text")
+        ),
+    ]
+
+
+def _counted_as(rules: MediaRules, asset: MediaFacts) -> MediaKind:
+    """The kind whose rules hold: a GIF is an image where GIFs have no rules of their own."""
+    return "image" if asset.kind == "gif" and rules.gifs is None else asset.kind
+
+
+def _rules_of(rules: MediaRules, asset: MediaFacts) -> ImageRules | VideoRules | DocumentRules | None:
+    return _rules_by_kind(rules)[_counted_as(rules, asset)]
+
+
+def _rules_by_kind(rules: MediaRules) -> dict[MediaKind, ImageRules | VideoRules | DocumentRules | None]:
+    return {"image": rules.images, "gif": rules.gifs, "video": rules.videos, "document": rules.documents}
+
+
+def _kind_not_taken(platform: str, rules: MediaRules, asset: MediaFacts, field: str) -> Issue:
+    noun = _NOUNS[asset.kind]
+    hint = RepairHint("remove_media", field, f"Leave the {noun} out.")
+    if asset.kind == "gif" and rules.videos:
+        hint = _to_video(rules.videos, field)
+    return Issue("MEDIA_KIND_NOT_TAKEN", "error", field, f"{platform} takes no {noun}s.", repair_hint=hint)
+
+
+def _type_issues(
+    platform: str, rules: MediaRules, own: ImageRules | VideoRules | DocumentRules, asset: MediaFacts, field: str
+) -> list[Issue]:
+    if asset.mime_type in own.mime_types:
+        return []
+    message = f"{platform} takes no {_format(asset.mime_type)} files, but {_listed(own.mime_types)}."
+    hint = RepairHint("convert_media", field, f"Convert it to {_format(own.mime_types[0])}.")
+    if asset.kind == "gif" and rules.videos:
+        hint = _to_video(rules.videos, field)
+    return [Issue("MEDIA_TYPE_NOT_TAKEN", "error", field, message, repair_hint=hint)]
+
+
+def _to_video(rules: VideoRules, field: str) -> RepairHint:
+    """A GIF that becomes an image would stand still."""
+    return RepairHint("convert_media", field, f"Convert it to {_format(rules.mime_types[0])}, so that it keeps moving.")
+
+
+def _size_issues(
+    platform: str, own: ImageRules | VideoRules | DocumentRules, asset: MediaFacts, field: str
+) -> list[Issue]:
+    if asset.size_bytes <= own.max_bytes:
+        return []
+    message = f"The file has {asset.size_bytes:,} bytes; {platform} takes {own.max_bytes:,}."
+    return [_convert("MEDIA_TOO_LARGE", field, message, f"Compress it to {own.max_bytes:,} bytes or less.")]
+
+
+def _pixel_issues(platform: str, own: ImageRules, asset: MediaFacts, field: str) -> list[Issue]:
+    """One issue, whose size fits both limits: pixels in all, and width and height together."""
+    if not asset.width or not asset.height:
+        return []
+    pixels, sides = asset.width * asset.height, asset.width + asset.height
+    over: list[tuple[float, str]] = []
+    if own.max_pixels and pixels > own.max_pixels:
+        told = f"The image has {pixels:,} pixels; {platform} takes {own.max_pixels:,}."
+        over.append((math.sqrt(own.max_pixels / pixels), told))
+    if own.max_side_sum and sides > own.max_side_sum:
+        told = f"Width and height come to {sides:,} pixels together; {platform} takes {own.max_side_sum:,}."
+        over.append((own.max_side_sum / sides, told))
+    if not over:
+        return []
+    factor, message = min(over)
+    width, height = max(1, int(asset.width * factor)), max(1, int(asset.height * factor))
+    return [_convert("MEDIA_TOO_MANY_PIXELS", field, message, f"Scale it down to {width:,} × {height:,} pixels.")]
+
+
+def _shape_issues(platform: str, own: ImageRules, asset: MediaFacts, field: str) -> list[Issue]:
+    if not asset.width or not asset.height:
+        return []
+    width, height, ratio = asset.width, asset.height, asset.width / asset.height
+    if own.max_ratio is not None and ratio > own.max_ratio:
+        limit, width = f"at most {own.max_ratio:g}", max(1, int(height * own.max_ratio))
+    elif own.min_ratio is not None and ratio < own.min_ratio:
+        limit, height = f"at least {own.min_ratio:g}", max(1, int(width / own.min_ratio))
+    else:
+        return []
+    message = f"The image is {ratio:.4g} times as wide as it is high; {platform} takes {limit}."
+    return [_convert("MEDIA_SHAPE", field, message, f"Crop it to {width:,} × {height:,} pixels, or add borders.")]
+
+
+def _duration_issues(platform: str, own: VideoRules, asset: MediaFacts, field: str) -> list[Issue]:
+    if asset.duration_ms is None:
+        return []
+    lasts, most, least = f"{asset.duration_ms / 1000:.10g} seconds", own.max_duration_seconds, own.min_duration_seconds
+    if most is not None and asset.duration_ms > most * 1000:
+        message = f"The video lasts {lasts}; {platform} takes {_spoken(most)} at the most."
+        return [_convert("MEDIA_TOO_LONG", field, message, f"Cut it to {_spoken(most)}.")]
+    if least is not None and asset.duration_ms < least * 1000:
+        message = f"The video lasts {lasts}; {platform} takes {_spoken(least)} at the least."
+        return [_convert("MEDIA_TOO_SHORT", field, message, f"Make it {_spoken(least)} long or longer.")]
+    return []
+
+
+def _media_required(platform: str, rules: MediaRules, field: str) -> Issue:
+    kinds = [kind for kind, own in _rules_by_kind(rules).items() if own and kind != "gif"]
+    taken = [f"{'an' if kind == 'image' else 'a'} {_NOUNS[kind]}" for kind in kinds]
+    hint = RepairHint("add_media", field, f"Attach {' or '.join(taken)}.")
+    return Issue("MEDIA_REQUIRED", "error", field, f"{platform} takes no post of text alone.", repair_hint=hint)
+
+
+def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFacts], field: str) -> list[Issue]:
+    kinds = list(dict.fromkeys(_counted_as(rules, asset) for asset in assets if _rules_of(rules, asset)))
+    if rules.mixed or len(kinds) < 2:
+        return []
+    message = f"{platform} takes media of one kind in a post, not {' and '.join(f'{_NOUNS[kind]}s' for kind in kinds)}."
+    hint = RepairHint("remove_media", field, f"Keep the {_NOUNS[kinds[0]]}s only, or make a post of each kind.")
+    return [Issue("MEDIA_MIXED", "error", field, message, repair_hint=hint)]
+
+
+def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFacts], field: str) -> list[Issue]:
+    """Too many of a kind; or else too many in all, where the platform takes any."""
+    limits = {kind: own.max_count for kind, own in _rules_by_kind(rules).items() if own}
+    issues = [
+        _too_many(platform, field, _counted(count, _NOUNS[kind]), _counted(limits[kind], _NOUNS[kind]))
+        for kind, count in Counter(_counted_as(rules, asset) for asset in assets).items()
+        if kind in limits and count > limits[kind]
+    ]
+    if not issues and 0 < rules.max_count < len(assets):
+        issues.append(_too_many(platform, field, _counted(len(assets), "file"), _counted(rules.max_count, "file")))
+    return issues
+
+
+def _too_many(platform: str, field: str, has: str, takes: str) -> Issue:
+    message = f"There are {has}; {platform} takes {takes} in a post."
+    hint = RepairHint("remove_media", field, f"Keep {takes}, or make another post of the rest.")
+    return Issue("MEDIA_TOO_MANY", "error", field, message, repair_hint=hint)
+
+
+def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFacts], field: str) -> list[Issue]:
+    total, most = sum(asset.size_bytes for asset in assets), rules.max_total_bytes
+    if most is None or total <= most:
+        return []
+    message = f"The files have {total:,} bytes together; {platform} takes {most:,} in a post."
+    conversion = f"Compress them to {most:,} bytes together, or leave some out."
+    return [_convert("MEDIA_TOO_LARGE", field, message, conversion)]
+
+
+def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaFacts, field: str) -> list[Issue]:
+    """None where the platform has no limit for alt texts: it shows none, or it is not known what it takes."""
+    most, length = rules.alt_text_max_length, characters(asset.alt_text)
+    if most is None:
+        return []
+    if length > most:
+        shorter = cut(asset.alt_text, most, characters)
+        hint = RepairHint("replace_text", field, f"The alt text cut at a word within {most:,} characters.", shorter)
+        message = f"The alt text has {length:,} characters; {platform} takes {most:,}."
+        return [Issue("ALT_TEXT_TOO_LONG", "error", field, message, auto_fixable=True, repair_hint=hint)]
+    if asset.kind in ("image", "gif") and not asset.alt_text.strip():
+        hint = RepairHint("write_text", field, f"Say in a sentence what the {_NOUNS[asset.kind]} shows.")
+        message = "People who cannot see it are told nothing: there is no alt text."
+        return [Issue("ALT_TEXT_MISSING", "warning", field, message, repair_hint=hint)]
+    return []
+
+
+def _convert(code: str, field: str, message: str, conversion: str) -> Issue:
+    return Issue(code, "error", field, message, repair_hint=RepairHint("convert_media", field, conversion))
+
+
+def _format(mime_type: str) -> str:
+    return _FORMATS.get(mime_type, mime_type)
+
+
+def _listed(mime_types: Sequence[str]) -> str:
+    *others, last = [_format(mime_type) for mime_type in mime_types]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _spoken(seconds: int) -> str:
+    """A duration in words, such as 2 minutes and 20 seconds."""
+    parts = ((seconds // 3600, "hour"), (seconds % 3600 // 60, "minute"), (seconds % 60, "second"))
+    return " and ".join(_counted(count, unit) for count, unit in parts if count)

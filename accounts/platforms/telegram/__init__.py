@@ -1,0 +1,1 @@
+"""Telegram: channels, groups and private chats, through a bot of the owner's (Bot API)."""

@@ -1,0 +1,70 @@
+"""Telegram: connection by a bot's token and a chat, posts as messages of the bot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.platforms.base import Platform
+from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
+from accounts.platforms.telegram import messages, sending
+from accounts.platforms.telegram.bot_api import NEW_TOKEN, BotApi
+from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.telegram.chats import Chat, open_chat
+from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
+
+
+class Telegram(Platform):
+    """Publishing in two steps: `start` freezes the request, `send` makes it, at most once.
+
+    A grant's tokens are {chat_id, chat_type, chat_username}: the chat's number is its identity, its name may change.
+    """
+
+    name = "telegram"
+    label = "Telegram"
+    capabilities = CAPABILITIES
+    methods = ("credentials",)
+    credentials_schema = CREDENTIALS_SCHEMA
+    irreversible = frozenset({"send"})
+
+    def unavailable_reason(self, method: str) -> str | None:
+        """None: owners bring bots of their own, so Telegram needs no set-up by the operator."""
+        return None
+
+    def connect(self, credentials: Mapping[str, Any]) -> Connection:
+        """Look whether the token is a bot's and whether that bot may post to the chat.
+
+        Raises CredentialsRejected, Transient.
+        """
+        given = {name: credentials[name].strip() for name in ("bot_token", "chat_id")}
+        try:
+            chat = open_chat(self._api(given), given["chat_id"])
+        except AccountDisconnected as error:
+            raise CredentialsRejected(error.message, suggested_action=error.suggested_action) from error
+        external_id = str(chat.id)
+        grant = Grant(credentials=given, tokens=chat.tokens(), external_id=external_id)
+        return Connection(identity=chat.identity(external_id), grant=grant)
+
+    def identify(self, grant: Grant) -> Identity:
+        """Look at the bot and the chat again, which keeps its identity when its number changes.
+
+        Raises AccountDisconnected, Transient.
+        """
+        return open_chat(self._api(grant.credentials), grant.tokens["chat_id"]).identity(grant.external_id)
+
+    def refresh(self, grant: Grant) -> Grant:
+        """Raise AccountDisconnected: a bot's token is good until its owner replaces it."""
+        raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN)
+
+    def revoke(self, grant: Grant) -> None:
+        """Do nothing: only its owner can end a bot's token, with @BotFather."""
+
+    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+        """Take the step that `progress` names; its state is the request once it is frozen (messages.build)."""
+        if progress.phase == "start":
+            return Progress("send", messages.build(content))
+        return sending.send(self._api(grant.credentials), Chat.of_tokens(grant.tokens), progress.state, content.media)
+
+    def _api(self, credentials: Mapping[str, Any]) -> BotApi:
+        base = self.setting("API_BASE", "https://api.telegram.org").rstrip("/")
+        return BotApi(base, credentials["bot_token"])

@@ -1,0 +1,97 @@
+"""What Telegram takes from a bot. Source: core.telegram.org/bots/api and the constants of its libraries."""
+
+from __future__ import annotations
+
+from accounts.platforms.counting import utf16_units
+from accounts.platforms.types import (
+    Capabilities,
+    DocumentRules,
+    ImageRules,
+    MediaRules,
+    Pace,
+    TextRules,
+    VideoRules,
+)
+
+MAX_ID = 2**31 - 1
+
+CAPABILITIES = Capabilities(
+    # The limits hold for what is left when markup is read; UTF-16 units of the text as written are the safe bound.
+    text=TextRules(max_length=4096, counted_as="utf16", count=utf16_units, max_length_with_media=1024),
+    media=MediaRules(
+        max_count=10,
+        mixed=True,  # photos with videos; messages.build refuses the other mixtures
+        images=ImageRules(
+            mime_types=("image/jpeg", "image/png", "image/webp"),
+            max_bytes=10_000_000,
+            max_count=10,
+            max_side_sum=10_000,
+            min_ratio=1 / 20,
+            max_ratio=20,
+        ),
+        videos=VideoRules(mime_types=("video/mp4",), max_bytes=50_000_000, max_count=10),
+        gifs=ImageRules(mime_types=("image/gif",), max_bytes=50_000_000, max_count=1),
+        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
+        max_total_bytes=50_000_000,  # of the whole request: an album is uploaded in one
+    ),
+    features=("text", "links", "mentions", "hashtags", "images", "gifs", "video", "documents"),
+    retry_safety="at_most_once",
+    options={
+        "type": "object",
+        "properties": {
+            "parse_mode": {
+                "type": "string",
+                "description": "How the text is marked up. Without it, the text is shown as it is written.",
+                "enum": ["HTML", "MarkdownV2"],
+            },
+            "disable_notification": {
+                "type": "boolean",
+                "description": "Whether the message arrives without a sound.",
+            },
+            "protect_content": {
+                "type": "boolean",
+                "description": "Whether readers are kept from forwarding and saving the message.",
+            },
+            "link_preview": {
+                "type": "boolean",
+                "description": "Whether a preview of the first link is shown, as it is by default.",
+            },
+            "message_thread_id": {
+                "type": "integer",
+                "description": "The topic of a forum; without it, the general one.",
+                "minimum": 1,
+                "maximum": MAX_ID,
+            },
+            "reply_to_message_id": {
+                "type": "integer",
+                "description": "The message of the same chat that is replied to.",
+                "minimum": 1,
+                "maximum": MAX_ID,
+            },
+        },
+        "additionalProperties": False,
+    },
+    # Telegram asks for at most one message a second in a chat, short bursts aside, and takes 20 a minute in a group.
+    pace=Pace(seconds=3, burst=3),
+)
+
+CREDENTIALS_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "bot_token": {
+            "type": "string",
+            "description": "The bot's token, as @BotFather gave it: digits, a colon, letters.",
+            "pattern": "^[0-9]+:[A-Za-z0-9_-]+$",
+            "maxLength": 256,
+        },
+        "chat_id": {
+            "type": "string",
+            "description": "The chat to post to: @channelname, or the chat's number, such as -1001234567890. "
+            "The bot must be an administrator of a channel.",
+            "pattern": "^(@[A-Za-z0-9_]+|-?[0-9]+)$",
+            "maxLength": 64,
+        },
+    },
+    "required": ["bot_token", "chat_id"],
+    "additionalProperties": False,
+}

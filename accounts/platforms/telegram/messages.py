@@ -1,0 +1,92 @@
+"""A post as one request of the Bot API: built and frozen once, before anything is sent.
+
+Source: core.telegram.org/bots/api (sendMessage, sendPhoto, sendVideo, sendAnimation, sendDocument, sendMediaGroup).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from accounts.platforms.errors import ContentRejected
+from accounts.platforms.types import Content, MediaFile, MediaKind
+
+# What each kind is called in the Bot API, and the method that sends one alone.
+_KINDS: dict[MediaKind, tuple[str, str]] = {
+    "image": ("photo", "sendPhoto"),
+    "video": ("video", "sendVideo"),
+    "gif": ("animation", "sendAnimation"),
+    "document": ("document", "sendDocument"),
+}
+
+
+def build(content: Content) -> dict[str, Any]:
+    """The request: `method`, its `fields` without chat_id, and `parts`, the names under which the media go along in order.
+
+    Raises ContentRejected for what Telegram does not take and the rules of capabilities cannot say.
+    """
+    _check(content)
+    fields = _delivery_fields(content)
+    media = content.media
+    if not media:
+        text = {"text": content.text, **_markup(content), **_link_preview(content)}
+        return {"method": "sendMessage", "fields": {**fields, **text}, "parts": []}
+    caption = {"caption": content.text, **_markup(content)} if content.text else {}
+    if len(media) == 1:
+        part, method = _KINDS[media[0].kind]
+        return {"method": method, "fields": {**fields, **caption, **_shape(media[0])}, "parts": [part]}
+    parts = [f"file{number}" for number in range(len(media))]
+    items = [
+        {"type": _KINDS[file.kind][0], "media": f"attach://{part}", **_shape(file)}
+        for part, file in zip(parts, media, strict=True)
+    ]
+    items[0] |= caption  # one caption in an album is shown as the caption of all
+    return {"method": "sendMediaGroup", "fields": {**fields, "media": items}, "parts": parts}
+
+
+def _check(content: Content) -> None:
+    if not content.media and not content.text.strip():
+        raise ContentRejected("There is neither text nor media.")
+    if len(content.media) > 1:
+        _check_album(content.media)
+
+
+def _check_album(media: Sequence[MediaFile]) -> None:
+    kinds = {file.kind for file in media}
+    if "gif" in kinds:
+        raise ContentRejected(
+            "Telegram takes an animated GIF only by itself.",
+            suggested_action="Send the GIF in a post of its own, or convert it to MP4.",
+        )
+    if "document" in kinds and len(kinds) > 1:
+        raise ContentRejected(
+            "Telegram takes documents only among themselves.",
+            suggested_action="Send the documents in a post of their own.",
+        )
+
+
+def _delivery_fields(content: Content) -> dict[str, Any]:
+    options = content.options
+    names = ("disable_notification", "protect_content", "message_thread_id")
+    fields = {name: options[name] for name in names if name in options}
+    if "reply_to_message_id" in options:
+        fields["reply_parameters"] = {"message_id": options["reply_to_message_id"]}
+    return fields
+
+
+def _markup(content: Content) -> dict[str, Any]:
+    return {"parse_mode": content.options["parse_mode"]} if "parse_mode" in content.options else {}
+
+
+def _link_preview(content: Content) -> dict[str, Any]:
+    return {} if content.options.get("link_preview", True) else {"link_preview_options": {"is_disabled": True}}
+
+
+def _shape(file: MediaFile) -> dict[str, Any]:
+    """What players need to know of moving pictures; Telegram does not look into the file itself."""
+    if file.kind not in ("video", "gif"):
+        return {}
+    seconds = None if file.duration_ms is None else round(file.duration_ms / 1000)
+    known = {"width": file.width, "height": file.height, "duration": seconds}
+    streaming = {"supports_streaming": True} if file.kind == "video" else {}
+    return {name: value for name, value in known.items() if value} | streaming

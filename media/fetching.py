@@ -1,0 +1,60 @@
+"""Fetching a file from an address that a caller names, with the same care as webhooks are sent."""
+
+from __future__ import annotations
+
+import time
+from typing import IO, cast
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+from config import outbound
+from config.api.errors import ApiError, ValidationFailed
+from config.api.uploads import Spool, Upload, too_large
+from media.limits import most_bytes
+
+SECONDS = 60.0  # for all of it, redirects included
+MAX_REDIRECTS = 3
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+def fetch(url: str, spool: Spool) -> Upload:
+    """The file at `url`, fetched into the spool; each redirect is checked as the first address is.
+
+    Raises ValidationFailed on `source_url` when there is none to be had, PayloadTooLarge.
+    """
+    filename, deadline = unquote(urlsplit(url).path).rpartition("/")[2], time.monotonic() + SECONDS
+    for _ in range(MAX_REDIRECTS + 1):
+        file = spool.begin(filename)
+        try:
+            answer = outbound.download(
+                url, cast(IO[bytes], file), timeout=deadline - time.monotonic(), max_bytes=most_bytes()
+            )
+        except outbound.OutboundError as error:
+            raise _refusal(error) from error
+        if answer.status == 200:
+            return file.finish()
+        place = answer.headers.get("location")
+        if answer.status not in _REDIRECTS or not place:
+            raise _refused("unexpected_status", f"The address answered {answer.status}, not 200.")
+        url = _joined(url, place)
+    raise _refused("too_many_redirects", f"The address leads on more than {MAX_REDIRECTS} times.")
+
+
+def _joined(url: str, place: str) -> str:
+    try:
+        return urldefrag(urljoin(url, place)).url
+    except ValueError as error:
+        raise _refused("not_allowed", "The address leads on to one that is none.") from error
+
+
+def _refusal(error: outbound.OutboundError) -> ApiError:
+    if isinstance(error, outbound.ResponseTooLarge):
+        return too_large(most_bytes())
+    if isinstance(error, outbound.DestinationRefused):
+        return _refused("not_allowed", f"Files are not fetched from there: {error}")
+    if isinstance(error, outbound.NotSent):
+        return _refused("unreachable", "The address cannot be reached.")
+    return _refused("no_answer", f"No whole answer came within {SECONDS:g} seconds.")
+
+
+def _refused(code: str, message: str) -> ValidationFailed:
+    return ValidationFailed.of("source_url", message, code)

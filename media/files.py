@@ -1,0 +1,152 @@
+"""Serves stored files to whoever has a link (media/links.py), with ranges (RFC 9110, section 14) and validators.
+
+A bucket serves them itself: the answer is a redirect to an address of it that is good for a minute. Files come from
+strangers and are served from the service's own origin, so nothing in them may run there.
+"""
+
+from __future__ import annotations
+
+import logging
+import mimetypes
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header, parse_etags
+
+from config.api.errors import ApiError, NotFound
+from config.api.handler import read_only, respond
+from media.errors import RangeNotSatisfiable
+from media.links import Link, read_link, shown_name
+from media.models import MediaAsset
+from media.storage import address_of, open_part, size_of
+from workspaces.selectors import live_workspaces
+
+logger = logging.getLogger(__name__)
+PIECE_BYTES = 262_144
+BUCKET_SECONDS = 60
+SHOWN_IN_PLACE = ("image/", "video/")  # anything else is saved: a browser runs what is inside a PDF
+_RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One stored file as it is told to whoever fetches it."""
+
+    key: str
+    mime_type: str
+    etag: str
+    disposition: str
+
+
+@read_only
+def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpResponseBase:
+    """GET and HEAD /files/<media id>/<file name>. Whatever is wrong with a link, the answer is the same 404."""
+    try:
+        link = read_link(media_id, filename, request.GET)
+        stored = _stored(link)
+        response = _answer(request, link, stored)
+    except ApiError as error:
+        return respond(error)
+    response["ETag"] = stored.etag
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response.setdefault("Cache-Control", f"private, max-age={link.seconds_left}")
+    return response
+
+
+def _stored(link: Link) -> Stored:
+    """What the link opens. Raises NotFound when the asset, its thumbnail or its workspace is gone."""
+    ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=live_workspaces())
+    asset = ready.filter(pk=link.media_id).first()
+    if asset is None:
+        raise NotFound()
+    key, mime_type, etag = asset.storage_key, asset.mime_type, asset.sha256
+    if link.form == "thumbnail":
+        key = asset.thumbnail_key
+        mime_type = mimetypes.guess_type(key, strict=False)[0] or "application/octet-stream"
+        etag = PurePosixPath(key).stem  # no key is used for two files
+    if not key:
+        raise NotFound()
+    disposition = content_disposition_header(not mime_type.startswith(SHOWN_IN_PLACE), shown_name(asset, key))
+    return Stored(key, mime_type, f'"{etag}"', disposition or "attachment")
+
+
+def _answer(request: HttpRequest, link: Link, stored: Stored) -> HttpResponseBase:
+    """304, 302 to the bucket, 206 or 200. Raises NotFound, RangeNotSatisfiable, ServiceUnavailable."""
+    if _has_it(request.headers.get("If-None-Match", ""), stored.etag):
+        return HttpResponseNotModified()
+    if link.form != "direct" and (response := _redirect(request, link, stored)):
+        return response
+    try:
+        size = size_of(stored.key)
+        span = _span(request, size, stored.etag)
+        start, length = span or (0, size)
+        status = 206 if span else 200
+        if request.method == "HEAD":
+            response = HttpResponse(status=status)
+        else:
+            response = StreamingHttpResponse(Part(open_part(stored.key, start, length), length), status=status)
+    except FileNotFoundError:
+        logger.error("The storage has lost the file %s of %s.", stored.key, link.media_id)
+        raise NotFound() from None
+    if span:
+        response["Content-Range"] = f"bytes {start}-{start + length - 1}/{size}"
+    response["Content-Length"] = str(length)
+    response["Content-Type"] = stored.mime_type
+    response["Content-Disposition"] = stored.disposition
+    response["Accept-Ranges"] = "bytes"
+    return response
+
+
+def _redirect(request: HttpRequest, link: Link, stored: Stored) -> HttpResponseBase | None:
+    """To the bucket, if the files lie in one; not to be kept, since the address is good for a moment."""
+    address = address_of(
+        stored.key,
+        seconds=min(BUCKET_SECONDS, link.seconds_left),
+        method=request.method or "GET",
+        mime_type=stored.mime_type,
+        disposition=stored.disposition,
+    )
+    return HttpResponseRedirect(address, headers={"Cache-Control": "private, no-store"}) if address else None
+
+
+def _has_it(if_none_match: str, etag: str) -> bool:
+    """Whether the caller has this file already (RFC 9110, section 13.1.2: compared without W/)."""
+    return any(told == "*" or told.removeprefix("W/") == etag for told in parse_etags(if_none_match))
+
+
+def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
+    """(start, length) of the range asked for; None for the whole file.
+
+    That is also the answer to several ranges, to a range that cannot be read, to one of another file's bytes (If-Range,
+    RFC 9110, section 13.1.5) and to HEAD. Raises RangeNotSatisfiable.
+    """
+    asked = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if request.method != "GET" or asked is None or request.headers.get("If-Range", etag) != etag:
+        return None
+    first, last = asked[1], asked[2]
+    if not (first or last) or (first and last and int(last) < int(first)):
+        return None
+    start = int(first) if first else max(0, size - int(last))
+    end = min(int(last), size - 1) if first and last else size - 1
+    if start > end:
+        raise RangeNotSatisfiable(size)
+    return start, end - start + 1
+
+
+class Part:
+    """`length` bytes of an open file, piece by piece; closed with the answer, also when nobody reads it."""
+
+    def __init__(self, file: BinaryIO, length: int) -> None:
+        self._file, self._left = file, length
+        self.close = file.close
+
+    def __iter__(self) -> Iterator[bytes]:
+        while self._left > 0 and (piece := self._file.read(min(PIECE_BYTES, self._left))):
+            self._left -= len(piece)
+            yield piece

@@ -1,0 +1,29 @@
+"""Which platforms take an asset, and what stands against it at the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from accounts.platforms.issues import Issue
+from accounts.platforms.media_check import asset_issues
+from accounts.platforms.registry import platforms
+from accounts.platforms.types import MediaFacts
+
+
+@dataclass(frozen=True)
+class PlatformFit:
+    platform: str
+    issues: list[Issue]
+
+    @property
+    def ok(self) -> bool:
+        return not any(issue.severity == "error" for issue in self.issues)
+
+
+def fits(asset: MediaFacts) -> list[PlatformFit]:
+    """How the asset fits each platform that takes media at all, in the registry's order."""
+    return [
+        PlatformFit(each.name, asset_issues(each.name, each.capabilities.media, asset, "file"))
+        for each in platforms()
+        if each.capabilities.media.max_count
+    ]

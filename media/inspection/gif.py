@@ -1,0 +1,106 @@
+"""The structure of GIF files (GIF89a specification)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from PIL import Image
+
+from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
+from media.inspection.layout import Layout
+
+EXTENSION, _IMAGE, _TRAILER = 0x21, 0x2C, 0x3B
+_CHECK_EVERY = 4096  # sub-blocks
+
+
+class Block(NamedTuple):
+    """From `start` to `end`; of an extension `label` says which, of an image `data` is where its sub-blocks begin."""
+
+    kind: int
+    label: int
+    start: int
+    data: int
+    end: int
+
+
+def blocks(content: bytes) -> Iterator[Block]:
+    """The blocks behind the screen descriptor and its colours, the trailer last; raises MediaTypeNotAllowed."""
+    if len(content) < 13:
+        raise cut_off("image")
+    at, deadline = 13 + _colours(content[10]), Deadline()
+    while True:
+        if at + 2 > len(content) and content[at : at + 1] != bytes((_TRAILER,)):
+            raise cut_off("image")
+        kind, label, data = content[at], 0, at + 2
+        if kind == _TRAILER:
+            yield Block(kind, 0, at, at + 1, at + 1)
+            return
+        if kind == EXTENSION:
+            label = content[at + 1]
+        elif kind == _IMAGE:
+            if at + 11 > len(content):
+                raise cut_off("image")
+            data = at + 11 + _colours(content[at + 9])
+        else:
+            raise broken("image")
+        end = _after_sub_blocks(content, data, deadline)
+        yield Block(kind, label, at, data, end)
+        at = end
+
+
+def _colours(packed: int) -> int:
+    """Bytes of the colour table that the packed field of a descriptor announces."""
+    return 3 << ((packed & 7) + 1) if packed & 0x80 else 0
+
+
+def _after_sub_blocks(content: bytes, at: int, deadline: Deadline) -> int:
+    count = 0
+    while at < len(content):
+        length = content[at]
+        at += 1 + length
+        if not length:
+            return at
+        count += 1
+        if count % _CHECK_EVERY == 0:
+            deadline.check()
+    raise cut_off("image")
+
+
+def read_gif(content: bytes) -> Layout:
+    """Read the structure up to the trailer; raises MediaTypeNotAllowed."""
+    if len(content) < 13:
+        raise cut_off("image")
+    width, height = struct.unpack_from("<HH", content, 6)
+    check_pixels(width, height)
+    frames, end = list[Block](), 0
+    for block in blocks(content):
+        if block.kind == _IMAGE:
+            frames.append(block)
+            left, top, frame_width, frame_height = struct.unpack_from("<4H", content, block.start + 1)
+            check_pixels(left + frame_width, top + frame_height)
+            check_animation(width, height, len(frames))
+        end = block.end
+    if not frames:
+        raise broken("image")
+    largest = max(_pixels(content, frame) for frame in frames)
+    return Layout(width, height, len(frames), end, b"", largest, lambda: _decode(content, frames))
+
+
+def _pixels(content: bytes, frame: Block) -> int:
+    width, height = struct.unpack_from("<HH", content, frame.start + 5)
+    return int(width * height)
+
+
+def _decode(content: bytes, frames: list[Block]) -> None:
+    """Decode each frame by itself, with Pillow's decoder; laid over each other they would take many times the memory."""
+    deadline, pixels = Deadline(), 0
+    for frame in frames:
+        pixels += _pixels(content, frame)
+        if pixels > DECODED_PIXELS and frame is not frames[0]:
+            return
+        deadline.check()
+        width, height, packed = struct.unpack_from("<HHB", content, frame.start + 5)
+        bits, interlaced = content[frame.data - 1], bool(packed & 0x40)
+        Image.frombytes("P", (width, height), content[frame.data : frame.end], "gif", bits, interlaced, -1)

@@ -1,0 +1,56 @@
+"""Images: read the structure, hold it against the bounds, then decode the pixels."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from accounts.platforms.types import MediaKind
+from media.errors import MediaTypeNotAllowed
+from media.inspection.bounds import WORKING_BYTES, broken
+from media.inspection.foreign import check_image
+from media.inspection.gif import read_gif
+from media.inspection.image_metadata import turned
+from media.inspection.inspected import Inspected
+from media.inspection.jpeg import read_jpeg
+from media.inspection.layout import Layout
+from media.inspection.png import read_png
+from media.inspection.webp import read_webp
+
+_READERS: dict[str, Callable[[bytes], Layout]] = {
+    "image/jpeg": read_jpeg,
+    "image/png": read_png,
+    "image/webp": read_webp,
+    "image/gif": read_gif,
+}
+# Each may hold WORKING_BYTES; the threads of a process wait for their turn.
+_decodes = threading.BoundedSemaphore(2)
+
+
+def inspect_image(path: Path, mime_type: str) -> Inspected:
+    """Check an image of the given type; raises MediaTypeNotAllowed."""
+    content = path.read_bytes()
+    try:
+        layout = _READERS[mime_type](content)
+    except (struct.error, IndexError) as error:
+        raise broken("image") from error
+    check_image(content, layout.end)
+    if layout.working_bytes <= WORKING_BYTES:
+        _decode(layout)
+    width, height = layout.width, layout.height
+    if turned(layout.exif):
+        width, height = height, width
+    kind: MediaKind = "gif" if mime_type == "image/gif" and layout.frames > 1 else "image"
+    return Inspected(kind, mime_type, width, height)
+
+
+def _decode(layout: Layout) -> None:
+    with _decodes:
+        try:
+            layout.decode()
+        except MediaTypeNotAllowed:
+            raise
+        except Exception as error:  # decoders raise anything from SyntaxError to EOFError
+            raise broken("image") from error

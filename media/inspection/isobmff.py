@@ -1,0 +1,121 @@
+"""Boxes of ISO base media and QuickTime files (ISO/IEC 14496-12 section 4.2), read by seeking, never as a whole."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from media.errors import MediaTypeNotAllowed
+from media.inspection.bounds import Deadline, broken, cut_off
+
+_MAX_BOXES = 500_000
+_CHECK_EVERY = 1024
+_PADDING = 64 * 1024
+
+
+class Box(NamedTuple):
+    """`start` is that of the header; the content lies from `body` to `end`."""
+
+    kind: bytes
+    start: int
+    body: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.body
+
+
+class Movie:
+    """A file of boxes, open for reading. Every method raises MediaTypeNotAllowed where the file breaks off or lies."""
+
+    def __init__(self, path: Path) -> None:
+        self.file: BinaryIO = path.open("rb")
+        self.size = os.fstat(self.file.fileno()).st_size
+        self.deadline = Deadline()
+        self.boxes_seen = 0
+
+    def __enter__(self) -> Movie:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.file.close()
+
+    def read(self, start: int, length: int) -> bytes:
+        """Exactly these bytes."""
+        self.file.seek(start)
+        content = self.file.read(length)
+        if len(content) != length:
+            raise cut_off("video")
+        return content
+
+    def body(self, box: Box, length: int) -> bytes:
+        """The first `length` bytes of the box's content."""
+        if length > box.size:
+            raise broken("video")
+        return self.read(box.body, length)
+
+    def top(self) -> Iterator[Box]:
+        """The boxes of the file."""
+        return self._boxes(0, self.size)
+
+    def children(self, parent: Box, skip: int = 0) -> Iterator[Box]:
+        """The boxes inside a box, behind `skip` bytes of its own."""
+        return self._boxes(parent.body + skip, parent.end)
+
+    def child(self, parent: Box, *path: bytes) -> Box | None:
+        """The first box of these kinds, one inside the other."""
+        found: Box | None = parent
+        for kind in path:
+            if found is None:
+                return None
+            found = next((box for box in self.children(found) if box.kind == kind), None)
+        return found
+
+    def number(self, start: int, form: str) -> int:
+        """One big-endian number in the notation of `struct`."""
+        (value,) = struct.unpack(f">{form}", self.read(start, struct.calcsize(f">{form}")))
+        return int(value)
+
+    def _boxes(self, start: int, end: int) -> Iterator[Box]:
+        while start < end:
+            self._count()
+            if self._is_padding(start, end):
+                return
+            box = self._box(start, end)
+            yield box
+            start = box.end
+
+    def _box(self, start: int, end: int) -> Box:
+        if start + 8 > end:
+            raise broken("video")
+        size, kind = struct.unpack(">I4s", self.read(start, 8))
+        body = start + 8
+        if size == 1:  # the size stands behind the kind, in 64 bits
+            size, body = self.number(body, "Q"), start + 16
+        elif size == 0:  # to the end of what it lies in
+            size = end - start
+        if size < body - start or kind == b"\x00\x00\x00\x00":
+            raise broken("video")
+        if start + size > end:
+            raise cut_off("video")
+        return Box(kind, start, body, start + size)
+
+    def _is_padding(self, start: int, end: int) -> bool:
+        """Cameras fill up with zeros; QuickTime ends lists of user data with four of them."""
+        rest = self.read(start, min(end - start, 16))
+        if rest.strip(b"\x00"):
+            return False
+        if end - start > _PADDING:
+            raise MediaTypeNotAllowed("The video goes on with empty bytes.")
+        return not self.read(start, end - start).strip(b"\x00")
+
+    def _count(self) -> None:
+        self.boxes_seen += 1
+        if self.boxes_seen > _MAX_BOXES:
+            raise MediaTypeNotAllowed(f"The video has more than {_MAX_BOXES:,} boxes.")
+        if self.boxes_seen % _CHECK_EVERY == 0:
+            self.deadline.check()

@@ -1,0 +1,155 @@
+"""The structure of JPEG files (ITU-T T.81 annex B)."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from PIL.JpegImagePlugin import JpegImageFile
+
+from media.errors import MediaTypeNotAllowed
+from media.inspection.bounds import broken, check_pixels, cut_off
+from media.inspection.image_metadata import EXIF_PREFIX
+from media.inspection.layout import Layout
+
+APP0, APP1, APP2, APP13, APP14, APP15, COM = 0xE0, 0xE1, 0xE2, 0xED, 0xEE, 0xEF, 0xFE
+_SOI, _EOI, SOS = 0xD8, 0xD9, 0xDA
+_STANDALONE = frozenset((0x01, *range(0xD0, 0xD8)))
+_BASELINE, _EXTENDED, _PROGRESSIVE = 0xC0, 0xC1, 0xC2
+# Lossless, hierarchical, arithmetic: no browser shows them.
+_OTHER_FRAMES = frozenset((0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF))
+_MAX_SEGMENTS = 10_000
+# Each scan walks the whole image, 30 ms for 40 megapixels, and can be 10 bytes long. Encoders write about ten.
+_MAX_SCANS = 100
+
+_MARKER = re.compile(rb"\xff+([^\x00\xff])", re.DOTALL)
+_AFTER_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]", re.DOTALL)
+
+
+class Segment(NamedTuple):
+    """From `start` to `end`, the marker included; `body` is where the content begins. A scan includes its data."""
+
+    marker: int
+    start: int
+    body: int
+    end: int
+
+
+@dataclass(frozen=True)
+class _Frame:
+    width: int
+    height: int
+    progressive: bool
+    samplings: tuple[tuple[int, int], ...]  # of each component: horizontal, vertical
+
+    def coefficient_bytes(self) -> int:
+        """Of a whole image in the memory of a decoder that has to see every scan before it knows a pixel."""
+        most_across = max(across for across, _ in self.samplings)
+        most_down = max(down for _, down in self.samplings)
+        samples = sum(across * down for across, down in self.samplings)
+        return 2 * self.width * self.height * samples // (most_across * most_down)
+
+
+def segments(content: bytes) -> Iterator[Segment]:
+    """The segments in order, the end marker last; raises MediaTypeNotAllowed where the file breaks off."""
+    at = 2
+    for _ in range(_MAX_SEGMENTS):
+        found = _MARKER.match(content, at)
+        if found is None:
+            raise broken("image") if content[at : at + 2].strip(b"\xff") else cut_off("image")
+        marker, body = found[1][0], found.end()
+        if marker == _EOI:
+            yield Segment(marker, at, body, body)
+            return
+        if marker == _SOI:
+            raise broken("image")
+        end = body
+        if marker not in _STANDALONE:
+            end, body = _segment_end(content, marker, body), body + 2
+        yield Segment(marker, at, body, end)
+        at = end
+    raise MediaTypeNotAllowed(f"The image has more than {_MAX_SEGMENTS:,} segments.")
+
+
+def _segment_end(content: bytes, marker: int, at: int) -> int:
+    if at + 2 > len(content):
+        raise cut_off("image")
+    (length,) = struct.unpack_from(">H", content, at)
+    end = at + length
+    if length < 2:
+        raise broken("image")
+    if end > len(content):
+        raise cut_off("image")
+    if marker == SOS:
+        following = _AFTER_SCAN.search(content, end)
+        if following is None:
+            raise cut_off("image")
+        end = following.start()
+    return end
+
+
+def read_jpeg(content: bytes) -> Layout:
+    """Read the structure up to the end marker; raises MediaTypeNotAllowed."""
+    frame: _Frame | None = None
+    exif, scans, end, components_in_scan, coded = b"", 0, 0, 0, list[Segment]()
+    for segment in segments(content):
+        if segment.marker in _OTHER_FRAMES:
+            raise MediaTypeNotAllowed("The image is a lossless or arithmetic-coded JPEG, which browsers do not show.")
+        if segment.marker in (_BASELINE, _EXTENDED, _PROGRESSIVE):
+            if frame is not None:
+                raise broken("image")
+            frame = _read_frame(segment, content)
+        elif segment.marker == SOS:
+            scans += 1
+            components_in_scan = components_in_scan or content[segment.body]
+        elif segment.marker == APP1 and content.startswith(EXIF_PREFIX, segment.body):
+            exif = exif or content[segment.body : segment.end]
+        if not is_metadata(segment.marker):
+            coded.append(segment)
+        end = segment.end
+    if frame is None or not scans:
+        raise cut_off("image")
+    if scans > _MAX_SCANS:
+        raise MediaTypeNotAllowed(f"The image has more than {_MAX_SCANS} scans.")
+    buffered = frame.progressive or components_in_scan < len(frame.samplings)
+    return Layout(
+        width=frame.width,
+        height=frame.height,
+        frames=1,
+        end=end,
+        exif=exif,
+        working_bytes=frame.coefficient_bytes() if buffered else 0,
+        decode=lambda: _decode(content, coded, frame),
+    )
+
+
+def _read_frame(segment: Segment, content: bytes) -> _Frame:
+    precision, height, width, count = struct.unpack_from(">BHHB", content, segment.body)
+    if precision != 8:
+        raise MediaTypeNotAllowed(f"The image is a JPEG of {precision} bits, which browsers do not show.")
+    check_pixels(width, height)
+    table = content[segment.body + 6 : segment.body + 6 + 3 * count]
+    samplings = tuple((byte >> 4, byte & 15) for byte in table[1::3])
+    if len(table) != 3 * count or not count or not all(1 <= side <= 4 for pair in samplings for side in pair):
+        raise broken("image")
+    return _Frame(width, height, segment.marker == _PROGRESSIVE, samplings)
+
+
+def is_metadata(marker: int) -> bool:
+    """Whether it is a comment or an application's segment."""
+    return APP0 <= marker <= APP15 or marker == COM
+
+
+def _decode(content: bytes, coded: list[Segment], frame: _Frame) -> None:
+    """Decode all of the coded data into an image of an eighth of the sides, which holds little memory.
+
+    Pillow's class for it directly: `Image.open` would turn a photo with a second picture behind it into a series.
+    """
+    picture = content[:2] + b"".join(content[segment.start : segment.end] for segment in coded)
+    with JpegImageFile(io.BytesIO(picture)) as image:
+        image.draft(None, (max(1, frame.width // 8), max(1, frame.height // 8)))
+        image.load()

@@ -1,0 +1,103 @@
+"""PDF documents (ISO 32000): the frame of the file, and what makes it do something when it is opened."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from media.errors import MediaTypeNotAllowed
+from media.inspection.bounds import Deadline, broken, cut_off
+from media.inspection.foreign import HEAD, ZIP_TAIL, check_ends, check_tail
+from media.inspection.inspected import Inspected
+
+_HEADER = re.compile(rb"%PDF-(?:1\.\d|2\.0)[\s%]")
+_TAIL = 1024
+_START = re.compile(rb"startxref\s+(\d{1,10})\s")
+_OBJECT = re.compile(rb"\d+\s+\d+\s+obj\b")
+# What opening a page needs none of. /OpenAction stays: most files use it to set the zoom.
+_ACTIVE = re.compile(rb"/(?:JavaScript|Launch|EmbeddedFiles?|RichMedia)(?![A-Za-z0-9])|/JS(?=[\s(<\[/>])")
+# An action as a whole is looked for in streams as well, into which a table of objects may point.
+_ACTION = re.compile(rb"/S\s*/(?:JavaScript|Launch)(?![A-Za-z0-9])")
+_ESCAPED_NAME = re.compile(rb"/[^\s()<>\[\]{}/%]*#[^\s()<>\[\]{}/%]*")
+_ESCAPE = re.compile(rb"#([0-9A-Fa-f]{2})")
+# Comments and strings, in which the names above are only words (a title "HTML/CSS/JavaScript"), and streams.
+_STRING = rb"\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\)"
+_STRINGS = re.compile(_STRING, re.DOTALL)
+_TOKEN = re.compile(rb"%[^\r\n]*|" + _STRING + rb"|(?P<stream>>>\s*stream\r?\n)", re.DOTALL)
+_CHECK_EVERY = 4096  # tokens
+# Objects may lie packed in streams (7.5.7); of these so much is unpacked.
+_OBJECT_STREAM = re.compile(rb"/Type\s*/ObjStm\b")
+_UNPACKED_EACH = 8 * 1024 * 1024
+_UNPACKED_ALL = 64 * 1024 * 1024
+
+
+def inspect_pdf(path: Path, mime_type: str) -> Inspected:
+    """Check a PDF; raises MediaTypeNotAllowed. Its pages are not drawn."""
+    content = path.read_bytes()
+    if not _HEADER.match(content):
+        raise broken("PDF")
+    end = content.rfind(b"%%EOF")
+    if end < 0 or end < len(content) - _TAIL - len(b"%%EOF"):
+        raise cut_off("PDF")
+    _check_start(content)
+    check_ends(content[:HEAD], content[-ZIP_TAIL:])
+    check_tail(content[end + len(b"%%EOF") :], "PDF")
+    if _ACTION.search(content) or any(_is_active(part) for part in _objects(content)):
+        raise MediaTypeNotAllowed("The PDF holds scripts, programs or other files.")
+    return Inspected("document", mime_type)
+
+
+def _check_start(content: bytes) -> None:
+    """The last cross-reference table must lie in the file, and there must be something to refer to."""
+    starts = _START.findall(content, max(0, len(content) - 2 * _TAIL))
+    if not starts or not 0 < int(starts[-1]) < len(content):
+        raise cut_off("PDF")
+    if b"/Root" not in content or not _OBJECT.search(content):
+        raise broken("PDF")
+
+
+def _is_active(part: bytes) -> bool:
+    return _ACTIVE.search(part) is not None or any(
+        _ACTIVE.match(_ESCAPE.sub(lambda escape: bytes((int(escape[1], 16),)), name) + b" ")
+        for name in _ESCAPED_NAME.findall(part)
+    )
+
+
+def _objects(content: bytes) -> Iterator[bytes]:
+    """What lies between the streams (in compressed data any short name occurs by chance), and the packed objects."""
+    deadline, at, unpacked = Deadline(), 0, 0
+    parts: list[bytes] = []
+    while token := _TOKEN.search(content, at):
+        parts.append(content[at : token.start()])
+        at = token.end()
+        if len(parts) % _CHECK_EVERY == 0:
+            deadline.check()
+        if token["stream"] is None:
+            continue
+        between = b" ".join(parts)
+        parts.clear()
+        yield between
+        at = content.find(b"endstream", token.end())
+        if at < 0:
+            raise cut_off("PDF")
+        if _OBJECT_STREAM.search(between, max(0, len(between) - _TAIL)):
+            packed = _unpacked(content[token.end() : at])
+            unpacked += len(packed)
+            if unpacked > _UNPACKED_ALL:
+                raise MediaTypeNotAllowed("The PDF unpacks to more than a document needs.")
+            yield _STRINGS.sub(b" ", packed)
+    yield b" ".join((*parts, content[at:]))
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """The objects of a stream; nothing where it is packed or encrypted in another way."""
+    unpacker = zlib.decompressobj()
+    try:
+        objects = unpacker.decompress(packed, _UNPACKED_EACH)
+    except zlib.error:
+        return b""
+    if unpacker.unconsumed_tail:
+        raise MediaTypeNotAllowed("The PDF unpacks to more than a document needs.")
+    return objects

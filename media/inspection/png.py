@@ -1,0 +1,147 @@
+"""The structure of PNG files (ISO/IEC 15948), animations included (APNG)."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from PIL import Image
+
+from media.errors import MediaTypeNotAllowed
+from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
+from media.inspection.layout import Layout
+
+_MAX_CHUNKS = 100_000
+_BLOCK = 1024 * 1024
+_SLACK = 64 * 1024  # some encoders pack a few bytes more than the pixels need
+# Colour type to samples for each pixel, and the depths it may have (table 11.1).
+_COLOURS = {0: (1, {1, 2, 4, 8, 16}), 2: (3, {8, 16}), 3: (1, {1, 2, 4, 8}), 4: (2, {8, 16}), 6: (4, {8, 16})}
+# The passes of an interlaced image: first column and row, and the steps between them (section 8.2).
+_ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+
+
+class Chunk(NamedTuple):
+    """From `start` to `end`, length and checksum included."""
+
+    kind: bytes
+    start: int
+    end: int
+
+    def body(self, content: bytes) -> bytes:
+        return content[self.start + 8 : self.end - 4]
+
+
+@dataclass
+class _Frame:
+    width: int
+    height: int
+    parts: list[tuple[int, int]] = field(default_factory=list)  # of the packed pixels: from, to
+
+
+def chunks(content: bytes) -> Iterator[Chunk]:
+    """The chunks in order up to IEND, each checksum checked; raises MediaTypeNotAllowed."""
+    at, view = 8, memoryview(content)
+    for _ in range(_MAX_CHUNKS):
+        if at + 12 > len(content):
+            raise cut_off("image")
+        length, kind = struct.unpack_from(">I4s", content, at)
+        end = at + 12 + length
+        if not kind.isalpha():
+            raise broken("image")
+        if end > len(content):
+            raise cut_off("image")
+        if zlib.crc32(view[at + 4 : end - 4]) != struct.unpack_from(">I", content, end - 4)[0]:
+            raise broken("image")
+        yield Chunk(kind, at, end)
+        if kind == b"IEND":
+            return
+        at = end
+    raise MediaTypeNotAllowed(f"The image has more than {_MAX_CHUNKS:,} chunks.")
+
+
+def read_png(content: bytes) -> Layout:
+    """Read the structure up to IEND; raises MediaTypeNotAllowed."""
+    header = struct.unpack_from(">IIBBBBB", content, 16) if content[12:16] == b"IHDR" and len(content) >= 33 else None
+    if header is None:
+        raise cut_off("image") if len(content) < 33 else broken("image")
+    width, height, depth, colour, compression, filtering, interlace = header
+    check_pixels(width, height)
+    if colour not in _COLOURS or depth not in _COLOURS[colour][1] or compression or filtering or interlace > 1:
+        raise broken("image")
+    still, animated, exif, end = _Frame(width, height), list[_Frame](), b"", 0
+    for position, chunk in enumerate(chunks(content)):
+        if (chunk.kind == b"IHDR") != (position == 0):
+            raise broken("image")
+        if chunk.kind == b"fcTL":
+            animated.append(_read_frame(chunk.body(content), width, height))
+            check_animation(width, height, len(animated))
+        elif chunk.kind == b"IDAT":
+            still.parts.append((chunk.start + 8, chunk.end - 4))
+        elif chunk.kind == b"fdAT" and animated:
+            animated[-1].parts.append((chunk.start + 12, chunk.end - 4))
+        elif chunk.kind == b"eXIf":
+            exif = exif or chunk.body(content)
+        end = chunk.end
+    bits = depth * _COLOURS[colour][0]
+    frames = [still, *(frame for frame in animated if frame.parts)]  # the first one may be the still image itself
+    return Layout(
+        width=width,
+        height=height,
+        frames=max(1, len(animated)),
+        end=end,
+        exif=exif,
+        working_bytes=4 * width * height,
+        decode=lambda: _decode(content, frames, bits, interlaced=bool(interlace)),
+    )
+
+
+def _read_frame(body: bytes, width: int, height: int) -> _Frame:
+    if len(body) != 26:
+        raise broken("image")
+    _sequence, frame_width, frame_height, left, top = struct.unpack_from(">5I", body)
+    if not frame_width or not frame_height or left + frame_width > width or top + frame_height > height:
+        raise broken("image")
+    return _Frame(frame_width, frame_height)
+
+
+def _decode(content: bytes, frames: list[_Frame], bits: int, *, interlaced: bool) -> None:
+    """Unpack each frame's rows without keeping them, then let Pillow decode the first image.
+
+    Pillow stops where it has its pixels; so a bomb behind them and a short later frame are found by the unpacking.
+    """
+    deadline, pixels = Deadline(), 0
+    for frame in frames:
+        pixels += frame.width * frame.height
+        if pixels <= DECODED_PIXELS or frame is frames[0]:
+            _check_packed(content, frame, _unpacked_length(frame, bits, interlaced), deadline)
+    with Image.open(io.BytesIO(content), formats=["PNG"]) as image:
+        image.load()
+
+
+def _unpacked_length(frame: _Frame, bits: int, interlaced: bool) -> int:
+    """Bytes of all rows, each of them with its filter byte in front."""
+    length = 0
+    for left, top, across, down in _ADAM7 if interlaced else ((0, 0, 1, 1),):
+        columns = (frame.width - left + across - 1) // across
+        rows = (frame.height - top + down - 1) // down
+        if columns > 0 and rows > 0:
+            length += rows * (1 + (columns * bits + 7) // 8)
+    return length
+
+
+def _check_packed(content: bytes, frame: _Frame, expected: int, deadline: Deadline) -> None:
+    unpacker, length, view = zlib.decompressobj(), 0, memoryview(content)
+    for start, end in frame.parts:
+        deadline.check()
+        packed: bytes | memoryview = view[start:end]
+        while len(packed) and not unpacker.eof:
+            length += len(unpacker.decompress(packed, _BLOCK))
+            packed = unpacker.unconsumed_tail
+            if length > expected + _SLACK:
+                raise MediaTypeNotAllowed("The image unpacks to more than its pixels.")
+    if length < expected:
+        raise cut_off("image")

@@ -1,0 +1,172 @@
+"""What a file is by its first bytes, and the names of the types that are not taken."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import struct
+import zlib
+from pathlib import Path
+
+import puremagic
+
+from media.errors import MediaTypeNotAllowed
+
+HEAD_BYTES = 16 * 1024
+
+# Brands of ISO base media files (registry at mp4ra.org). The first ones are refused by what they are.
+_REFUSED_BRANDS = {
+    b"heic": "a HEIC image", b"heix": "a HEIC image", b"heim": "a HEIC image", b"heis": "a HEIC image",
+    b"hevc": "a HEIC image", b"hevx": "a HEIC image", b"mif1": "a HEIF image", b"msf1": "a HEIF image",
+    b"avif": "an AVIF image", b"avis": "an AVIF image", b"jp2 ": "a JPEG 2000 image", b"crx ": "a Canon raw image",
+    b"M4A ": "an MPEG-4 audio file", b"M4B ": "an MPEG-4 audio book", b"M4P ": "an MPEG-4 audio file",
+    b"F4A ": "an MPEG-4 audio file", b"aax ": "an audio book",
+}  # fmt: skip
+_MP4_BRANDS = frozenset(
+    b"isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 isoa isob isoc mp41 mp42 mp71 avc1 hvc1 av01 dby1 dash msdh msix"
+    b" cmfc cmf2 cmfs MSNV mmp4 M4V_ M4VH M4VP f4v_ F4V_ XAVC CAEP niko".replace(b"_", b" ").split(b" ")
+) | {b"M4V ", b"f4v ", b"F4V "}
+# Boxes that QuickTime files from before the file type box begin with (QuickTime File Format, "Movie atoms").
+_OLD_QUICKTIME = (b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
+
+_DOCTYPE = re.compile(rb"\x42\x82[\x81-\x9f]([a-z]+)")
+_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body|script|iframe|img|div)\b")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
+# What puremagic names wrongly, not at all, or by one of several uses.
+_SIGNATURES = (
+    (b"PK\x03\x04", "a ZIP archive (or an Office document or app, which is one)"),
+    (b"PK\x05\x06", "an empty ZIP archive"),
+    (b"MZ", "a Windows program"),
+    (b"\x7fELF", "a program (ELF)"),
+    (b"\x00asm", "a program (WebAssembly)"),
+    (b"#!", "a script"),
+    (b"#EXTM3U", "a playlist"),
+    (b"II*\x00", "a TIFF or raw image"),
+    (b"MM\x00*", "a TIFF or raw image"),
+    (b"\x00\x00\x00\x0cjP  ", "a JPEG 2000 image"),
+    (b"\x00\x00\x00\x0cJXL ", "a JPEG XL image"),
+    (b"\xff\x0a", "a JPEG XL image"),
+)
+
+
+def sniff(path: Path) -> str:
+    """Tell the type by the first bytes alone; raises MediaTypeNotAllowed that names what the file is instead.
+
+    It says which checks and which limits hold for a file; that the rest is whole is for `inspect` to find out.
+    """
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    if not head:
+        raise MediaTypeNotAllowed("The file is empty.")
+    mime_type = _image_type(head) or _video_type(head)
+    if mime_type is None and head.startswith(b"%PDF-"):
+        mime_type = "application/pdf"
+    if mime_type is None:
+        raise _refusal(head)
+    return mime_type
+
+
+def _image_type(head: bytes) -> str | None:
+    if head.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def _video_type(head: bytes) -> str | None:
+    kind = head[4:8]
+    if kind == b"ftyp":
+        return _type_of_brands(head)
+    if kind in _OLD_QUICKTIME and head[0] < 0x20:  # no text begins so
+        return "video/quicktime"
+    if head.startswith(b"\x1a\x45\xdf\xa3"):
+        named = _DOCTYPE.search(head, 0, 128)
+        if named is not None and named[1] == b"webm":
+            return "video/webm"
+        raise _not_taken("a Matroska video (MKV)")
+    return None
+
+
+def _type_of_brands(head: bytes) -> str:
+    """ISO/IEC 14496-12 section 4.3: the major brand says what the file is, the compatible ones what may read it."""
+    size = struct.unpack_from(">I", head)[0]
+    major = head[8:12]
+    compatible = {head[at : at + 4] for at in range(16, min(size, len(head), 1024) - 3, 4)}
+    if major in _REFUSED_BRANDS:
+        raise _not_taken(_REFUSED_BRANDS[major])
+    if major.startswith((b"3gp", b"3g2")):
+        raise _not_taken("a 3GPP video")
+    if major == b"qt  ":
+        return "video/quicktime"
+    if major in _MP4_BRANDS or compatible & _MP4_BRANDS:
+        return "video/mp4"
+    if b"qt  " in compatible:
+        return "video/quicktime"
+    for brand in sorted(compatible & set(_REFUSED_BRANDS)):
+        raise _not_taken(_REFUSED_BRANDS[brand])
+    raise MediaTypeNotAllowed("The file is of the ISO media family, but no MP4 or MOV video.")
+
+
+def _refusal(head: bytes) -> MediaTypeNotAllowed:
+    """Name the type as plainly as it can be told."""
+    if b"%PDF-" in head[:1024]:
+        return MediaTypeNotAllowed("The PDF begins only after other bytes.")
+    if head.startswith(b"\x1f\x8b"):
+        return _not_taken("a compressed SVG image" if b"<svg" in _unpacked(head).lower() else "a gzip archive")
+    markup = _markup(head)
+    if markup is not None:
+        return _not_taken(markup)
+    for signature, name in _SIGNATURES:
+        if head.startswith(signature):
+            return _not_taken(name)
+    return _not_taken("a text") if _is_text(head) else _named_by_puremagic(head)
+
+
+def _markup(head: bytes) -> str | None:
+    """SVG, HTML, PHP or other XML, behind byte order marks and white space, in UTF-8 or in UTF-16."""
+    text = head.replace(b"\x00", b"").removeprefix(b"\xef\xbb\xbf")
+    text = text.removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff").lstrip().lower()
+    if not text.startswith(b"<"):
+        return None
+    if re.search(rb"<(?:[a-z0-9_-]+:)?svg\b", text):
+        return "an SVG image, which can carry scripts"
+    if _HTML.search(text):
+        return "an HTML page"
+    if text.startswith((b"<?php", b"<?=")):
+        return "a PHP script"
+    return "an XML document or other markup"
+
+
+def _is_text(head: bytes) -> bool:
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)  # whose last character may be cut
+    except UnicodeDecodeError:
+        return False
+    return bool(text) and not _CONTROL.search(text)
+
+
+def _unpacked(head: bytes) -> bytes:
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
+    except zlib.error:
+        return b""
+
+
+def _named_by_puremagic(head: bytes) -> MediaTypeNotAllowed:
+    """A match of two bytes is chance as often as not; then the general message is better."""
+    try:
+        best = puremagic.magic_string(head)[0]
+    except (puremagic.PureError, ValueError):
+        return MediaTypeNotAllowed()
+    if len(best.byte_match) < 2 or not best.name:
+        return MediaTypeNotAllowed()
+    return MediaTypeNotAllowed(f"The file is no media type that is taken here; it looks like “{best.name}”.")
+
+
+def _not_taken(name: str) -> MediaTypeNotAllowed:
+    return MediaTypeNotAllowed(f"The file is {name}; that type is not taken.")

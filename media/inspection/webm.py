@@ -1,0 +1,224 @@
+"""WebM videos (RFC 8794 EBML, RFC 9559 Matroska): headers and, where the length is not told, the blocks' times."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from media.errors import MediaTypeNotAllowed
+from media.inspection.bounds import Deadline, broken, check_video_sides, checked_duration, cut_off
+from media.inspection.ffprobe import check_with_ffprobe
+from media.inspection.foreign import HEAD, ZIP_TAIL, check_ends
+from media.inspection.inspected import Inspected
+
+EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
+# What a segment consists of; a cluster of unknown size ends where the next of these begins.
+_TOP = frozenset((CLUSTER, INFO, TRACKS, TAGS, 0x114D9B74, 0x1C53BB6B, 0x1043A770, 0x1941A469, SEGMENT, EBML))
+_TIMESTAMP_SCALE, _DURATION = 0x2AD7B1, 0x4489
+_TRACK, _TRACK_TYPE, _VIDEO, _WIDTH, _HEIGHT = 0xAE, 0x83, 0xE0, 0xB0, 0xBA
+_PROJECTION, _ROLL = 0x7670, 0x7675
+_TIMESTAMP, _SIMPLE_BLOCK, _BLOCK_GROUP, _BLOCK = 0xE7, 0xA3, 0xA0, 0xA1
+_IS_VIDEO = 1
+_MAX_ELEMENTS = 1_000_000
+_CHECK_EVERY = 4096
+
+
+class Element(NamedTuple):
+    """`start` is that of its id; its content lies from `body` to `end`, which is None where the size is not told."""
+
+    id: int
+    start: int
+    body: int
+    end: int | None
+
+
+class Segments:
+    """A file of EBML elements, open for reading. Raises MediaTypeNotAllowed where the file breaks off or lies."""
+
+    def __init__(self, path: Path) -> None:
+        self.file: BinaryIO = path.open("rb")
+        self.size = os.fstat(self.file.fileno()).st_size
+        self.deadline = Deadline()
+        self.seen = 0
+
+    def __enter__(self) -> Segments:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.file.close()
+
+    def read(self, start: int, length: int) -> bytes:
+        """Exactly these bytes."""
+        self.file.seek(start)
+        content = self.file.read(length)
+        if len(content) != length:
+            raise cut_off("video")
+        return content
+
+    def children(self, parent: Element) -> list[Element]:
+        """The elements inside one whose size is told."""
+        if parent.end is None:
+            raise broken("video")
+        return list(self.elements(parent.body, parent.end))
+
+    def elements(self, at: int, end: int) -> Iterator[Element]:
+        """The elements from `at` to `end`. One of unknown size is followed by what is inside it."""
+        while at < end:
+            element = self._element(at, end)
+            yield element
+            at = element.body if element.end is None else element.end
+
+    def number(self, element: Element) -> int:
+        """The value of an unsigned integer."""
+        return int.from_bytes(self._value(element), "big")
+
+    def real(self, element: Element) -> float:
+        """The value of a floating point number, of four or eight bytes."""
+        value = self._value(element)
+        form = {0: "", 4: ">f", 8: ">d"}.get(len(value))
+        if form is None:
+            raise broken("video")
+        return float(struct.unpack(form, value)[0]) if form else 0.0
+
+    def _value(self, element: Element) -> bytes:
+        length = (element.end or 0) - element.body
+        if not 0 <= length <= 8:
+            raise broken("video")
+        return self.read(element.body, length)
+
+    def _element(self, at: int, end: int) -> Element:
+        self.seen += 1
+        if self.seen > _MAX_ELEMENTS:
+            raise MediaTypeNotAllowed(f"The video has more than {_MAX_ELEMENTS:,} parts.")
+        if self.seen % _CHECK_EVERY == 0:
+            self.deadline.check()
+        head = self.read(at, min(12, end - at))
+        width = 9 - head[0].bit_length()
+        if width > 4 or len(head) <= width:
+            raise broken("video")
+        identifier = int.from_bytes(head[:width], "big")
+        size_width = 9 - head[width].bit_length()
+        if size_width > 8 or len(head) < width + size_width:
+            raise broken("video")
+        body = at + width + size_width
+        size = int.from_bytes(head[width : width + size_width], "big") - (1 << 7 * size_width)
+        if size == (1 << 7 * size_width) - 1:  # all ones: not told
+            if identifier not in (SEGMENT, CLUSTER):
+                raise broken("video")
+            return Element(identifier, at, body, None)
+        if body + size > end:
+            raise cut_off("video")
+        return Element(identifier, at, body, body + size)
+
+
+def segment_of(file: Segments) -> tuple[Element, int]:
+    """The segment behind the EBML header, and where it ends; raises MediaTypeNotAllowed if other bytes follow."""
+    first = next(file.elements(0, file.size))
+    if first.id != EBML or first.end is None:
+        raise broken("video")
+    segment = next(file.elements(first.end, file.size), None)
+    if segment is None:
+        raise cut_off("video")
+    if segment.id != SEGMENT:
+        raise broken("video")
+    end = file.size if segment.end is None else segment.end
+    if file.read(end, min(file.size - end, HEAD)).strip(b"\x00"):
+        raise MediaTypeNotAllowed("The video is followed by other bytes.")
+    return segment, end
+
+
+def inspect_webm(path: Path, mime_type: str) -> Inspected:
+    """Check a WebM video; raises MediaTypeNotAllowed."""
+    with Segments(path) as file:
+        tail = min(ZIP_TAIL, file.size)
+        check_ends(file.read(0, min(HEAD, file.size)), file.read(file.size - tail, tail))
+        width, height, duration_ms = _read_segment(file)
+    check_with_ffprobe(path, "matroska")
+    return Inspected("video", mime_type, width, height, duration_ms)
+
+
+def _read_segment(file: Segments) -> tuple[int, int, int | None]:
+    segment, end = segment_of(file)
+    sides: list[tuple[int, int]] = []
+    clock = _Clock(file)
+    for element in file.elements(segment.body, end):
+        if element.id == INFO:
+            clock.read_info(element)
+        elif element.id == TRACKS:
+            sides += _video_sides(file, element)
+        else:
+            clock.follow(element)
+    if not sides or not clock.clusters:
+        raise MediaTypeNotAllowed("The file holds no video.")
+    width, height = max(sides, key=lambda pair: pair[0] * pair[1])
+    check_video_sides(width, height)
+    return width, height, checked_duration(clock.seconds())
+
+
+def _video_sides(file: Segments, tracks: Element) -> Iterator[tuple[int, int]]:
+    """Of each video track, turned by its projection's roll, as phones' rotation is written."""
+    for track in (element for element in file.children(tracks) if element.id == _TRACK):
+        parts = {element.id: element for element in file.children(track)}
+        if _VIDEO not in parts or _TRACK_TYPE not in parts or file.number(parts[_TRACK_TYPE]) != _IS_VIDEO:
+            continue
+        video = {element.id: element for element in file.children(parts[_VIDEO])}
+        width, height = (file.number(video[side]) if side in video else 0 for side in (_WIDTH, _HEIGHT))
+        projection = {part.id: part for part in file.children(video[_PROJECTION])} if _PROJECTION in video else {}
+        roll = file.real(projection[_ROLL]) if _ROLL in projection else 0.0
+        yield (height, width) if abs(roll) == 90 else (width, height)
+
+
+class _Clock:
+    """How long the segment is: by its header, else by the times of its last cluster (browsers record so)."""
+
+    def __init__(self, file: Segments) -> None:
+        self.file = file
+        self.scale = 1_000_000  # nanoseconds in a unit
+        self.told = 0.0
+        self.clusters = 0
+        self.last_closed: Element | None = None
+        self.cluster_time = 0
+        self.latest = 0
+
+    def read_info(self, info: Element) -> None:
+        for element in self.file.children(info):
+            if element.id == _TIMESTAMP_SCALE:
+                self.scale = self.file.number(element)
+            elif element.id == _DURATION:
+                self.told = self.file.real(element)
+        if not self.scale:
+            raise broken("video")
+
+    def follow(self, element: Element) -> None:
+        """Take note of a cluster, or of a part of one whose size is not told."""
+        if element.id == CLUSTER:
+            self.clusters += 1
+            self.last_closed = element if element.end is not None else None
+        elif element.id not in _TOP:
+            self._read_part(element)
+
+    def seconds(self) -> float:
+        if self.told:
+            return self.told * self.scale / 1e9
+        if self.last_closed is not None:
+            for part in self.file.children(self.last_closed):
+                self._read_part(part)
+        return self.latest * self.scale / 1e9
+
+    def _read_part(self, part: Element) -> None:
+        if part.id == _TIMESTAMP:
+            self.cluster_time = self.file.number(part)
+        elif part.id == _BLOCK_GROUP:
+            for block in self.file.children(part):
+                self._read_part(block)
+        elif part.id in (_SIMPLE_BLOCK, _BLOCK):
+            head = self.file.read(part.body, min(11, (part.end or part.body) - part.body))
+            width = 9 - head[0].bit_length() if head else 9  # of the track's number, before the time
+            if len(head) < width + 2 or width > 8:
+                raise broken("video")
+            self.latest = max(
+                self.latest, self.cluster_time + int.from_bytes(head[width : width + 2], "big", signed=True)
+            )

@@ -1,0 +1,163 @@
+"""The structure of WebP files (RFC 9649)."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from PIL import Image
+
+from media.errors import MediaTypeNotAllowed
+from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
+from media.inspection.layout import Layout
+
+ALPHA_FLAG, EXIF_FLAG, XMP_FLAG = 0x10, 0x08, 0x04
+_MAX_CHUNKS = 20_000
+# Pillow's decoder keeps two canvases, the decoded frame and a copy of it, four bytes for each pixel of each.
+_BYTES_FOR_EACH_PIXEL = 16
+
+
+class Chunk(NamedTuple):
+    """`start` is that of its header; from `body` to `end` its content; `next` is where the next one begins."""
+
+    kind: bytes
+    start: int
+    body: int
+    end: int
+    next: int
+
+
+class _Frame(NamedTuple):
+    """The coded picture (VP8 or VP8L) and its alpha plane, if that lies apart."""
+
+    width: int
+    height: int
+    picture: Chunk
+    alpha: Chunk | None
+
+
+def chunks(content: bytes, at: int, end: int) -> Iterator[Chunk]:
+    """The chunks from `at` to `end`; raises MediaTypeNotAllowed where one reaches over the end."""
+    for _ in range(_MAX_CHUNKS):
+        if at >= end:
+            return
+        if at + 8 > end:
+            raise broken("image")
+        kind, size = struct.unpack_from("<4sI", content, at)
+        if at + 8 + size > end:
+            raise cut_off("image")
+        following = min(at + 8 + size + size % 2, end)
+        yield Chunk(kind, at, at + 8, at + 8 + size, following)
+        at = following
+    raise MediaTypeNotAllowed(f"The image has more than {_MAX_CHUNKS:,} chunks.")
+
+
+def file_end(content: bytes) -> int:
+    """Where the file's own size says that it ends; raises MediaTypeNotAllowed if that is beyond its bytes."""
+    end = 8 + int(struct.unpack_from("<I", content, 4)[0]) if len(content) >= 12 else 0
+    if end > len(content) or end < 20:
+        raise cut_off("image")
+    return end
+
+
+def read_webp(content: bytes) -> Layout:
+    """Read the structure up to the end that the header tells; raises MediaTypeNotAllowed."""
+    end = file_end(content)
+    parts = list(chunks(content, 12, end))
+    if parts[0].kind == b"VP8X":
+        if parts[0].end - parts[0].body < 10:
+            raise broken("image")
+        width, height = (_u24(content, parts[0].body + 4 + offset) + 1 for offset in (0, 3))
+    else:
+        width, height = _sides(content, parts[0])
+    check_pixels(width, height)
+    frames = list[_Frame]()
+    animated = [part for part in parts if part.kind == b"ANMF"]
+    check_animation(width, height, len(animated))
+    for part in animated:
+        frames.append(_read_frame(content, part, width, height))
+    if not animated:
+        frames.append(_frame_of(content, parts))
+        if (frames[0].width, frames[0].height) != (width, height):
+            raise broken("image")
+    exif = next((content[part.body : part.end] for part in parts if part.kind == b"EXIF"), b"")
+    largest = max(frame.width * frame.height for frame in frames)
+    return Layout(
+        width, height, len(frames), end, exif, _BYTES_FOR_EACH_PIXEL * largest, lambda: _decode(content, frames)
+    )
+
+
+def _read_frame(content: bytes, part: Chunk, width: int, height: int) -> _Frame:
+    if part.end - part.body < 16:
+        raise broken("image")
+    left, top, across, down = (_u24(content, part.body + offset) for offset in (0, 3, 6, 9))
+    frame = _frame_of(content, list(chunks(content, part.body + 16, part.end)))
+    if (frame.width, frame.height) != (across + 1, down + 1):
+        raise broken("image")
+    if 2 * left + frame.width > width or 2 * top + frame.height > height:
+        raise broken("image")
+    return frame
+
+
+def _frame_of(content: bytes, parts: list[Chunk]) -> _Frame:
+    picture = next((part for part in parts if part.kind in (b"VP8 ", b"VP8L")), None)
+    if picture is None:
+        raise broken("image")
+    alpha = next((part for part in parts if part.kind == b"ALPH"), None)
+    return _Frame(*_sides(content, picture), picture, alpha if picture.kind == b"VP8 " else None)
+
+
+def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
+    """The sides in a key frame of VP8 (RFC 6386 section 9.1) or in the header of VP8L (RFC 9649 section 3.4)."""
+    at, size = picture.body, picture.end - picture.body
+    if picture.kind == b"VP8L" and size >= 5 and content[at] == 0x2F:
+        (bits,) = struct.unpack_from("<I", content, at + 1)
+        sides = (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    elif picture.kind == b"VP8 " and size >= 10 and content[at + 3 : at + 6] == b"\x9d\x01\x2a":
+        width, height = struct.unpack_from("<HH", content, at + 6)
+        sides = width & 0x3FFF, height & 0x3FFF
+        if _u24(content, at) >> 5 > size - 10:  # the length of the first partition
+            raise cut_off("image")
+    else:
+        raise broken("image")
+    check_pixels(*sides)
+    return sides
+
+
+def _decode(content: bytes, frames: list[_Frame]) -> None:
+    """Decode each frame by itself: an animation's canvas would be held once more for each of Pillow's copies."""
+    deadline, pixels = Deadline(), 0
+    for frame in frames:
+        pixels += frame.width * frame.height
+        if pixels > DECODED_PIXELS and frame is not frames[0]:
+            return
+        deadline.check()
+        with Image.open(io.BytesIO(_still(content, frame)), formats=["WEBP"]) as image:
+            image.load()
+
+
+def _still(content: bytes, frame: _Frame) -> bytes:
+    """A file of one frame."""
+    body = b""
+    if frame.alpha is not None:
+        sides = (frame.width - 1).to_bytes(3, "little") + (frame.height - 1).to_bytes(3, "little")
+        body = chunk(b"VP8X", bytes((ALPHA_FLAG, 0, 0, 0)) + sides)
+        body += chunk(b"ALPH", content[frame.alpha.body : frame.alpha.end])
+    body += chunk(frame.picture.kind, content[frame.picture.body : frame.picture.end])
+    return riff(body)
+
+
+def chunk(kind: bytes, body: bytes) -> bytes:
+    """A chunk's bytes, padded to an even length."""
+    return kind + struct.pack("<I", len(body)) + body + b"\x00" * (len(body) % 2)
+
+
+def riff(body: bytes) -> bytes:
+    """A whole file of these chunks."""
+    return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
+
+
+def _u24(content: bytes, at: int) -> int:
+    return int.from_bytes(content[at : at + 3], "little")

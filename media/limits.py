@@ -1,0 +1,27 @@
+"""How large a file may be: by its kind, in bytes (settings.MEDIA_MAX_BYTES)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+
+from media.errors import MediaTypeNotAllowed
+from media.inspection import sniff
+
+
+def most_bytes(beginning: Path | None = None) -> int:
+    """How large a file may be that begins like this one, or any file; a beginning of no permitted type says nothing."""
+    if beginning is not None:
+        try:
+            return most_bytes_of(sniff(beginning))
+        except MediaTypeNotAllowed:
+            pass
+    return max(settings.MEDIA_MAX_BYTES.values())
+
+
+def most_bytes_of(mime_type: str) -> int:
+    """How large a file of this type may be."""
+    kind = mime_type.partition("/")[0]
+    limit: int = settings.MEDIA_MAX_BYTES[kind if kind in ("image", "video") else "document"]
+    return limit

@@ -1,0 +1,182 @@
+"""Media assets on the wire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from accounts.platforms.registry import PLATFORMS
+from accounts.serializers import IssueSerializer
+from config.api import fields
+from config.api.operation import WriteBody
+from config.api.serializers import PageQuery, StrictSerializer, page_of, preview_of
+from config.api.upload_fields import Base64File, UploadedFile
+from config.api.uploads import UploadRules
+from config.outbound import DestinationNotAllowed, check_url
+from media.fit import PlatformFit, fits
+from media.limits import most_bytes
+from media.links import link
+from media.models import MediaAsset
+
+
+class SourceUrl(fields.Text):
+    """An address that a file is fetched from; only its form is checked here, the rest at each connection."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=2048, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        url = super().to_internal_value(data)
+        try:
+            check_url(url)
+        except DestinationNotAllowed as error:
+            raise serializers.ValidationError(
+                f"Files are not fetched from there: {error.reason}", code="not_allowed"
+            ) from error
+        return url
+
+
+class UploadSerializer(WriteBody):
+    """A file in JSON: its bytes in base64, or the address that it is fetched from."""
+
+    workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
+    filename = fields.Text(
+        required=False, allow_blank=True, max_length=1024, help_text="What people know it by; not where it is stored."
+    )
+    alt_text = fields.Text(
+        required=False, allow_blank=True, max_length=10_000, help_text="What it shows, for who cannot see it."
+    )
+    content_base64 = Base64File(required=False, source="upload", help_text="The file, 20 MB of it at the most.")
+    source_url = SourceUrl(required=False, help_text="A public https address, fetched within 60 s.")
+
+    def to_internal_value(self, data: Any) -> Any:
+        given = [name for name in ("content_base64", "source_url") if isinstance(data, dict) and name in data]
+        if len(given) == 2:
+            message, code = "Give content_base64 or source_url, not both.", "conflict"
+            raise serializers.ValidationError({"source_url": serializers.ErrorDetail(message, code)})
+        value = super().to_internal_value(data)
+        if not given:
+            message = "Give content_base64 or source_url, or send a form with the file."
+            raise serializers.ValidationError({"content_base64": serializers.ErrorDetail(message, "required")})
+        return value
+
+
+class UploadContentSerializer(UploadSerializer):
+    """A file in JSON."""
+
+    content_base64 = Base64File(source="upload", help_text="The file in base64, 20 MB of it at the most.")
+    source_url = None  # type: ignore[assignment]
+
+
+class UploadFromUrlSerializer(UploadSerializer):
+    """A file at an address."""
+
+    content_base64 = None  # type: ignore[assignment]
+    source_url = SourceUrl(help_text="A public https address, fetched within 60 s; redirects are followed 3 times.")
+
+
+class UploadFormSerializer(StrictSerializer):
+    """A file as a form, in any order of its parts."""
+
+    workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
+    file = UploadedFile(source="upload", help_text="The file; the part's filename is what people know it by.")
+    alt_text = fields.Text(
+        required=False, allow_blank=True, max_length=10_000, help_text="What it shows, for who cannot see it."
+    )
+    dry_run = fields.QueryBoolean(required=False, help_text="Answer what would happen, and change nothing.")
+
+
+UPLOAD = UploadRules(UploadFormSerializer, (UploadContentSerializer, UploadFromUrlSerializer), most_bytes)
+
+
+class ScanSerializer(serializers.Serializer):
+    status = serializers.ChoiceField(choices=MediaAsset.Scan.choices, source="scan_status")
+    engine = serializers.CharField(source="scan_engine", help_text="Which scanner looked at it; empty where none did.")
+
+
+class PlatformFitSerializer(serializers.Serializer):
+    """Whether a platform takes the asset."""
+
+    platform = serializers.ChoiceField(choices=list(PLATFORMS))
+    ok = serializers.BooleanField(help_text="Whether no issue is an error.")
+    issues = IssueSerializer(many=True)
+
+
+class MediaSerializer(serializers.ModelSerializer):
+    """A media asset."""
+
+    kind = serializers.ChoiceField(choices=MediaAsset.Kind.choices)
+    status = serializers.ChoiceField(choices=MediaAsset.Status.choices)
+    scan = ScanSerializer(source="*")
+    platforms = serializers.SerializerMethodField(help_text="How it fits each platform that takes media.")
+    url = serializers.SerializerMethodField(help_text="A signed address of the file that expires; null once deleted.")
+    thumbnail_url = serializers.SerializerMethodField(help_text="Such an address of a small picture; null without one.")
+
+    class Meta:
+        model = MediaAsset
+        fields: tuple[str, ...] = (
+            "id",
+            "workspace_id",
+            "kind",
+            "filename",
+            "mime_type",
+            "size_bytes",
+            "sha256",
+            "width",
+            "height",
+            "duration_ms",
+            "alt_text",
+            "scan",
+            "platforms",
+            "url",
+            "thumbnail_url",
+            "status",
+            "created_at",
+        )
+
+    @extend_schema_field(PlatformFitSerializer(many=True))
+    def get_platforms(self, asset: MediaAsset) -> list[PlatformFit]:
+        return list(PlatformFitSerializer(fits(asset.facts()), many=True).data)
+
+    @extend_schema_field({"type": ["string", "null"], "format": "uri"})
+    def get_url(self, asset: MediaAsset) -> str | None:
+        return link(asset) if asset.status == MediaAsset.Status.READY else None
+
+    @extend_schema_field({"type": ["string", "null"], "format": "uri"})
+    def get_thumbnail_url(self, asset: MediaAsset) -> str | None:
+        shown = asset.thumbnail_key and asset.status == MediaAsset.Status.READY
+        return link(asset, thumbnail=True) if shown else None
+
+
+class MediaToCreateSerializer(MediaSerializer):
+    """An asset as it would be made: without an id and addresses, which it does not have yet."""
+
+    url = thumbnail_url = None  # type: ignore[assignment]
+
+    class Meta:
+        model = MediaAsset
+        fields = tuple(name for name in MediaSerializer.Meta.fields if name not in ("id", "url", "thumbnail_url"))
+
+
+class MediaEnvelope(serializers.Serializer):
+    media = MediaSerializer()
+
+
+class UploadRequestShown(serializers.Serializer):
+    """The request without the file."""
+
+    workspace_id = serializers.CharField()
+    filename = serializers.CharField()
+    alt_text = serializers.CharField()
+    source_url = serializers.CharField(required=False)
+
+
+class MediaQuery(PageQuery):
+    workspace_id = fields.Identifier("wrk")
+
+
+MediaPage = page_of("MediaPage", "media", MediaSerializer)
+UploadMediaPreview = preview_of("MediaUpload", request=UploadRequestShown, would_create=MediaToCreateSerializer)
+DeleteMediaPreview = preview_of("MediaDelete", would_delete=MediaSerializer)

@@ -1,0 +1,21 @@
+"""What is done with the media library."""
+
+from __future__ import annotations
+
+from media.services.delete import delete_media
+from media.services.purge import delete_media_of_purged_workspaces, purge_deleted_files
+from media.services.reconcile import Orphans, find_orphans, remove_files_without_row
+from media.services.upload import upload_media
+from media.services.uses import let_go, use_media
+
+__all__ = [
+    "Orphans",
+    "delete_media",
+    "delete_media_of_purged_workspaces",
+    "find_orphans",
+    "let_go",
+    "purge_deleted_files",
+    "remove_files_without_row",
+    "upload_media",
+    "use_media",
+]

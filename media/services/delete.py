@@ -1,0 +1,72 @@
+"""Deleting an asset: its row stays as a deleted one, its file goes with the last asset that has it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.utils import timezone
+
+from auditlog.services import record
+from config.api.caller import Caller, absent
+from media import selectors, storage
+from media.errors import MediaInUse
+from media.models import MediaAsset
+
+logger = logging.getLogger(__name__)
+
+
+def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> MediaAsset:
+    """Delete an asset that no unfinished post uses; its links end with it, and its file after the commit.
+
+    Raises ScopeMissing, NotFound (also when it is deleted already), WorkspacePaused, MediaInUse.
+    """
+    found = selectors.asset_of(caller=caller, media_id=media_id, scope="media.upload", write=True)
+    with transaction.atomic():
+        asset = selectors.ready_assets().select_for_update().filter(pk=found.pk).first()
+        if asset is None:  # deleted a moment ago
+            raise absent(None, "media asset")
+        if asset.uses.exists():
+            raise MediaInUse()
+        asset.status, asset.deleted_at, asset.due_at = MediaAsset.Status.DELETED, timezone.now(), None
+        asset.fence += 1  # a thumbnail that is being made comes too late
+        if not dry_run:
+            asset.save()
+            transaction.on_commit(lambda: remove_unused_files([asset]))
+        record(
+            caller=caller,
+            operation="media.delete",
+            workspace_id=asset.workspace_id,
+            resource_type="media",
+            resource_id=asset.id,
+            dry_run=dry_run,
+            metadata={"kind": asset.kind, "size_bytes": asset.size_bytes},
+        )
+    return asset
+
+
+def remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
+    """Remove the stored files of deleted assets that no other asset has; returns how many assets are done with.
+
+    A deleted row names its files until they are gone, so whatever a storage refuses is tried again by the purge.
+    """
+    done = 0
+    for asset in deleted:
+        try:
+            _release("storage_key", asset.storage_key)
+            _release("thumbnail_key", asset.thumbnail_key)
+            done += 1
+        except Exception as error:  # whatever the storage's client raises
+            logger.warning("A file of the deleted %s cannot be removed yet: %s", asset.pk, error)
+    return done
+
+
+def _release(field: str, key: str) -> None:
+    """Nobody can come to share a file that no ready asset has (services/upload.py), so it may go after a mere look."""
+    if not key:
+        return
+    having = MediaAsset.objects.filter(**{field: key})
+    if not having.filter(status=MediaAsset.Status.READY).exists():
+        storage.remove(key)
+    having.filter(status=MediaAsset.Status.DELETED).update(**{field: ""})

@@ -1,0 +1,38 @@
+"""What is cleared away in the background: files of deleted assets, and the media of workspaces that are long gone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from config.api.caller import WorkspaceStatus
+from media import selectors
+from media.models import MediaAsset
+from media.services.delete import remove_unused_files
+
+
+def purge_deleted_files(*, limit: int = 200) -> int:
+    """Remove the files that up to `limit` deleted assets still have, since their storage was away; returns how many."""
+    still = ~Q(storage_key="") | ~Q(thumbnail_key="")
+    return remove_unused_files(
+        MediaAsset.objects.filter(still, status=MediaAsset.Status.DELETED).order_by("deleted_at")[:limit]
+    )
+
+
+def delete_media_of_purged_workspaces(*, limit: int = 200) -> int:
+    """Delete up to `limit` assets of workspaces whose time of grace after their deletion is over; returns how many."""
+    now = timezone.now()
+    over = now - timedelta(days=settings.DELETED_WORKSPACE_DAYS)
+    gone = selectors.ready_assets().filter(
+        workspace__status=WorkspaceStatus.DELETED,
+        workspace__updated_at__lte=over,  # nothing changes a deleted workspace any more
+    )
+    ids = list(gone.values_list("pk", flat=True)[:limit])
+    return (
+        selectors.ready_assets()
+        .filter(pk__in=ids)
+        .update(status=MediaAsset.Status.DELETED, deleted_at=now, due_at=None, updated_at=now)
+    )

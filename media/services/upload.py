@@ -1,0 +1,128 @@
+"""Taking a file into the library: checked, scanned, cleaned, stored, and only then a row."""
+
+from __future__ import annotations
+
+import logging
+
+from django.db import transaction
+from django.utils import timezone
+
+from auditlog.services import record
+from config.api.caller import Caller, require, workspace_of
+from config.api.uploads import Spool, Upload, too_large
+from media import inspection, scanning, selectors, storage
+from media.fetching import fetch
+from media.filenames import SUFFIXES, label_of
+from media.limits import most_bytes, most_bytes_of
+from media.models import MediaAsset
+
+logger = logging.getLogger(__name__)
+WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
+
+
+def upload_media(
+    *,
+    caller: Caller,
+    workspace_id: str | None = None,
+    upload: Upload | None = None,
+    source_url: str = "",
+    filename: str = "",
+    alt_text: str = "",
+    dry_run: bool = False,
+) -> MediaAsset:
+    """Take a file that was sent (`upload`) or that lies at `source_url`; without a `filename`, it is called as there.
+
+    Nothing reaches the storage before the scanner has said clean. A dry run checks all the same and stores nothing.
+    Raises ScopeMissing, ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed,
+    PayloadTooLarge, MediaMalwareDetected, MediaScanUnavailable.
+    """
+    workspace_id = workspace_of(caller, workspace_id)
+    require(caller, workspace_id, "media.upload", body_field="workspace_id")
+    with Spool(most_bytes) as spool:
+        file = upload or fetch(source_url, spool)
+        asset, file = _examine(file)
+        asset.workspace_id, asset.alt_text = workspace_id, alt_text
+        asset.filename = label_of(filename or file.filename, asset.mime_type)
+        if dry_run:
+            _record(caller, asset, dry_run=True)
+        elif not _share(caller, asset):
+            _store(caller, asset, file)
+    return asset
+
+
+def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
+    """The asset that the file becomes, and the file as it is to be stored: without the place where it was taken."""
+    seen = inspection.inspect(file.path)
+    if file.size_bytes > (limit := most_bytes_of(seen.mime_type)):
+        raise too_large(limit)
+    scan = scanning.scan(file.path)
+    if inspection.remove_position(file.path, seen):
+        file = Upload.of(file.path, file.filename)
+    asset = MediaAsset(
+        kind=seen.kind,
+        mime_type=seen.mime_type,
+        size_bytes=file.size_bytes,
+        sha256=file.sha256,
+        width=seen.width,
+        height=seen.height,
+        duration_ms=seen.duration_ms,
+        scan_status=scan.status,
+        scan_engine=scan.engine,
+    )
+    if asset.kind in WITH_THUMBNAIL:
+        asset.due_at = timezone.now()
+    return asset, file
+
+
+def _share(caller: Caller, asset: MediaAsset) -> bool:
+    """Keep the asset with the stored file of another one of the workspace that has the same bytes, if there is one.
+
+    That one is locked: it may be deleted, and its file with it, before or after, but not meanwhile.
+    """
+    same = selectors.ready_assets().filter(workspace_id=asset.workspace_id, sha256=asset.sha256)
+    with transaction.atomic():
+        other = same.select_for_update().order_by("pk").first()
+        if other is None:
+            return False
+        asset.storage_key = other.storage_key
+        _insert(caller, asset)
+    return True
+
+
+def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
+    """Keep the asset with a stored file of its own, which goes again when the row cannot be written."""
+    asset.storage_key = storage.keep(
+        file.path, workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type]
+    )
+    try:
+        with transaction.atomic():
+            _insert(caller, asset)
+    except BaseException:
+        _take_back(asset)
+        raise
+
+
+def _insert(caller: Caller, asset: MediaAsset) -> None:
+    asset.save(force_insert=True)
+    _record(caller, asset)
+
+
+def _take_back(asset: MediaAsset) -> None:
+    """Remove the file of a row that was not written; where that cannot be told or done, `reconcile_media` finds it."""
+    try:
+        if not MediaAsset.objects.filter(pk=asset.pk).exists():
+            storage.remove(asset.storage_key)
+    except Exception as error:  # whatever database and storage raise; what failed first is what the caller hears
+        logger.warning("The file %s is left in the storage without a row: %s", asset.storage_key, error)
+
+
+def _record(caller: Caller, asset: MediaAsset, *, dry_run: bool = False) -> None:
+    record(
+        caller=caller,
+        operation="media.upload",
+        workspace_id=asset.workspace_id,
+        resource_type="media",
+        resource_id="" if dry_run else asset.id,
+        dry_run=dry_run,
+        metadata={"kind": asset.kind, "mime_type": asset.mime_type, "size_bytes": asset.size_bytes},
+    )

@@ -1,0 +1,35 @@
+"""Who needs which assets: while a holder uses one, it cannot be deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from config.api.errors import ValidationFailed
+from media import selectors
+from media.models import MediaUse
+
+
+def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
+    """Let the holder use these assets and no others; the caller's transaction is open.
+
+    The assets are locked in the order of their ids, so that none is deleted meanwhile. Raises ValidationFailed naming
+    each `media[…].media_id` that is gone.
+    """
+    ready = selectors.ready_assets().filter(pk__in=media_ids).select_for_update().order_by("pk")
+    found = set(ready.values_list("pk", flat=True))
+    if gone := [index for index, media_id in enumerate(media_ids) if media_id not in found]:
+        raise ValidationFailed(
+            details=[
+                {"field": f"media[{index}].media_id", "code": "not_found", "message": "There is no such media asset."}
+                for index in gone
+            ]
+        )
+    MediaUse.objects.filter(holder_id=holder_id).exclude(media_id__in=found).delete()
+    MediaUse.objects.bulk_create(
+        (MediaUse(holder_id=holder_id, media_id=media_id) for media_id in sorted(found)), ignore_conflicts=True
+    )
+
+
+def let_go(*, holder_id: str) -> None:
+    """The holder needs its assets no longer."""
+    MediaUse.objects.filter(holder_id=holder_id).delete()

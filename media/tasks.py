@@ -1,0 +1,29 @@
+"""What the beat has done with the media library."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from celery import shared_task
+
+from media import services, storage
+
+LEFT_BEHIND = timedelta(hours=6)  # longer than any upload takes: its process has died
+
+
+@shared_task
+def purge_deleted_files() -> int:
+    """Remove the files of deleted assets whose storage was away when they were deleted."""
+    return services.purge_deleted_files()
+
+
+@shared_task
+def delete_media_of_purged_workspaces() -> int:
+    """Delete the media of workspaces that were deleted long enough ago."""
+    return services.delete_media_of_purged_workspaces()
+
+
+@shared_task
+def purge_incoming() -> int:
+    """Remove what uploads have left behind whose process died."""
+    return storage.purge_incoming(LEFT_BEHIND)

@@ -1,0 +1,14 @@
+"""Routes of the media library."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from media.files import serve_file
+from media.views import MediaViewSet
+
+urlpatterns = [
+    path("media", MediaViewSet.as_view({"get": "list", "post": "create"})),
+    path("media/<str:media_id>", MediaViewSet.as_view({"delete": "destroy"})),
+    path("files/<str:media_id>/<str:filename>", serve_file),
+]

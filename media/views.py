@@ -1,0 +1,81 @@
+"""The media library over the API."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from config.api.models import IdempotencyRecord
+from config.api.operation import Call, Preview, Reply, operation
+from config.api.paging import page_body
+from config.api.views import OperationViewSet
+from media import selectors, services
+from media.models import MediaAsset
+from media.serializers import (
+    UPLOAD,
+    DeleteMediaPreview,
+    MediaEnvelope,
+    MediaPage,
+    MediaQuery,
+    UploadMediaPreview,
+    UploadSerializer,
+)
+
+
+def show_asset(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+    """A replay shows the asset as it stands now: the address in the first answer has expired long since."""
+    return {"media": MediaAsset.objects.get(pk=record.resource_id)}
+
+
+class MediaViewSet(OperationViewSet):
+    @operation(
+        "media.upload",
+        summary="Upload a file to the media library",
+        description=(
+            "The type is what the file's bytes say. It is scanned, and the place where it was taken is removed from it, "
+            "before it is stored. `platforms` says which platforms take it as it is."
+        ),
+        scope="media.upload",
+        body=UploadSerializer,
+        upload=UPLOAD,
+        responses={201: MediaEnvelope},
+        preview=UploadMediaPreview,
+        idempotent="lease",
+        lease=timedelta(minutes=5),  # 60 s to fetch it, and the scan of a long video
+        replay=show_asset,
+        errors=("FORBIDDEN", "MEDIA_TYPE_NOT_ALLOWED", "MEDIA_MALWARE_DETECTED", "MEDIA_SCAN_UNAVAILABLE"),
+    )
+    def create(self, call: Call) -> Reply | Preview:
+        asset = services.upload_media(caller=call.caller, dry_run=call.dry_run, **call.data)
+        if call.dry_run:
+            shown = {name: getattr(asset, name) for name in ("workspace_id", "filename", "alt_text")}
+            url = {name: call.data[name] for name in ("source_url",) if name in call.data}
+            return Preview({**shown, **url}, asset, "would_create")
+        return Reply({"media": asset}, 201, asset.id)
+
+    @operation(
+        "media.list",
+        summary="List the media assets of a workspace, newest first",
+        scope=selectors.LIST_SCOPES,
+        query=MediaQuery,
+        responses={200: MediaPage},
+        errors=("NOT_FOUND",),
+    )
+    def list(self, call: Call) -> Reply:
+        return Reply(page_body("media", selectors.library_of(caller=call.caller, **call.query)))
+
+    @operation(
+        "media.delete",
+        summary="Delete a media asset",
+        description="Its addresses end at once. An asset that an unfinished post uses stays.",
+        scope="media.upload",
+        responses={200: MediaEnvelope},
+        preview=DeleteMediaPreview,
+        idempotent="transaction",
+        errors=("FORBIDDEN", "NOT_FOUND", "MEDIA_IN_USE"),
+    )
+    def destroy(self, call: Call, media_id: str) -> Reply | Preview:
+        asset = services.delete_media(caller=call.caller, media_id=media_id, dry_run=call.dry_run)
+        if call.dry_run:
+            return Preview({}, asset, "would_delete")
+        return Reply({"media": asset}, resource_id=asset.id)

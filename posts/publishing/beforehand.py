@@ -1,0 +1,89 @@
+"""What ends or postpones a publication before its platform is asked anything."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.base import Platform
+from accounts.platforms.errors import AccountDisconnected
+from accounts.services import take_turn
+from config.api.caller import WorkspaceStatus
+from posts.models import PostTarget
+from posts.publishing import outcomes
+from posts.states import TargetStatus
+
+logger = logging.getLogger(__name__)
+PAUSED_LOOK_AGAIN = timedelta(seconds=30)
+MOST_WORKER_LOSSES = 3  # a step that has ended so many workers ends no further one
+
+
+def may_be_out(target: PostTarget, adapter: Platform) -> bool:
+    """Whether an earlier try of the step to come may have published."""
+    return target.step_begun_at is not None and target.phase in adapter.irreversible
+
+
+def worker_losses(target: PostTarget) -> int:
+    """How many workers the step to come has ended, this claim's predecessor included."""
+    return target.worker_losses + (target.status == TargetStatus.PUBLISHING)
+
+
+def stopped_beforehand(target: PostTarget, adapter: Platform) -> bool:
+    """Write what stops this claim; True when something did."""
+    if target.group.workspace.status == WorkspaceStatus.PAUSED:
+        outcomes.postpone(target, timezone.now() + PAUSED_LOOK_AGAIN)
+        return True
+    doubtful = may_be_out(target, adapter)
+    if _stopped_by_its_past(target, adapter, doubtful=doubtful):
+        return True
+    # What may be out is brought to its end, whatever has changed since.
+    return not doubtful and (stopped_by_circumstances(target) or _waits_for_its_turn(target, adapter))
+
+
+def _stopped_by_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) -> bool:
+    poisonous = worker_losses(target) >= MOST_WORKER_LOSSES
+    worn_out = target.step_begun_at is not None and target.round_attempts > len(settings.PUBLISH_RETRY_SCHEDULE)
+    if poisonous:
+        logger.error("%s has ended %s workers and is published no further.", target.id, MOST_WORKER_LOSSES)
+    if doubtful and (poisonous or worn_out or adapter.capabilities.retry_safety == "at_most_once"):
+        outcomes.unconfirmed(target, "The worker that was publishing this died before it learned the outcome.")
+        return True
+    if poisonous or worn_out:
+        message = "The worker that was preparing this died at every attempt."
+        outcomes.failed(target, "PLATFORM_UNAVAILABLE", message, "Report the trace_id to the operator of the service.")
+        return True
+    return False
+
+
+def stopped_by_circumstances(target: PostTarget) -> bool:
+    """Whether the workspace, the account or the time no longer lets it go out; written to its row then."""
+    if target.group.workspace.status == WorkspaceStatus.DELETED:
+        outcomes.failed(target, "WORKSPACE_DELETED", "The workspace was deleted.", "Nothing: the post was stopped.")
+        return True
+    if target.account.status != ConnectedAccount.Status.ACTIVE:
+        message = f"The account is {target.account.status}."
+        outcomes.failed(target, "ACCOUNT_NEEDS_REAUTH", message, AccountDisconnected.suggested_action)
+        return True
+    grace = timedelta(hours=settings.SCHEDULE_GRACE_HOURS)
+    scheduled_at = target.group.scheduled_at
+    if not target.round_attempts and scheduled_at and timezone.now() > scheduled_at + grace:
+        message = f"It could not go out within {settings.SCHEDULE_GRACE_HOURS} hours of its time."
+        outcomes.failed(target, "SCHEDULE_MISSED", message, "Retry the post if it should still go out.")
+        return True
+    return False
+
+
+def _waits_for_its_turn(target: PostTarget, adapter: Platform) -> bool:
+    """Targets of one account go out one after another, each at a turn of its own, so that none fails for haste."""
+    pace = adapter.capabilities.pace
+    if pace is None or target.sandbox or target.turn_at or target.status == TargetStatus.PROCESSING:
+        return False
+    turn_at = take_turn(account_id=target.account_id, pace=pace)
+    if turn_at is None or turn_at <= timezone.now():
+        return False
+    outcomes.wait_for_turn(target, turn_at)
+    return True

@@ -1,0 +1,19 @@
+"""The two steps of a publication, as the engine takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.platforms.base import START
+from accounts.platforms.discord.adapter import Discord
+from accounts.platforms.types import Content, Grant, MediaFile, Progress, Published
+
+
+def send(discord: Discord, grant: Grant, text: str, *media: MediaFile, **options: Any) -> Published:
+    """Prepare, then post."""
+    content = Content("tgt_1", text, options, media=media)
+    progress = discord.publish(grant, content, START)
+    assert progress == Progress("send")
+    published = discord.publish(grant, content, progress)
+    assert isinstance(published, Published)
+    return published

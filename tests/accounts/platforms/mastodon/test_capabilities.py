@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from accounts.platforms.mastodon.adapter import Mastodon
+from accounts.platforms.types import Pace
+
+CAPABILITIES = Mastodon.capabilities
+
+
+def test_a_url_counts_as_23_and_a_mention_without_its_host() -> None:
+    assert (CAPABILITIES.text.max_length, CAPABILITIES.text.counted_as) == (500, "graphemes")
+    assert CAPABILITIES.text.count("https://example.com/" + "a" * 600) == CAPABILITIES.text.url_length == 23
+    assert CAPABILITIES.text.count("@bob@remote.example") == 4
+
+
+def test_an_animation_stands_alone_as_a_video_does() -> None:
+    media = CAPABILITIES.media
+
+    assert media.images is not None
+    assert media.gifs is not None
+    assert media.videos is not None
+    assert (media.mixed, media.images.max_count, media.gifs.max_count, media.videos.max_count) == (False, 4, 1, 1)
+
+
+def test_publishing_can_be_verified_and_needs_no_operator() -> None:
+    assert CAPABILITIES.retry_safety == "verifiable"
+    assert CAPABILITIES.pace == Pace(seconds=36, burst=300)
+    assert Mastodon.methods == ("credentials",)
+    assert Mastodon().unavailable_reason("credentials") is None
+
+
+@pytest.mark.parametrize(
+    ("options", "valid"),
+    [
+        ({}, True),
+        ({"visibility": "unlisted", "spoiler_text": "Food", "sensitive": True, "language": "en"}, True),
+        ({"visibility": "everybody"}, False),
+        ({"spoiler_text": ""}, False),
+        ({"sensitive": "yes"}, False),
+        ({"language": "English"}, False),
+        ({"in_reply_to_id": "1"}, False),
+    ],
+)
+def test_options_are_visibility_warning_and_language(options: dict[str, Any], valid: bool) -> None:
+    jsonschema.Draft202012Validator.check_schema(CAPABILITIES.options)
+
+    assert jsonschema.Draft202012Validator(CAPABILITIES.options).is_valid(options) is valid

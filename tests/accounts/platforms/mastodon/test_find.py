@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError, RateLimited, Transient
+from accounts.platforms.mastodon.adapter import Mastodon
+from accounts.platforms.types import Content, Grant, Progress, Published
+from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
+from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
+from tests.fakes.http_server import Answer
+from tests.fakes.mastodon import FakeMastodon
+from tests.fakes.mastodon_methods import CREATE, LIST, SOURCE
+
+BEGUN = Progress("create", {"key": "tgt_1-k", "after": "6", "media": [], "pending": [], "looks": 0})
+TEXTS = [
+    "Hello",
+    "  Hello\r\n\r\n\r\nWorld\n ",
+    "Fish & chips < \"dinner\" > 'lunch' &amp; #food",
+    "https://www.example.com/a/very/long/path/that/is/cut/short?when=shown&x=1#end, and www.example.com",
+    "(https://example.com/wiki/Nested_(thing)) https://例え.jp/パス",
+    "@bob@remote.example, @nobody@remote.example and @alice: #Hashtag #日本語 hello@example.com",
+    "👩‍👩‍👧 🎉",
+    "…!?",
+    "Ünïcödé ﬁ ①",
+]
+
+
+@pytest.fixture(params=[True, False], ids=["by its source", "by its HTML"])
+def server(request: pytest.FixtureRequest) -> Iterator[FakeMastodon]:
+    with FakeMastodon(honours_idempotency_key=False, tells_source=request.param) as running:
+        yield running
+
+
+def lose(mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, taken: bool = True) -> Progress:
+    """A try whose answer never came."""
+    progress = go_to("create", mastodon, grant, content)
+    server.drop_next(CREATE, after_accept=taken)
+    with pytest.raises(OutcomeUnknown):
+        step(mastodon, grant, content, progress)
+    return progress
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_status_that_was_taken_is_found_among_others(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, text: str
+) -> None:
+    server.post("alice", text)
+    progress = lose(mastodon, server, grant, post(text))
+    ours = server.statuses("alice")[-1]["id"]
+    server.post("alice", text + " once more")
+
+    found = look(mastodon, grant, post(text), progress)
+
+    assert found == Published(ours, f"{server.url}/@alice/{ours}")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_status_that_was_not_taken_is_not_found_and_sent_again(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, text: str
+) -> None:
+    server.post("alice", text)
+    progress = lose(mastodon, server, grant, post(text), taken=False)
+    server.post("alice", text + " once more")
+    server.post("alice", text, in_reply_to_id="1")
+    server.post("alice", text, media=[server.upload("alice")])
+    server.post("alice", "", reblog_of=server.post("alice", "Of somebody else"))
+
+    assert look(mastodon, grant, post(text), progress) is None
+
+    published = publish(mastodon, grant, post(text), progress)
+    assert published.external_id == server.statuses("alice")[-1]["id"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [post("Hello", spoiler_text="Greeting"), post("", spoiler_text="Greeting"), post("Hi", visibility="direct")],
+)
+def test_a_warning_and_the_audience_hide_nothing(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content
+) -> None:
+    progress = lose(mastodon, server, grant, content)
+
+    found = look(mastodon, grant, content, progress)
+
+    assert found is not None
+    assert [each["id"] for each in server.statuses("alice")] == [found.external_id]
+
+
+def test_a_text_under_another_warning_is_another_status(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    progress = lose(mastodon, server, grant, post("Hello", spoiler_text="Greeting"), taken=False)
+    server.post("alice", "Hello")
+
+    assert look(mastodon, grant, post("Hello", spoiler_text="Greeting"), progress) is None
+
+
+def test_the_servers_own_choice_of_audience_does_not_hide_a_status(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    progress = go_to("create", mastodon, grant, post("Hello", visibility="public"))
+    limited = server.post("alice", "Hello", visibility="unlisted")  # as the server does for accounts it has limited
+
+    found = look(mastodon, grant, post("Hello", visibility="public"), progress)
+
+    assert found is not None
+    assert found.external_id == limited
+
+
+def test_the_first_of_two_equal_statuses_is_taken(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    progress = lose(mastodon, server, grant, post())
+    ours = server.statuses("alice")[0]["id"]
+    server.post("alice", "Hello")
+
+    found = look(mastodon, grant, post(), progress)
+
+    assert found is not None
+    assert found.external_id == ours
+
+
+def test_a_status_with_media_is_known_by_them(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    content = post("Look", image(), image())
+    progress = lose(mastodon, server, grant, content)
+    (ours,) = server.statuses("alice")
+    server.edit(ours["id"], "Looked")
+
+    found = look(mastodon, grant, content, progress)
+
+    assert found is not None
+    assert found.external_id == ours["id"]
+
+
+@pytest.mark.parametrize("with_media", [True, False])
+def test_a_text_of_ours_with_other_media_or_none_is_for_a_person_to_judge(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, with_media: bool
+) -> None:
+    content = post("Look", image())
+    progress = lose(mastodon, server, grant, content, taken=False)
+    server.post("alice", "Look", media=[server.upload("alice")] if with_media else [])
+
+    with pytest.raises(OutcomeUnknown) as caught:
+        look(mastodon, grant, content, progress)
+
+    assert caught.value.final
+
+
+def test_a_status_that_was_edited_since_is_for_a_person_to_judge(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    progress = lose(mastodon, server, grant, post())
+    server.edit(server.statuses("alice")[0]["id"], "Good-bye")
+
+    with pytest.raises(OutcomeUnknown) as caught:
+        look(mastodon, grant, post(), progress)
+
+    assert caught.value.final
+
+
+@pytest.mark.parametrize("posted_before", [0, 1, 50])
+def test_it_is_found_behind_a_page_of_later_statuses(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, posted_before: int
+) -> None:
+    for number in range(posted_before):
+        server.post("alice", f"Before {number}")
+    progress = lose(mastodon, server, grant, post())
+    ours = server.statuses("alice")[-1]["id"]
+    for number in range(45):
+        server.post("alice", f"After {number}")
+
+    found = look(mastodon, grant, post(), progress)
+
+    assert found is not None
+    assert found.external_id == ours
+
+
+def test_an_account_that_has_posted_too_much_since_cannot_be_judged(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    progress = lose(mastodon, server, grant, post(), taken=False)
+    for number in range(120):
+        server.post("alice", f"After {number}")
+
+    with pytest.raises(OutcomeUnknown) as caught:
+        look(mastodon, grant, post(), progress)
+
+    assert caught.value.final
+
+
+def test_a_server_that_does_not_let_us_look_cannot_tell(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    blind = Progress("create", {**BEGUN.state, "after": None})
+
+    with pytest.raises(OutcomeUnknown) as caught:
+        look(mastodon, grant, post(), blind)
+
+    assert caught.value.final
+
+
+def status(identifier: str, html: str, **fields: Any) -> dict[str, Any]:
+    return {"id": identifier, "content": html, "url": f"https://social.example/@alice/{identifier}", **fields}
+
+
+def test_a_server_that_does_not_know_where_to_begin_is_read_to_the_same_point(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
+) -> None:
+    page = [status("3", "<p>Hello</p>", pinned=True), status("10", "<p>Other</p>"), status("6", "<p>Hello</p>")]
+    scripted.answers[LIST] = Answer.of_json(page)
+
+    assert look(mastodon, scripted_grant, post(), BEGUN) is None
+
+    scripted.answers[LIST] = Answer.of_json([*page[:1], status("11", "<p>Hello</p>"), *page[1:]])
+    found = look(mastodon, scripted_grant, post(), BEGUN)
+    assert found is not None
+    assert found.external_id == "11"
+
+
+def test_a_server_that_repeats_its_pages_cannot_tell(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
+) -> None:
+    scripted.answers[LIST] = Answer.of_json([status("10", "<p>Other</p>")])
+
+    with pytest.raises(OutcomeUnknown):
+        look(mastodon, scripted_grant, post(), BEGUN)
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("See https://example.com/a/b now", '<p>See <a href="https://example.com/a/b">example.com/a…</a> now</p>'),
+        ("*Bold* move", "<p><em>Bold</em> move</p>"),
+        ("Hi @bob@remote.example!", '<p>Hi <a class="mention" href="https://remote.example/@bob">@bob</a>!</p>'),
+    ],
+)
+def test_a_rendering_of_another_kind_is_read_by_its_letters(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, text: str, html: str
+) -> None:
+    scripted.answers[LIST] = Answer.of_json([status("10", html), status("5", "")])
+
+    found = look(mastodon, scripted_grant, post(text), BEGUN)
+
+    assert found is not None
+    assert found.external_id == "10"
+
+
+@pytest.mark.parametrize(
+    ("text", "html", "warning"),
+    [("🎉", "<p>🎈</p>", ""), ("Hello", "<p>Hello</p>", "Greeting"), ("Hello", "<p>Hello you</p>", "")],
+)
+def test_a_rendering_of_another_text_is_another_status(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, text: str, html: str, warning: str
+) -> None:
+    scripted.answers[LIST] = Answer.of_json([status("10", html, spoiler_text=warning), status("5", "")])
+
+    assert look(mastodon, scripted_grant, post(text), BEGUN) is None
+
+
+def test_the_source_outweighs_the_rendering(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
+) -> None:
+    text = "1. one\n2. two"
+    scripted.answers |= {
+        LIST: Answer.of_json([status("10", "<ol><li>one</li><li>two</li></ol>"), status("5", "")]),
+        SOURCE: Answer.of_json({"id": "10", "text": text, "spoiler_text": ""}),
+    }
+
+    assert look(mastodon, scripted_grant, post(text), BEGUN) is not None
+    assert look(mastodon, scripted_grant, post("one two"), BEGUN) is None
+
+
+@pytest.mark.parametrize("call", [LIST, SOURCE])
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        (Answer.of_json({"error": "The access token was revoked"}, 401), AccountDisconnected),
+        (Answer.of_json({"error": "Too many requests"}, 429), RateLimited),
+        (Answer(503), Transient),
+    ],
+)
+def test_a_fault_while_looking_is_no_answer(
+    mastodon: Mastodon,
+    scripted: ScriptedServer,
+    scripted_grant: Grant,
+    call: str,
+    answer: Answer,
+    fault: type[PlatformError],
+) -> None:
+    scripted.answers |= {LIST: Answer.of_json([status("10", "<p>Hello</p>"), status("5", "")]), call: answer}
+
+    with pytest.raises(PlatformError) as caught:
+        look(mastodon, scripted_grant, post(), BEGUN)
+
+    assert type(caught.value) is fault
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b'[{"id": null}]', b'["10"]'])
+def test_a_list_that_cannot_be_read_is_looked_at_again(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, body: bytes
+) -> None:
+    scripted.answers[LIST] = Answer(200, body)
+
+    with pytest.raises(Transient):
+        look(mastodon, scripted_grant, post(), BEGUN)

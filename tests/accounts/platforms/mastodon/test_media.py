@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import time_machine
+
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
+from accounts.platforms.mastodon.adapter import Mastodon
+from accounts.platforms.mastodon.media import MAX_LOOKS
+from accounts.platforms.types import Grant, MediaFile, Progress, Published
+from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
+from tests.accounts.platforms.mastodon.steps import PNG, go_to, image, look, post, publish, step, video
+from tests.fakes.http_server import Answer
+from tests.fakes.mastodon import FakeMastodon
+from tests.fakes.mastodon_methods import CREATE, LOOK_AT_MEDIA, UPLOAD
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def ids_of(server: FakeMastodon) -> list[str]:
+    return [upload["id"] for upload in server.uploads("alice")]
+
+
+def test_images_are_uploaded_one_a_step_and_shown_in_their_order(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    content = post("Look", image(b"one", "A flower"), image(b"two"), image(b"three", "Ein Stück Käse 🧀"))
+    progress = go_to("upload", mastodon, grant, content)
+    for done in (1, 2, 3):
+        following = step(mastodon, grant, content, progress)
+        assert isinstance(following, Progress)
+        progress = following
+        assert len(server.uploads("alice")) == done
+
+    assert (progress.phase, progress.ready_at) == ("create", None)
+    publish(mastodon, grant, content, progress)
+    assert [(each["content"], each["description"]) for each in server.uploads("alice")] == [
+        (b"one", "A flower"),
+        (b"two", None),
+        (b"three", "Ein Stück Käse 🧀"),
+    ]
+    assert {each["mime_type"] for each in server.uploads("alice")} == {"image/png"}
+    assert [status["media"] for status in server.statuses("alice")] == [ids_of(server)]
+
+
+def test_a_file_is_sent_from_the_disk(mastodon: Mastodon, server: FakeMastodon, grant: Grant, tmp_path: Path) -> None:
+    path = tmp_path / "photo.png"
+    path.write_bytes(PNG * 1000)
+    file = MediaFile("image", "image/png", path.stat().st_size, open=lambda: path.open("rb"))
+
+    publish(mastodon, grant, post("", file))
+
+    assert [each["content"] for each in server.uploads("alice")] == [PNG * 1000]
+    assert [status["text"] for status in server.statuses("alice")] == [""]
+
+
+def test_a_video_is_waited_for(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    server.process_videos(looks=2)
+    content = post("Look", video())
+    pauses = []
+    with time_machine.travel(NOW, tick=False):
+        progress: Progress | Published = go_to("process", mastodon, grant, content)
+        while isinstance(progress, Progress) and progress.phase == "process":
+            assert progress.ready_at is not None
+            pauses.append((progress.ready_at - NOW).total_seconds())
+            progress = step(mastodon, grant, content, progress)
+
+    assert pauses == [2, 4, 8]
+    assert isinstance(progress, Progress)
+    publish(mastodon, grant, content, progress)
+    assert [status["media"] for status in server.statuses("alice")] == [ids_of(server)]
+
+
+def test_a_video_that_cannot_be_processed_is_rejected(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    server.process_videos(looks=1, fail=True)
+
+    with pytest.raises(ContentRejected) as caught:
+        publish(mastodon, grant, post("Look", video()))
+
+    assert caught.value.message == (
+        "The server could not process the media: Error processing thumbnail for uploaded media"
+    )
+    assert server.requests_to(CREATE) == 0
+
+
+def test_a_video_is_not_waited_for_without_end(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    server.process_videos(looks=10_000)
+    content = post("Look", video())
+    progress = go_to("process", mastodon, grant, content)
+    with time_machine.travel(NOW, tick=False):
+        late = step(mastodon, grant, content, Progress("process", {**progress.state, "looks": MAX_LOOKS - 1}))
+    assert isinstance(late, Progress)
+    assert late.ready_at == NOW + timedelta(seconds=60)
+
+    with pytest.raises(Transient):
+        step(mastodon, grant, content, late)
+
+
+def test_an_upload_that_was_lost_is_repeated_and_those_before_it_are_not(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    content = post("Look", image(b"one"), image(b"two"))
+    first = step(mastodon, grant, content, go_to("upload", mastodon, grant, content))
+    assert isinstance(first, Progress)
+    server.drop_next(UPLOAD)
+    with pytest.raises(Transient):
+        step(mastodon, grant, content, first)
+
+    publish(mastodon, grant, content, first)
+
+    assert [each["content"] for each in server.uploads("alice")] == [b"one", b"two", b"two"]
+    one, _, two = ids_of(server)
+    assert [status["media"] for status in server.statuses("alice")] == [[one, two]]
+
+
+def test_uploads_are_used_again_by_the_next_try(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    content = post("Look", image())
+    progress = go_to("create", mastodon, grant, content)
+    server.fail_next(CREATE, status=503)
+    with pytest.raises(OutcomeUnknown):
+        step(mastodon, grant, content, progress)
+
+    assert look(mastodon, grant, content, progress) is None
+    publish(mastodon, grant, content, progress)
+
+    assert [status["media"] for status in server.statuses("alice")] == [ids_of(server)]
+    assert server.requests_to(UPLOAD) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        (Answer.of_json({"error": "Validation failed: File is invalid"}, 422), ContentRejected),
+        (Answer(413, b"<html>Request Entity Too Large</html>"), ContentRejected),
+        (Answer.of_json({"error": "Error processing thumbnail for uploaded media"}, 500), Transient),
+        (Answer(200, b"<html>"), Transient),
+        (Answer.of_json({"id": "../1"}), Transient),
+        (Answer(404), Transient),
+    ],
+)
+def test_an_upload_that_is_not_taken_is_told_by_what_helps(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, answer: Answer, fault: type[PlatformError]
+) -> None:
+    scripted.answers[UPLOAD] = answer
+
+    with pytest.raises(PlatformError) as caught:
+        publish(mastodon, scripted_grant, post("Look", image()))
+
+    assert type(caught.value) is fault
+    assert CREATE not in scripted.asked
+
+
+def test_media_that_are_processed_again_postpone_the_post(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    content = post("Look", video())
+    progress = go_to("create", mastodon, grant, content)
+    server.unprocess(ids_of(server)[0], looks=2)
+    with pytest.raises(Transient):
+        step(mastodon, grant, content, progress)
+
+    server.unprocess(ids_of(server)[0], looks=0)
+    publish(mastodon, grant, content, progress)
+
+    assert len(server.statuses("alice")) == 1
+
+
+def test_media_that_are_taken_up_already_are_those_of_an_earlier_try(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    content = post("Look", image())
+    progress = go_to("create", mastodon, grant, content)
+    server.drop_next(CREATE, after_accept=True)
+    with pytest.raises(OutcomeUnknown):
+        step(mastodon, grant, content, progress)
+
+    published = step(mastodon, grant, content, progress)
+
+    assert isinstance(published, Published)
+    assert [status["id"] for status in server.statuses("alice")] == [published.external_id]
+
+
+def test_media_that_were_removed_are_uploaded_once_more(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    content = post("Look", image(b"one"), image(b"two"))
+    progress = go_to("create", mastodon, grant, content)
+    server.remove_unattached_media()
+
+    again = step(mastodon, grant, content, progress)
+
+    assert isinstance(again, Progress)
+    assert again.phase == "upload"
+    progress = go_to("create", mastodon, grant, content, again)
+    publish(mastodon, grant, content, progress)
+    assert [status["media"] for status in server.statuses("alice")] == [ids_of(server)]
+
+
+def test_media_that_are_removed_again_and_again_are_given_up(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    content = post("Look", image())
+    progress = go_to("create", mastodon, grant, content)
+    server.remove_unattached_media()
+    again = step(mastodon, grant, content, progress)
+    assert isinstance(again, Progress)
+    progress = go_to("create", mastodon, grant, content, again)
+    server.remove_unattached_media()
+
+    with pytest.raises(ContentRejected):
+        step(mastodon, grant, content, progress)
+
+    assert server.statuses("alice") == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"), [(Answer(503), Transient), (Answer(200), ContentRejected), (Answer(422), ContentRejected)]
+)
+def test_a_refusal_that_the_media_do_not_explain_is_the_contents(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, answer: Answer, fault: type[PlatformError]
+) -> None:
+    state: dict[str, Any] = {"key": "k", "after": "", "media": ["5"], "pending": [], "looks": 0}
+    scripted.answers |= {CREATE: Answer.of_json({"error": "zu lang"}, 422), LOOK_AT_MEDIA: answer}
+
+    with pytest.raises(fault):
+        step(mastodon, scripted_grant, post("Look", image()), Progress("create", state))

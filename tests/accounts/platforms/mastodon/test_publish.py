@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.mastodon.adapter import Mastodon
+from accounts.platforms.types import Grant, Published
+from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
+from tests.accounts.platforms.mastodon.steps import go_to, image, post, publish, step, video
+from tests.fakes.http_server import Answer
+from tests.fakes.mastodon import FakeMastodon
+from tests.fakes.mastodon_methods import CREATE, LIST
+
+
+def key_of(server: FakeMastodon) -> str:
+    """The Idempotency-Key of the last request to create."""
+    return [each.headers["idempotency-key"] for each in server.requests if server.call_of(each) == CREATE][-1]
+
+
+def test_a_text_is_published_in_two_steps(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    progress = go_to("create", mastodon, grant, post("Hello 👋"))
+    assert server.statuses("alice") == []
+
+    published = step(mastodon, grant, post("Hello 👋"), progress)
+
+    (status,) = server.statuses("alice")
+    assert (status["text"], status["visibility"], status["media"]) == ("Hello 👋", "public", [])
+    assert published == Published(status["id"], f"{server.url}/@alice/{status['id']}")
+    assert mastodon.irreversible == {"create"}
+
+
+def test_options_go_out_as_they_are(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    content = post("Olá", visibility="unlisted", spoiler_text="Greeting", sensitive=True, language="pt")
+
+    publish(mastodon, grant, content)
+
+    (status,) = server.statuses("alice")
+    assert (status["spoiler_text"], status["visibility"]) == ("Greeting", "unlisted")
+    assert (status["sensitive"], status["language"]) == (True, "pt")
+
+
+def test_the_key_is_frozen_for_a_round_and_another_in_the_next(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    first, second = (go_to("create", mastodon, grant, post()) for _ in range(2))
+    keys = []
+    for progress in (first, first, second):
+        step(mastodon, grant, post(), progress)
+        keys.append(key_of(server))
+
+    assert keys[0] == keys[1] != keys[2]
+    assert all(key.startswith("tgt_1-") for key in keys)
+
+
+def test_mastodon_itself_makes_one_status_of_a_repeated_step(mastodon: Mastodon) -> None:
+    with FakeMastodon() as server:
+        credentials = {"instance": server.url, "access_token": server.add_account("alice")}
+        grant = mastodon.connect(credentials).grant
+        progress = go_to("create", mastodon, grant, post())
+
+        published = [step(mastodon, grant, post(), progress) for _ in range(3)]
+
+        assert len(server.statuses("alice")) == len(set(published)) == 1
+
+
+def test_a_round_does_not_begin_before_the_accounts_newest_post_is_known(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    server.fail_next(LIST, status=502)
+
+    with pytest.raises(Transient):
+        step(mastodon, grant, post())
+
+
+def test_a_firewall_in_a_bad_mood_is_waited_for(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
+) -> None:
+    scripted.answers[LIST] = Answer(403, b"<html>Blocked</html>")
+
+    with pytest.raises(Transient):
+        step(mastodon, scripted_grant, post())
+
+
+def test_a_server_that_lists_no_posts_is_published_to_all_the_same(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
+) -> None:
+    for refusal in (Answer.of_json({"error": "outside the authorized scopes"}, 403), Answer(404)):
+        scripted.answers[LIST] = refusal
+
+        assert publish(mastodon, scripted_grant, post()).external_id == "7"
+
+
+def test_a_text_that_is_too_long_for_the_instance_is_refused_before_anything_is_sent(
+    mastodon: Mastodon, server: FakeMastodon
+) -> None:
+    server.set_max_characters(300)
+    grant = mastodon.connect({"instance": server.url, "access_token": server.add_account("alice")}).grant
+    before = len(server.requests)
+
+    for content in (post("a" * 301), post("a" * 290, spoiler_text="b" * 11)):
+        with pytest.raises(ContentRejected) as caught:
+            step(mastodon, grant, content)
+
+        assert caught.value.message == (
+            "The account's server limits the text, content warning included, to 300 characters; there are 301."
+        )
+    assert len(server.requests) == before
+    publish(
+        mastodon, grant, post("https://example.com/" + "a" * 400 + " @bob@remote.example", spoiler_text="b" * 272)
+    )  # 300
+    assert len(server.statuses("alice")) == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"media": 1}, "limits media to 1 files; there are 2"),
+        ({"image_bytes": 100}, "limits photo.png to 100 bytes; there are 264"),
+        ({"alt_text": 5}, "limits the alt text of photo.png to 5 characters; there are 8"),
+        ({"video_bytes": 100, "characters": 5}, None),
+    ],
+)
+def test_media_are_held_against_the_limits_of_the_instance(
+    mastodon: Mastodon, grant: Grant, limits: dict[str, int], words: str | None
+) -> None:
+    strict = replace(grant, tokens={**grant.tokens, "limits": limits})
+    content = post("Hello", image(alt_text="A flower"), image())
+
+    if words is None:
+        go_to("create", mastodon, strict, content)
+    else:
+        with pytest.raises(ContentRejected, match=words):
+            step(mastodon, strict, content)
+
+
+def test_a_video_is_held_against_the_videos_limit(mastodon: Mastodon, grant: Grant) -> None:
+    strict = replace(grant, tokens={**grant.tokens, "limits": {"video_bytes": 5, "image_bytes": 100}})
+
+    with pytest.raises(ContentRejected, match=r"limits clip.mp4 to 5 bytes; there are 6"):
+        step(mastodon, strict, post("Hello", video()))
+
+
+def test_what_the_server_refuses_is_told_in_its_words(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    server.set_max_characters(4)
+
+    with pytest.raises(ContentRejected) as caught:
+        publish(mastodon, grant, post("Hello"))
+
+    assert caught.value.message == (
+        "The server does not take this post: Validation failed: Text character limit of 4 exceeded"
+    )
+    assert server.statuses("alice") == []

@@ -1,0 +1,65 @@
+"""The two steps of a publication, as the engine takes them, and media to publish."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from PIL import Image
+
+from accounts.platforms.base import START
+from accounts.platforms.telegram.adapter import Telegram
+from accounts.platforms.types import Content, Grant, MediaFile, Progress, Published
+
+MP4 = b"\x00\x00\x00\x18ftypmp42" + bytes(200)
+PDF = b"%PDF-1.7\n" + bytes(200)
+GIF = b"GIF89a" + bytes(200)
+
+
+def start(telegram: Telegram, grant: Grant, text: str, *media: MediaFile, **options: Any) -> Progress:
+    """The first step, which sends nothing."""
+    progress = telegram.publish(grant, Content("tgt_1", text, options, media=media), START)
+    assert isinstance(progress, Progress)
+    return progress
+
+
+def send(telegram: Telegram, grant: Grant, progress: Progress, media: Sequence[MediaFile] = ()) -> Published:
+    """The second step, from the state as a database gives it back."""
+    stored = Progress(progress.phase, json.loads(json.dumps(progress.state)))
+    content = Content("tgt_1", "not looked at any more", {"parse_mode": "HTML"}, media=tuple(media))
+    published = telegram.publish(grant, content, stored)
+    assert isinstance(published, Published)
+    return published
+
+
+def publish(telegram: Telegram, grant: Grant, text: str, *media: MediaFile, **options: Any) -> Published:
+    """Both steps."""
+    return send(telegram, grant, start(telegram, grant, text, *media, **options), media)
+
+
+def picture(width: int = 40, height: int = 30, filename: str = "picture") -> MediaFile:
+    """A PNG."""
+    drawn = io.BytesIO()
+    Image.new("RGB", (width, height), "navy").save(drawn, "PNG")
+    return file("image", "image/png", drawn.getvalue(), filename)
+
+
+def video(**facts: Any) -> MediaFile:
+    return file("video", "video/mp4", MP4, "film.mov", **facts)
+
+
+def document(filename: str) -> MediaFile:
+    return file("document", "application/pdf", PDF + filename.encode(), filename)
+
+
+def file(kind: Any, mime_type: str, content: bytes, filename: str, **facts: Any) -> MediaFile:
+    return MediaFile(
+        kind=kind,
+        mime_type=mime_type,
+        size_bytes=len(content),
+        filename=filename,
+        open=lambda: io.BytesIO(content),
+        **facts,
+    )

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from accounts.platforms.media_check import album_issues, asset_issues
+from accounts.platforms.telegram.adapter import Telegram
+from accounts.platforms.types import MediaFacts, Pace
+
+CAPABILITIES = Telegram.capabilities
+
+
+def facts(kind: Any, mime_type: str, size: int = 1_000, width: int = 100, height: int = 100) -> MediaFacts:
+    return MediaFacts(kind, mime_type, size, width, height)
+
+
+PHOTO, VIDEO, PDF = facts("image", "image/png"), facts("video", "video/mp4"), facts("document", "application/pdf")
+
+
+def test_text_is_counted_in_utf16_and_shorter_as_a_caption() -> None:
+    text = CAPABILITIES.text
+
+    assert (text.max_length, text.max_length_with_media, text.count("a😀")) == (4096, 1024, 3)
+
+
+def test_publishing_is_done_once_and_paced_and_needs_no_operator() -> None:
+    assert CAPABILITIES.retry_safety == "at_most_once"
+    assert CAPABILITIES.pace == Pace(seconds=3, burst=3)
+    assert Telegram.methods == ("credentials",)
+    assert Telegram().unavailable_reason("credentials") is None
+
+
+@pytest.mark.parametrize(
+    ("asset", "codes"),
+    [
+        (PHOTO, []),
+        (facts("image", "image/jpeg", width=9_000, height=1_000), []),
+        (facts("image", "image/webp", width=200, height=10), []),
+        (facts("image", "image/gif"), ["MEDIA_TYPE_NOT_TAKEN"]),
+        (facts("image", "image/png", 10_000_001), ["MEDIA_TOO_LARGE"]),
+        (facts("image", "image/png", width=9_000, height=1_001), ["MEDIA_TOO_MANY_PIXELS"]),
+        (facts("image", "image/png", width=201, height=10), ["MEDIA_SHAPE"]),
+        (facts("image", "image/png", width=10, height=201), ["MEDIA_SHAPE"]),
+        (VIDEO, []),
+        (facts("video", "video/quicktime"), ["MEDIA_TYPE_NOT_TAKEN"]),
+        (facts("video", "video/mp4", 50_000_001), ["MEDIA_TOO_LARGE"]),
+        (facts("gif", "image/gif", 50_000_000), []),
+        (PDF, []),
+        (facts("document", "application/zip"), ["MEDIA_TYPE_NOT_TAKEN"]),
+    ],
+)
+def test_media_are_judged_one_by_one(asset: MediaFacts, codes: list[str]) -> None:
+    assert [issue.code for issue in asset_issues("telegram", CAPABILITIES.media, asset, "media[0]")] == codes
+
+
+@pytest.mark.parametrize(
+    ("assets", "codes"),
+    [
+        ([PHOTO] * 10, []),
+        ([PHOTO, VIDEO] * 5, []),
+        ([PDF] * 10, []),
+        ([PHOTO] * 11, ["MEDIA_TOO_MANY"]),
+        ([PHOTO] * 6 + [VIDEO] * 5, ["MEDIA_TOO_MANY"]),
+        ([facts("gif", "image/gif")] * 2, ["MEDIA_TOO_MANY"]),
+        ([facts("video", "video/mp4", 25_000_001)] * 2, ["MEDIA_TOO_LARGE"]),
+    ],
+)
+def test_media_are_judged_together(assets: list[MediaFacts], codes: list[str]) -> None:
+    assert [issue.code for issue in album_issues("telegram", CAPABILITIES.media, assets)] == codes
+
+
+@pytest.mark.parametrize(
+    ("options", "valid"),
+    [
+        ({}, True),
+        ({"parse_mode": "HTML", "disable_notification": True, "protect_content": False, "link_preview": False}, True),
+        ({"parse_mode": "MarkdownV2", "message_thread_id": 7, "reply_to_message_id": 2**31 - 1}, True),
+        ({"parse_mode": "Markdown"}, False),
+        ({"parse_mode": ""}, False),
+        ({"disable_notification": "true"}, False),
+        ({"message_thread_id": 0}, False),
+        ({"reply_to_message_id": "5"}, False),
+        ({"reply_to_message_id": 2**31}, False),
+        ({"chat_id": "@other"}, False),
+    ],
+)
+def test_options_are_those_of_a_message(options: dict[str, Any], valid: bool) -> None:
+    jsonschema.Draft202012Validator.check_schema(CAPABILITIES.options)
+
+    assert jsonschema.Draft202012Validator(CAPABILITIES.options).is_valid(options) is valid

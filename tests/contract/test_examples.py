@@ -1,0 +1,54 @@
+"""The examples of the OpenAPI document: each operation has them, and each fits its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from tests.contract.answers import inlined
+from tests.contract.routes import described
+
+DOCUMENT = described()
+JSON = "application/json"
+
+
+def _resolved(example: dict[str, Any]) -> dict[str, Any]:
+    name = example.get("$ref", "").rpartition("/")[2]
+    return dict(DOCUMENT["components"]["examples"][name]) if name else example
+
+
+def bodies() -> Iterator[Any]:
+    """(schema, examples) of every JSON request and every JSON answer, errors included."""
+    for path, methods in DOCUMENT["paths"].items():
+        for method, operation in methods.items():
+            if path == "/openapi.json":
+                continue
+            request = operation.get("requestBody", {}).get("content", {}).get(JSON)
+            if request:
+                yield pytest.param(request["schema"], [request["example"]], id=f"{method} {path}")
+            for status, answer in operation["responses"].items():
+                if JSON in answer.get("content", {}):
+                    content = answer["content"][JSON]
+                    examples = [_resolved(example)["value"] for example in content["examples"].values()]
+                    yield pytest.param(content["schema"], examples, id=f"{method} {path} {status}")
+
+
+@pytest.mark.parametrize(("schema", "examples"), list(bodies()))
+def test_every_example_fits_its_schema(schema: dict[str, Any], examples: list[Any]) -> None:
+    validator = Draft202012Validator(inlined(schema))
+
+    assert examples
+    for example in examples:
+        fault = best_match(validator.iter_errors(example))
+        assert fault is None, f"{fault.json_path}: {fault.message}"
+
+
+def test_every_error_example_stands_under_its_own_code() -> None:
+    for code, example in DOCUMENT["components"]["examples"].items():
+        assert example["value"]["code"] == code
+        assert example["value"]["message"]
+        assert example["value"]["suggested_action"]

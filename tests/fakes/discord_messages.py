@@ -1,0 +1,179 @@
+"""Reading what a webhook is asked to post: JSON or multipart/form-data, each field held to its documented limit."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.message import Message
+from email.parser import BytesParser
+from typing import Any
+
+from tests.fakes.http_server import ReceivedRequest
+
+MAX_CONTENT = 2000  # code points
+MAX_USERNAME = 80
+MAX_THREAD_NAME = 100
+MAX_DESCRIPTION = 1024
+MAX_FILES = 10
+MAX_FILE_BYTES = 10 * 1024 * 1024
+MAX_REQUEST_BYTES = 25 * 1024 * 1024
+SETTABLE_FLAGS = 1 << 2 | 1 << 12 | 1 << 15
+TOO_LARGE = "Request entity too large"
+
+
+class DiscordError(Exception):
+    """An answer `{"code": …, "message": …}` with a status; a form's errors stand by field in `errors`."""
+
+    def __init__(self, status: int, code: int, message: str, errors: Mapping[str, Any] | None = None) -> None:
+        super().__init__(f"{status} {code}: {message}")
+        self.status = status
+        self.body: dict[str, Any] = {"message": message, "code": code, **({"errors": errors} if errors else {})}
+
+
+@dataclass(frozen=True)
+class ReadMessage:
+    """A message that is in order; each attachment has filename, description, content_type, size and data."""
+
+    content: str
+    username: str | None
+    thread_name: str | None
+    flags: int
+    mentions_everyone: bool
+    attachments: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a multipart body."""
+
+    name: str
+    filename: str | None
+    content_type: str
+    data: bytes
+
+
+def read_message(request: ReceivedRequest) -> ReadMessage:
+    """The message that the request asks for. Raises DiscordError."""
+    if len(request.body) > MAX_REQUEST_BYTES:
+        raise DiscordError(413, 40005, TOO_LARGE)
+    kind = request.headers.get("content-type", "")
+    if kind.partition(";")[0] == "application/json":
+        return _checked(_json_object(request.body), {})
+    if kind.startswith("multipart/form-data"):
+        return _checked(*_form(read_parts(kind, request.body)))
+    raise _form_error((), "CONTENT_TYPE_INVALID", 'Expected "Content-Type" header to be one of {…}.')
+
+
+def read_parts(content_type: str, body: bytes) -> list[Part]:
+    """The parts of a multipart body, byte by byte. Raises DiscordError for one that is not whole."""
+    boundary = re.fullmatch(r'multipart/form-data; boundary="?([\w\'()+,./:=? -]{1,70})"?', content_type)
+    if boundary is None:
+        raise DiscordError(400, 50035, "Invalid Form Body")
+    opening, *chunks, closing = (b"\r\n" + body).split(b"\r\n--" + boundary[1].encode())
+    if opening or closing not in (b"--", b"--\r\n"):
+        raise DiscordError(400, 50035, "Invalid Form Body")
+    return [_part(chunk) for chunk in chunks]
+
+
+def _part(chunk: bytes) -> Part:
+    head, blank, data = chunk.removeprefix(b"\r\n").partition(b"\r\n\r\n")
+    headers: Message = BytesParser().parsebytes(head + blank, headersonly=True)
+    name = headers.get_param("name", header="content-disposition")
+    if not blank or headers.get_content_disposition() != "form-data" or not isinstance(name, str):
+        raise DiscordError(400, 50035, "Invalid Form Body")
+    return Part(name, headers.get_filename(), headers.get_content_type(), data)
+
+
+def _form(parts: list[Part]) -> tuple[dict[str, Any], dict[int, Part]]:
+    """The JSON of `payload_json`, and the files by the number in their names."""
+    fields: dict[str, Any] = {}
+    files: dict[int, Part] = {}
+    for part in parts:
+        numbered = re.fullmatch(r"files\[(\d+)\]", part.name)
+        if part.name == "payload_json":
+            fields = _json_object(part.data)
+        elif numbered and part.filename and int(numbered[1]) not in files:
+            files[int(numbered[1])] = part
+        else:
+            raise DiscordError(400, 50035, "Invalid Form Body")
+    if len(files) > MAX_FILES:
+        raise DiscordError(400, 30015, "Maximum number of attachments in a message reached (10)")
+    if any(len(file.data) > MAX_FILE_BYTES for file in files.values()):
+        raise DiscordError(413, 40005, TOO_LARGE)
+    return fields, files
+
+
+def _json_object(body: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(body)
+    except ValueError as error:
+        raise DiscordError(400, 50109, "The request body contains invalid JSON.") from error
+    if not isinstance(value, dict):
+        raise _form_error((), "DICT_TYPE_CONVERT", "Only dictionaries may be used in a DictType")
+    return value
+
+
+def _checked(fields: Mapping[str, Any], files: Mapping[int, Part]) -> ReadMessage:
+    content = _text(fields, "content", 0, MAX_CONTENT) or ""
+    username = _text(fields, "username", 1, MAX_USERNAME)
+    for word in ("clyde", "discord"):
+        if word in (username or "").lower():
+            raise _form_error(("username",), "USERNAME_INVALID_CONTAINS", f'Username cannot contain "{word}"')
+    thread_name = _text(fields, "thread_name", 1, MAX_THREAD_NAME)
+    flags = fields.get("flags", 0)
+    if not isinstance(flags, int) or flags & ~SETTABLE_FLAGS:
+        raise _form_error(("flags",), "NUMBER_TYPE_COERCE", f'Value "{flags}" is not int.')
+    if not content.strip() and not files:
+        raise DiscordError(400, 50006, "Cannot send an empty message")
+    allowed = fields.get("allowed_mentions", {"parse": ["everyone", "users", "roles"]}).get("parse", [])
+    return ReadMessage(
+        content=content,
+        username=username,
+        thread_name=thread_name,
+        flags=flags,
+        mentions_everyone="@everyone" in content and "everyone" in allowed,
+        attachments=_attachments(fields.get("attachments", []), files),
+    )
+
+
+def _attachments(described: list[dict[str, Any]], files: Mapping[int, Part]) -> list[dict[str, Any]]:
+    """The files with what `attachments` says of them, which speaks of each by its number."""
+    by_number = {}
+    for index, one in enumerate(described):
+        number = int(one["id"])
+        if number not in files:
+            raise _form_error(("attachments", str(index)), "ATTACHMENT_NOT_FOUND", f"Attachment {number} not found.")
+        _text(one, "description", 0, MAX_DESCRIPTION, ("attachments", str(index)))
+        by_number[number] = one
+    return [
+        {
+            "filename": by_number.get(number, {}).get("filename", file.filename),
+            "description": by_number.get(number, {}).get("description"),
+            "content_type": file.content_type,
+            "size": len(file.data),
+            "data": file.data,
+        }
+        for number, file in sorted(files.items())
+    ]
+
+
+def _text(fields: Mapping[str, Any], name: str, least: int, most: int, path: tuple[str, ...] = ()) -> str | None:
+    value = fields.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise _form_error((*path, name), "STRING_TYPE_CONVERT", f'Could not interpret "{value}" as string.')
+    if len(value) > most:
+        raise _form_error((*path, name), "BASE_TYPE_MAX_LENGTH", f"Must be {most} or fewer in length.")
+    if len(value) < least:
+        raise _form_error((*path, name), "BASE_TYPE_BAD_LENGTH", f"Must be between {least} and {most} in length.")
+    return value
+
+
+def _form_error(path: tuple[str, ...], code: str, message: str) -> DiscordError:
+    errors: dict[str, Any] = {"_errors": [{"code": code, "message": message}]}
+    for key in reversed(path):
+        errors = {key: errors}
+    return DiscordError(400, 50035, "Invalid Form Body", errors)

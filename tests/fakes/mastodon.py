@@ -1,0 +1,182 @@
+"""A stand-in of a Mastodon server 4.5, for the accounts that live there; it speaks with no other server.
+
+Written from docs.joinmastodon.org; `mastodon_methods` says what is from elsewhere.
+
+    with FakeMastodon() as mastodon:
+        token = mastodon.add_account("alice")
+        mastodon.drop_next(CREATE)
+        ...
+        assert len(mastodon.statuses("alice")) == 1
+
+Calls are named by method and path, such as `GET /api/v1/media/:id`; the constants of `mastodon_methods` hold them.
+Switches: a server that does not know the Idempotency-Key again (every kind but Mastodon itself), one that does not tell
+the source of a status (Mastodon before 3.5).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tests.fakes.faults import FaultyServer
+from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
+from tests.fakes.mastodon_methods import MastodonMethods, Refusal, call_of
+
+SCOPES = ("read", "write")
+RATE_LIMIT = 300  # requests in RATE_WINDOW, for each account
+RATE_WINDOW = timedelta(minutes=5)
+
+
+class FakeMastodon(FaultyServer):
+    """The server, with the means to arrange accounts, media and faults and to see what was really taken."""
+
+    def __init__(self, *, honours_idempotency_key: bool = True, tells_source: bool = True) -> None:
+        super().__init__()
+        self._methods = MastodonMethods(
+            self.url, honours_idempotency_key=honours_idempotency_key, tells_source=tells_source
+        )
+        self._store = self._methods.store
+        self.calls = frozenset(self._methods.endpoints)
+        self._limited: timedelta | None = None
+
+    # what a test arranges
+
+    def add_account(self, username: str, scopes: Iterable[str] = SCOPES) -> str:
+        """A new account; returns a token of it."""
+        with self._lock:
+            self._store.add_person(username)
+        return self.issue_token(username, scopes)
+
+    def issue_token(self, username: str, scopes: Iterable[str] = SCOPES) -> str:
+        """Another token of an account."""
+        token = secrets.token_urlsafe(32)
+        with self._lock:
+            self._store.person(username).tokens[token] = frozenset(scopes)
+        return token
+
+    def revoke_tokens(self, username: str) -> None:
+        """Every token of the account answers 401 from now on."""
+        with self._lock:
+            self._store.person(username).tokens.clear()
+
+    def disable(self, username: str) -> None:
+        """The moderators freeze the account's login."""
+        with self._lock:
+            self._store.person(username).disabled = True
+
+    def set_max_characters(self, number: int) -> None:
+        """What this server takes as a text, and announces."""
+        with self._lock:
+            self._methods.max_characters = number
+
+    def tell_instance_at(self, *versions: str) -> None:
+        """Answer only these versions of the instance method, `v2` and `v1`."""
+        with self._lock:
+            self._methods.instance_versions = set(versions)
+
+    def process_videos(self, looks: int, *, fail: bool = False) -> None:
+        """Videos and animations uploaded from now on are processed while this many looks pass, and then ready or failed."""
+        with self._lock:
+            self._methods.processing = (looks, fail)
+
+    def unprocess(self, media_id: str, looks: int) -> None:
+        """An upload is at its processing again, as on a server whose nodes do not agree."""
+        with self._lock:
+            self._store.uploads[media_id].looks_left = looks
+
+    def remove_unattached_media(self) -> None:
+        """What the server does with uploads that no status has taken up within a day."""
+        with self._lock:
+            uploads = self._store.uploads
+            for upload in [each for each in uploads.values() if each.status_id is None]:
+                del uploads[upload.id]
+
+    def post(self, username: str, text: str, **fields: Any) -> str:
+        """The person posts, with the server's own client; returns the status's id."""
+        with self._lock:
+            return self._store.add_status(self._store.person(username), text, **fields).id
+
+    def edit(self, status_id: str, text: str) -> None:
+        """The person edits a status."""
+        with self._lock:
+            status = self._store.statuses[status_id]
+            status.text, status.edited_at = text, datetime.now(UTC)
+
+    def upload(self, username: str) -> str:
+        """The person uploads an image, with the server's own client; returns its id."""
+        with self._lock:
+            return self._methods.add_upload(self._store.person(username), "image/png", b"png").id
+
+    def rate_limit_next(self, reset: timedelta) -> None:
+        """The next request, whatever it asks, answers 429 with a reset that is this far ahead."""
+        with self._lock:
+            self._limited = reset
+
+    # what a test reads
+
+    def account_id(self, username: str) -> str:
+        return self._store.person(username).id
+
+    def statuses(self, username: str) -> list[dict[str, Any]]:
+        """The account's statuses in order of creation: what they were given, with the uploads they took up."""
+        with self._lock:
+            return [
+                {
+                    "id": status.id,
+                    "text": status.text,
+                    "spoiler_text": status.spoiler_text,
+                    "visibility": status.visibility,
+                    "sensitive": status.sensitive,
+                    "language": status.language,
+                    "media": list(status.media),
+                }
+                for status in self._store.statuses_of(self._store.person(username).id)
+            ]
+
+    def uploads(self, username: str) -> list[dict[str, Any]]:
+        """The account's uploads in order, whether a status took them up or not."""
+        with self._lock:
+            return [
+                {
+                    "id": upload.id,
+                    "mime_type": upload.mime_type,
+                    "content": upload.content,
+                    "description": upload.description,
+                }
+                for upload in self._store.uploads.values()
+                if upload.owner == self._store.person(username).id
+            ]
+
+    # the service
+
+    def call_of(self, request: ReceivedRequest) -> str:
+        """The method and path, ids replaced by `:id`."""
+        return call_of(request)
+
+    def server_error(self, status: int) -> Answer:
+        return Refusal(status, "There was a temporary problem serving your request, please try again").answer()
+
+    def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
+        """The rate limit stands before everything else."""
+        with self._lock:
+            limited, self._limited = self._limited, None
+        if limited is not None:
+            return _with(Refusal(429, "Too many requests").answer(), 0, limited)
+        return super().answer(request)
+
+    def perform(self, request: ReceivedRequest) -> Answer:
+        return _with(self._methods.perform(request), RATE_LIMIT - len(self.requests), RATE_WINDOW)
+
+
+def _with(answer: Answer, remaining: int, reset: timedelta) -> Answer:
+    """The answer with the headers of the rate limit."""
+    moment = (datetime.now(UTC) + reset).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    limit = {
+        "X-RateLimit-Limit": str(RATE_LIMIT),
+        "X-RateLimit-Remaining": str(remaining),
+        "X-RateLimit-Reset": moment,
+    }
+    return replace(answer, headers={**answer.headers, **limit})

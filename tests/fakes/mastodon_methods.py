@@ -1,0 +1,276 @@
+"""The methods of a Mastodon server's API, as its documentation has them: scopes, parameters, statuses, error bodies.
+
+Source: docs.joinmastodon.org, methods/accounts, instance, media, statuses; api/oauth-scopes. The words of errors that
+it does not quote are those that clients report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs
+
+from requests_toolbelt import MultipartDecoder
+
+from tests.fakes.http_server import Answer, ReceivedRequest
+from tests.fakes.mastodon_accounts import MastodonStore, Person, Upload
+from tests.fakes.mastodon_text import length
+
+VERIFY = "GET /api/v1/accounts/verify_credentials"
+LIST = "GET /api/v1/accounts/:id/statuses"
+INSTANCE, OLD_INSTANCE = "GET /api/v2/instance", "GET /api/v1/instance"
+UPLOAD, LOOK_AT_MEDIA = "POST /api/v2/media", "GET /api/v1/media/:id"
+CREATE, SOURCE = "POST /api/v1/statuses", "GET /api/v1/statuses/:id/source"
+
+IMAGES = frozenset({"image/jpeg", "image/png", "image/webp", "image/avif", "image/heic", "image/heif"})
+VIDEOS = frozenset({"video/mp4", "video/quicktime", "video/webm", "video/ogg"})
+VISIBILITIES = frozenset({"public", "unlisted", "private", "direct"})
+KEY_KEPT = timedelta(hours=1)
+
+_ID = re.compile(r"(?<=/)\d+(?=/|$)")
+_PARAMETER = re.compile(r';\s*(name|filename)="([^"]*)"')
+
+
+class Refusal(Exception):
+    """An answer `{"error": text}` with a status."""
+
+    def __init__(self, status: int, error: str) -> None:
+        super().__init__(error)
+        self.status = status
+        self.error = error
+
+    def answer(self) -> Answer:
+        """The error as HTTP."""
+        return Answer.of_json({"error": self.error}, self.status)
+
+
+class MastodonMethods:
+    """The methods over one store, and the switches in which servers of this API differ."""
+
+    def __init__(self, origin: str, *, honours_idempotency_key: bool, tells_source: bool) -> None:
+        self.store = MastodonStore(origin)
+        self.honours_idempotency_key = honours_idempotency_key
+        self.tells_source = tells_source
+        self.instance_versions = {"v2", "v1"}
+        self.max_characters = 500
+        self.processing: tuple[int, bool] = (0, False)  # looks until the next videos are done, and whether they fail
+        self.endpoints: dict[str, Callable[[ReceivedRequest], Answer]] = {
+            VERIFY: self.verify_credentials,
+            LIST: self.account_statuses,
+            INSTANCE: self.instance,
+            OLD_INSTANCE: self.old_instance,
+            UPLOAD: self.upload,
+            LOOK_AT_MEDIA: self.look_at_media,
+            CREATE: self.create,
+            SOURCE: self.source,
+        }
+
+    def perform(self, request: ReceivedRequest) -> Answer:
+        """Answer a request."""
+        endpoint = self.endpoints.get(call_of(request))
+        try:
+            if endpoint is None:
+                raise Refusal(404, "The requested resource could not be found")
+            return endpoint(request)
+        except Refusal as refusal:
+            return refusal.answer()
+
+    # accounts
+
+    def verify_credentials(self, request: ReceivedRequest) -> Answer:
+        person = self._authorized(request, "read:accounts", "profile")
+        entity = self.store.account_entity(person)
+        return Answer.of_json({**entity, "source": {"privacy": "public", "sensitive": False, "language": "en"}})
+
+    def account_statuses(self, request: ReceivedRequest) -> Answer:
+        """Newest first; the owner sees all of them, others what is public."""
+        reader = self._authorized(request, "read:statuses", functional=False)
+        found = self.store.statuses_of(_id_in(request))
+        if not any(person.id == _id_in(request) for person in self.store.people.values()):
+            raise Refusal(404, "Record not found")
+        if reader.id != _id_in(request):
+            found = [status for status in found if status.visibility in ("public", "unlisted")]
+        if request.query.get("exclude_reblogs") == "true":
+            found = [status for status in found if not status.reblog_of]
+        for name, kept in (("max_id", int.__lt__), ("since_id", int.__gt__), ("min_id", int.__gt__)):
+            if name in request.query:
+                found = [status for status in found if kept(int(status.id), int(request.query[name]))]
+        limit = min(int(request.query.get("limit", "20")), 40)
+        page = found[:limit] if "min_id" in request.query else found[-limit:]
+        return Answer.of_json([self.store.status_entity(status) for status in reversed(page)])
+
+    # the instance
+
+    def instance(self, request: ReceivedRequest) -> Answer:
+        return self._instance("v2")
+
+    def old_instance(self, request: ReceivedRequest) -> Answer:
+        return self._instance("v1")
+
+    def _instance(self, version: str) -> Answer:
+        if version not in self.instance_versions:
+            raise Refusal(404, "The requested resource could not be found")
+        statuses = {
+            "max_characters": self.max_characters,
+            "max_media_attachments": 4,
+            "characters_reserved_per_url": 23,
+        }
+        media = {
+            "supported_mime_types": sorted({*IMAGES, *VIDEOS, "image/gif"}),
+            "description_limit": 1500,
+            "image_size_limit": 16_777_216,
+            "image_matrix_limit": 33_177_600,
+            "video_size_limit": 103_809_024,
+            "video_frame_rate_limit": 120,
+            "video_matrix_limit": 8_294_400,
+        }
+        configuration = {"statuses": statuses, "media_attachments": media}
+        named = {"domain": "127.0.0.1", "api_versions": {"mastodon": 7}} if version == "v2" else {"uri": "127.0.0.1"}
+        return Answer.of_json({**named, "title": "Mastodon", "version": "4.5.0", "configuration": configuration})
+
+    # media
+
+    def upload(self, request: ReceivedRequest) -> Answer:
+        """An image is processed at once, a video or an animation behind."""
+        person = self._authorized(request, "write:media")
+        fields, file = _multipart(request)
+        if file is None:
+            raise Refusal(422, "Validation failed: File can't be blank")
+        mime_type, content = file
+        if mime_type not in {*IMAGES, *VIDEOS, "image/gif"}:
+            raise Refusal(422, "Validation failed: File content type is invalid, File is invalid")
+        if len(fields.get("description", "")) > 1500:
+            raise Refusal(422, "Validation failed: Description is too long (maximum is 1500 characters)")
+        upload = self.add_upload(person, mime_type, content, fields.get("description"))
+        return Answer.of_json(self.store.upload_entity(upload), 202 if upload.looks_left or upload.failed else 200)
+
+    def add_upload(self, person: Person, mime_type: str, content: bytes, description: str | None = None) -> Upload:
+        """Keep a file."""
+        kind = "image" if mime_type in IMAGES else "gifv" if mime_type == "image/gif" else "video"
+        looks, failed = (0, False) if kind == "image" else self.processing
+        upload = Upload(self.store.new_id(), person.id, kind, mime_type, content, description, looks, failed)
+        self.store.uploads[upload.id] = upload
+        return upload
+
+    def look_at_media(self, request: ReceivedRequest) -> Answer:
+        """Uploads that no status has taken up; each look brings the processing on."""
+        person = self._authorized(request, "write:media")
+        upload = self.store.uploads.get(_id_in(request))
+        if upload is None or upload.owner != person.id or upload.status_id:
+            raise Refusal(404, "Record not found")
+        if upload.looks_left:
+            upload.looks_left -= 1
+            return Answer.of_json({**self.store.upload_entity(upload), "url": None}, 206)
+        if upload.failed:
+            raise Refusal(422, "Error processing thumbnail for uploaded media")
+        return Answer.of_json(self.store.upload_entity(upload))
+
+    # statuses
+
+    def create(self, request: ReceivedRequest) -> Answer:
+        person = self._authorized(request, "write:statuses")
+        key = request.headers.get("idempotency-key")
+        if key and self.honours_idempotency_key and (made := self._made_with(person, key)):
+            return Answer.of_json(self.store.status_entity(made))
+        given = _parameters(request)
+        text, spoiler_text = str(given.get("status") or "").strip(), str(given.get("spoiler_text") or "").strip()
+        media = self._attachable(person, given.get("media_ids") or [])
+        if not text and not media and not spoiler_text:
+            raise Refusal(422, "Validation failed: Text can't be blank")
+        if length(spoiler_text, text) > self.max_characters:
+            raise Refusal(422, f"Validation failed: Text character limit of {self.max_characters} exceeded")
+        if not text and spoiler_text:
+            text, spoiler_text = spoiler_text, ""
+        status = self.store.add_status(
+            person,
+            text,
+            spoiler_text=spoiler_text,
+            visibility=_one_of(given.get("visibility") or "public", VISIBILITIES),
+            sensitive=bool(given.get("sensitive")) or bool(spoiler_text),
+            language=given.get("language") or "en",
+            media=[upload.id for upload in media],
+            idempotency_key=key,
+        )
+        return Answer.of_json(self.store.status_entity(status))
+
+    def source(self, request: ReceivedRequest) -> Answer:
+        """The text that a status was given, for its owner."""
+        person = self._authorized(request, "read:statuses")
+        status = self.store.statuses.get(_id_in(request))
+        if not self.tells_source or status is None or status.owner != person.id:
+            raise Refusal(404, "Record not found")
+        return Answer.of_json({"id": status.id, "text": status.text, "spoiler_text": status.spoiler_text})
+
+    def _made_with(self, person: Person, key: str) -> Any:
+        since = datetime.now(UTC) - KEY_KEPT
+        mine = self.store.statuses_of(person.id)
+        return next((each for each in mine if each.idempotency_key == key and each.created_at > since), None)
+
+    def _attachable(self, person: Person, identifiers: list[str]) -> list[Upload]:
+        if len(identifiers) > 4:
+            raise Refusal(422, "Cannot attach more than 4 files")
+        uploads = [self.store.uploads.get(str(identifier)) for identifier in identifiers]
+        found = [each for each in uploads if each and each.owner == person.id and not each.status_id]
+        if len(found) < len(identifiers):
+            missing = ", ".join(sorted({*identifiers} - {each.id for each in found}))
+            raise Refusal(422, f"Media {missing} not found or already attached to another post")
+        if len(found) > 1 and any(each.kind != "image" for each in found):
+            raise Refusal(422, "Cannot attach a video to a post that already contains images")
+        if any(each.looks_left or each.failed for each in found):
+            raise Refusal(422, "Cannot attach files that have not finished processing. Try again in a moment!")
+        return found
+
+    def _authorized(self, request: ReceivedRequest, *scopes: str, functional: bool = True) -> Person:
+        """Whose token it is; it needs one of the scopes, or the wide one that holds it."""
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        person = next((each for each in self.store.people.values() if token in each.tokens), None)
+        if person is None:
+            raise Refusal(401, "The access token is invalid")
+        if not person.tokens[token] & {*scopes, *(scope.partition(":")[0] for scope in scopes)}:
+            raise Refusal(403, "This action is outside the authorized scopes")
+        if functional and person.disabled:
+            raise Refusal(403, "Your login is currently disabled")
+        return person
+
+
+def call_of(request: ReceivedRequest) -> str:
+    """The method, such as `GET /api/v1/media/:id`."""
+    return f"{request.method} {_ID.sub(':id', request.path.rstrip('/'))}"
+
+
+def _id_in(request: ReceivedRequest) -> str:
+    found = _ID.search(request.path)
+    return found[0] if found else ""
+
+
+def _one_of(value: Any, known: frozenset[str]) -> str:
+    if value not in known:
+        raise Refusal(422, f"'{value}' is not a valid visibility")
+    return str(value)
+
+
+def _parameters(request: ReceivedRequest) -> dict[str, Any]:
+    """JSON or a form; a form's lists are named `media_ids[]`."""
+    if request.headers.get("content-type", "").startswith("application/json"):
+        try:
+            given = request.json()
+        except ValueError as error:
+            raise Refusal(400, "Malformed JSON") from error
+        return given if isinstance(given, dict) else {}
+    form = parse_qs(request.body.decode(), keep_blank_values=True)
+    return {name.removesuffix("[]"): value if name.endswith("[]") else value[-1] for name, value in form.items()}
+
+
+def _multipart(request: ReceivedRequest) -> tuple[dict[str, str], tuple[str, bytes] | None]:
+    """The fields, and the file with its MIME type; a part without one is no file."""
+    fields, file = {}, None
+    for part in MultipartDecoder(request.body, request.headers.get("content-type", "")).parts:
+        headers = {name.decode().lower(): value.decode() for name, value in part.headers.items()}
+        named = dict(_PARAMETER.findall(headers["content-disposition"]))
+        if named.get("name") == "file" and "filename" in named:
+            file = (headers.get("content-type", ""), part.content)
+        else:
+            fields[named["name"]] = part.content.decode()
+    return fields, file

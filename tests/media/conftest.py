@@ -1,0 +1,34 @@
+"""A library of its own for each test: where uploads come in, and where they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from media import storage
+
+
+@pytest.fixture(autouse=True)
+def incoming(settings: Settings, tmp_path: Path) -> Path:
+    """The folder for uploads that are not checked yet; the storage is another one beside it."""
+    settings.MEDIA_ROOT = tmp_path / "storage"
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
+    settings.FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700)
+    return tmp_path / "incoming"
+
+
+@pytest.fixture
+def stored() -> Callable[[], list[bytes]]:
+    """The contents of all stored files."""
+
+    def read() -> list[bytes]:
+        contents = []
+        for key in storage.every_key():
+            with storage.open_stored(key) as file:
+                contents.append(file.read())
+        return contents
+
+    return read

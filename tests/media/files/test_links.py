@@ -1,0 +1,120 @@
+"""A link opens one file until it expires; whatever is wrong with it, the answer is the same."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import pytest
+import time_machine
+from pytest_django import Settings
+
+from media.links import link, media_file
+from media.models import MediaAsset
+from tests.media.files.fetching import CONTENT, ETAG, NOW, MakeAsset, assert_gone, fetch
+from workspaces.models import Workspace
+
+
+def test_a_link_ends_at_its_time(asset: MediaAsset, clock: time_machine.Traveller) -> None:
+    url, longer = link(asset), link(asset, seconds=601)
+
+    clock.shift(timedelta(seconds=599))
+    answer = fetch(url)
+    assert (answer.status_code, answer["Cache-Control"]) == (200, "private, max-age=1")
+
+    clock.shift(timedelta(seconds=1))
+    assert_gone(url)
+    assert fetch(longer).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"expires": str(int(NOW.timestamp()) + 100_000)},
+        {"expires": f"0{int(NOW.timestamp()) + 600}"},
+        {"expires": "never"},
+        {"expires": ""},
+        {"expires": "9" * 5000},
+        {"form": "thumbnail"},
+        {"form": "direct"},
+        {"form": "storage"},
+        {"signature": ""},
+        {"signature": "A" * 43},
+    ],
+    ids=str,
+)
+def test_a_changed_link_opens_nothing(make: MakeAsset, change: dict[str, str]) -> None:
+    asset = make(thumbnail_key=make(content=b"small").storage_key)
+    parts = urlsplit(link(asset))
+    query = {**dict(parse_qsl(parts.query)), **change}
+
+    assert_gone(parts._replace(query=urlencode(query)).geturl())
+
+
+def test_a_link_opens_its_own_file_under_its_own_name_alone(make: MakeAsset) -> None:
+    first, second = make(), make(content=b"other")
+    url = link(first)
+
+    assert_gone(url.replace(first.id, second.id))
+    assert_gone(url.replace("bench.jpg", "bench.html"))
+    assert_gone(url.split("?", maxsplit=1)[0])
+
+
+def test_a_renewed_key_opens_the_links_of_the_old_one(asset: MediaAsset, settings: Settings) -> None:
+    url, settings.SECRET_KEY_FALLBACKS = link(asset), [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another key, which signs from now on"
+    assert fetch(url).status_code == 200
+
+    settings.SECRET_KEY_FALLBACKS = []
+    assert_gone(url)
+
+
+def test_what_is_deleted_is_gone_with_its_links(make: MakeAsset, workspace: Workspace) -> None:
+    deleted, kept = make(), make()
+    urls = link(deleted), link(kept)
+    MediaAsset.objects.filter(pk=deleted.pk).update(status=MediaAsset.Status.DELETED)
+    assert_gone(urls[0])
+    assert fetch(urls[1]).status_code == 200
+
+    workspace.status = "deleted"
+    workspace.save()
+    assert_gone(urls[1])
+
+
+def test_a_paused_workspace_still_shows_its_files(asset: MediaAsset, workspace: Workspace) -> None:
+    workspace.status = "paused"
+    workspace.save()
+
+    assert fetch(link(asset)).status_code == 200
+
+
+def test_the_thumbnail_has_a_link_of_its_own(make: MakeAsset) -> None:
+    asset = make(".png", mime_type="image/png", filename="bench.png")
+    asset.thumbnail_key = make(content=b"small").storage_key
+    asset.save()
+    answer = fetch(link(asset, thumbnail=True))
+
+    assert (answer.body, answer["Content-Type"]) == (b"small", "image/jpeg")
+    assert answer["Content-Disposition"] == 'inline; filename="bench.jpg"'
+    assert answer["ETag"] not in (ETAG, fetch(link(asset))["ETag"])
+
+
+def test_an_adapter_gets_the_file_with_a_link_for_a_day(make: MakeAsset, clock: time_machine.Traveller) -> None:
+    asset = make(filename='Öl; "Gas".jpg', alt_text="A bench")
+    file = media_file(asset)
+
+    with file.open() as opened:
+        assert opened.read() == CONTENT
+    assert (file.id, file.filename, file.alt_text, file.size_bytes) == (asset.id, "Ol-Gas.jpg", "A bench", 1024)
+    assert media_file(asset, "Another").alt_text == "Another"
+    clock.shift(timedelta(hours=23, minutes=59))
+    assert fetch(file.url).body == CONTENT
+    clock.shift(timedelta(minutes=1))
+    assert_gone(file.url)
+
+
+@pytest.mark.parametrize("filename", ["写真.png", "—", "."])
+def test_an_adapter_gets_a_name_that_any_form_takes(make: MakeAsset, filename: str) -> None:
+    asset = make(filename=filename)
+
+    assert media_file(asset).filename == f"{asset.id}.jpg"

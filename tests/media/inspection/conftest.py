@@ -1,0 +1,20 @@
+"""Files to inspect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[[bytes], Path]:
+    """Writes the bytes under a name that says nothing."""
+
+    def write(content: bytes) -> Path:
+        path = tmp_path / "upload"
+        path.write_bytes(content)
+        return path
+
+    return write

@@ -1,0 +1,92 @@
+"""The largest images that are taken are inspected within 300 MB; bombs are refused within them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from PIL import Image
+
+from tests.media.image_files import encoded, gif, gif_frame
+from tests.media.nasty_files import NASTY
+
+LARGEST = (8000, 5000)
+LARGEST_DECODED_WEBP = (4000, 4000)  # a larger one is taken by its structure
+ALLOWED = 300 * 1024 * 1024
+# The bound is on what the process may add to what it holds once everything is loaded.
+INSPECT = """
+import resource, sys, django
+django.setup()
+from pathlib import Path
+from media.errors import MediaTypeNotAllowed
+from media.inspection import inspect
+held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (held + int(sys.argv[1]),) * 2)
+for path in sorted(Path(sys.argv[2]).iterdir()):
+    try:
+        print(path.name, inspect(path).width)
+    except MediaTypeNotAllowed as refusal:
+        print(path.name, refusal.message)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "bounded").mkdir()
+    return tmp_path / "bounded"
+
+
+def inspect_within_bounds(folder: Path) -> dict[str, str]:
+    """What is said of each file of the folder by a process that gets no more memory than allowed."""
+    answer = subprocess.run(
+        [sys.executable, "-c", INSPECT, str(ALLOWED), str(folder)],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    return dict(line.split(" ", 1) for line in answer.stdout.splitlines())
+
+
+def largest(form: str, mode: str, sides: tuple[int, int] = LARGEST, **options: object) -> Callable[[], bytes]:
+    return lambda: encoded(form, Image.new(mode, sides, 100), **options)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of the process as Linux tells it")
+@pytest.mark.parametrize(
+    ("build", "width"),
+    [
+        (largest("JPEG", "RGB"), 8000),
+        (largest("JPEG", "RGB", progressive=True, subsampling=0), 8000),
+        (largest("JPEG", "CMYK", progressive=True), 8000),
+        (largest("PNG", "RGBA", compress_level=1), 8000),
+        (largest("GIF", "P"), 8000),
+        (largest("WEBP", "RGB", method=0), 8000),
+        (largest("WEBP", "RGB", LARGEST_DECODED_WEBP, method=0, lossless=True, quality=0), 4000),
+        (lambda: gif((6000, 6000), gif_frame((6000, 6000), b"\x02\x02\x44\x01\x00")), "The image is broken."),
+    ],
+    ids=["jpeg", "jpeg_progressive", "jpeg_cmyk", "png", "gif", "webp", "webp_decoded", "gif_of_missing_pixels"],
+)
+def test_forty_megapixels_fit(build: Callable[[], bytes], width: int | str, folder: Path) -> None:
+    (folder / "image").write_bytes(build())
+
+    assert inspect_within_bounds(folder) == {"image": str(width)}
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the size of the process as Linux tells it")
+def test_bombs_fit(folder: Path) -> None:
+    bombs = {name: build for name, build, _ in NASTY if "bomb" in name or "169" in name or "huge" in name}
+    for name, build in bombs.items():
+        (folder / name).write_bytes(build())
+
+    said = inspect_within_bounds(folder)
+
+    assert set(said) == set(bombs)
+    assert all(message.startswith("The ") for message in said.values())

@@ -1,0 +1,53 @@
+"""The type by the first bytes: enough to know which limits hold while the rest of a file is still to come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from media.errors import MediaTypeNotAllowed
+from media.inspection import inspect, sniff
+from tests.media.document_files import pdf
+from tests.media.image_files import encoded
+from tests.media.video_files import movie, webm
+
+Write = Callable[[bytes], Path]
+
+TYPES = {
+    "image/jpeg": lambda: encoded("JPEG"),
+    "image/png": lambda: encoded("PNG"),
+    "image/webp": lambda: encoded("WEBP"),
+    "image/gif": lambda: encoded("GIF"),
+    "video/mp4": movie,
+    "video/quicktime": lambda: movie(brand=b"qt  "),
+    "video/webm": webm,
+    "application/pdf": pdf,
+}
+
+
+@pytest.mark.parametrize("mime_type", TYPES)
+def test_first_bytes_tell_the_type(mime_type: str, written: Write) -> None:
+    assert sniff(written(TYPES[mime_type]()[:32])) == mime_type
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.svg", "a.exe", "no ending", "a.jpg.php"])
+def test_the_name_plays_no_role(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(encoded("PNG"))
+
+    assert inspect(path).mime_type == sniff(path) == "image/png"
+
+
+def test_refusal_says_what_to_send(written: Write) -> None:
+    with pytest.raises(MediaTypeNotAllowed) as refusal:
+        sniff(written(b"MZ" + bytes(100)))
+
+    assert refusal.value.message == "The file is a Windows program; that type is not taken."
+    assert "JPEG" in refusal.value.suggested_action
+
+
+def test_a_missing_file_is_a_fault_of_ours(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        inspect(tmp_path / "missing")

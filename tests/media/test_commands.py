@@ -1,0 +1,93 @@
+"""`manage.py reconcile_media`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import time_machine
+from django.core.management import CommandError, call_command
+from pytest_django import Settings
+
+from media import storage
+from media.models import MediaAsset
+from tests.conftest import ApiClient
+from tests.media.pictures import jpeg, png
+from workspaces.models import Workspace
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+Stored = Callable[[], list[bytes]]
+
+
+def reconcile(*options: str) -> tuple[list[str], str]:
+    """(findings, progress) of a run at noon."""
+    findings, progress = StringIO(), StringIO()
+    with time_machine.travel(NOON, tick=False):
+        call_command("reconcile_media", *options, stdout=findings, stderr=progress)
+    return findings.getvalue().splitlines(), progress.getvalue()
+
+
+@pytest.fixture
+def left(workspace: Workspace, settings: Settings, tmp_path: Path) -> Callable[[timedelta], str]:
+    """Stores a file that no row names, this long before noon; returns its key."""
+
+    def store(age: timedelta) -> str:
+        (tmp_path / "file").write_bytes(b"left behind")
+        sha256 = hashlib.sha256(b"left behind").hexdigest()
+        key = storage.keep(tmp_path / "file", workspace_id=workspace.id, sha256=sha256, suffix=".jpg")
+        at = (NOON - age).timestamp()
+        os.utime(Path(settings.MEDIA_ROOT) / key, (at, at))
+        return key
+
+    return store
+
+
+def test_what_agrees_is_not_told_of(api: ApiClient) -> None:
+    api.upload(jpeg()), api.upload(jpeg()), api.upload(png())
+    findings, progress = reconcile()
+
+    assert findings == ["0 files without a row (0 removed), 0 assets without their file."]
+    assert progress.splitlines() == ["2 stored files looked at", "3 assets looked at"]
+
+
+def test_files_without_a_row_are_listed_and_removed_once_they_are_old(
+    api: ApiClient, left: Callable[[timedelta], str], stored: Stored
+) -> None:
+    api.upload(jpeg())
+    old, young = left(timedelta(minutes=61)), left(timedelta(minutes=59))
+    listed, _ = reconcile()
+    before = sorted(stored())
+    removed, progress = reconcile("--remove")
+
+    assert listed == [f"file without a row: {old}", "1 files without a row (0 removed), 0 assets without their file."]
+    assert before == sorted([jpeg(), b"left behind", b"left behind"])
+    assert removed[-1] == "1 files without a row (1 removed), 0 assets without their file."
+    assert f"removed {old}" in progress
+    assert sorted(stored()) == sorted([jpeg(), b"left behind"])
+    assert young in storage.every_key()
+
+
+def test_assets_without_their_file_are_listed_and_stay(api: ApiClient) -> None:
+    kept, lost = (api.upload(content).json()["media"]["id"] for content in (jpeg(), png()))
+    storage.remove(MediaAsset.objects.get(pk=lost).storage_key)
+    findings, _ = reconcile("--remove")
+
+    assert findings == [
+        f"asset without its file: {lost}",
+        "0 files without a row (0 removed), 1 assets without their file.",
+    ]
+    assert MediaAsset.objects.filter(pk__in=[kept, lost], status="ready").count() == 2
+
+
+def test_a_storage_that_is_away_ends_it(api: ApiClient, settings: Settings, tmp_path: Path) -> None:
+    api.upload(jpeg())
+    (tmp_path / "no folder").touch()
+    settings.MEDIA_ROOT = tmp_path / "no folder"
+
+    with pytest.raises(CommandError, match="storage"):
+        reconcile()

@@ -1,0 +1,216 @@
+"""A file is kept when a scanner has seen the whole of it and flagged nothing; no other answer counts."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from django.core.checks import CheckMessage, run_checks
+from pytest_django import Settings
+
+from config.api.errors import PayloadTooLarge
+from media.clamd import Clamd
+from media.errors import MediaMalwareDetected, MediaScanUnavailable
+from media.scanning import BELIEVED_BYTES, EICAR, SURE_BYTES, Scan, check_limits, scan
+from tests.fakes.clamd import FakeClamd, Limits, Manner
+
+MIB = 1024 * 1024
+CLEAN = Scan("clean", "ClamAV 1.4.3/27654")
+
+Start = Callable[..., FakeClamd]
+
+
+@pytest.fixture
+def start(settings: Settings) -> Iterator[Start]:
+    """Starts a clamd and names it in the settings."""
+    settings.MEDIA_SCANNER = "clamav"
+    with ExitStack() as running:
+
+        def make(**options: object) -> FakeClamd:
+            clamd = running.enter_context(FakeClamd(**options))  # type: ignore[arg-type]
+            settings.CLAMAV_ADDRESS = clamd.address
+            return clamd
+
+        yield make
+
+
+def file_of(folder: Path, size: int, end: bytes = b"") -> Path:
+    """A file of `size` zeros and then `end`."""
+    path = folder / "file"
+    with path.open("wb") as file:
+        file.truncate(size)
+        file.seek(size)
+        file.write(end)
+    return path
+
+
+def nobody_listens() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+def told_by_checks(*, deployment: bool) -> list[CheckMessage]:
+    """What the scanner's system checks say."""
+    said = run_checks(include_deployment_checks=deployment)
+    return [message for message in said if str(message.id).startswith("media.")]
+
+
+def test_without_a_scanner_a_file_is_marked_so_and_nobody_is_asked(settings: Settings, tmp_path: Path) -> None:
+    settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "none", nobody_listens()
+
+    assert scan(file_of(tmp_path, 10)) == Scan("not_scanned", "")
+
+
+@pytest.mark.parametrize("size", [0, 1, SURE_BYTES, 3 * MIB])
+def test_a_clean_file_is_told_with_its_engine(start: Start, tmp_path: Path, size: int) -> None:
+    clamd = start()
+
+    assert scan(file_of(tmp_path, size)) == CLEAN
+    assert clamd.streams[0] == size
+
+
+@pytest.mark.parametrize("size", [0, 3 * MIB])
+def test_malware_is_refused_by_its_name_wherever_it_stands(
+    start: Start, tmp_path: Path, size: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    start()
+
+    with caplog.at_level(logging.WARNING), pytest.raises(MediaMalwareDetected, match="Eicar-Test-Signature"):
+        scan(file_of(tmp_path, size, EICAR))
+    assert "Eicar-Test-Signature" in caplog.text
+
+
+@pytest.mark.parametrize("size", [200_000, 3 * MIB], ids=["soon", "with much still to send"])
+def test_a_file_beyond_the_longest_stream_is_too_large(start: Start, tmp_path: Path, size: int) -> None:
+    start(limits=Limits(stream=100_000))
+
+    with pytest.raises(PayloadTooLarge, match="scanner"):
+        scan(file_of(tmp_path, size))
+
+
+@pytest.mark.parametrize("alert", [True, False], ids=["told", "passed over in silence"])
+@pytest.mark.parametrize("end", [b"", EICAR], ids=["clean", "malware at the end"])
+def test_a_file_beyond_the_largest_file_is_never_clean(start: Start, tmp_path: Path, alert: bool, end: bytes) -> None:
+    start(limits=Limits(file=2 * MIB, alert=alert))
+
+    with pytest.raises(PayloadTooLarge, match="scanner"):
+        scan(file_of(tmp_path, 2 * MIB, end or b"\0"))
+    assert scan(file_of(tmp_path, 2 * MIB)) == CLEAN
+
+
+def test_signatures_without_the_test_file_are_believed_up_to_the_usual_limit(start: Start, tmp_path: Path) -> None:
+    start(knows_eicar=False)
+
+    assert scan(file_of(tmp_path, BELIEVED_BYTES)) == CLEAN
+    with pytest.raises(PayloadTooLarge):
+        scan(file_of(tmp_path, BELIEVED_BYTES + 1))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"",
+        b"OK",
+        b"stream: OK ERROR",
+        b"stream: FOUND",
+        b"stream: Can't allocate memory ERROR",
+        b"UNKNOWN COMMAND",
+        b"220 mail.example.com ESMTP",
+        b"\xff\xfe\x00",
+    ],
+)
+def test_an_answer_that_is_no_verdict_keeps_nothing(start: Start, tmp_path: Path, reply: bytes) -> None:
+    start(replies={"INSTREAM": reply or b" "})
+
+    with pytest.raises(MediaScanUnavailable):
+        scan(file_of(tmp_path, 10))
+
+
+@pytest.mark.parametrize("manner", [Manner.DROP, Manner.ENDLESS])
+@pytest.mark.parametrize("size", [10, 3 * MIB])
+def test_a_scanner_that_breaks_off_keeps_nothing(start: Start, tmp_path: Path, manner: Manner, size: int) -> None:
+    start(manner=manner)
+
+    with pytest.raises(MediaScanUnavailable) as refused:
+        scan(file_of(tmp_path, size))
+    assert refused.value.headers == {"Retry-After": "60"}
+
+
+@pytest.mark.parametrize("address", ["nobody", "127.0.0.1:0x", "127.0.0.1:99999", "[::1", ""])
+def test_a_scanner_that_is_not_there_keeps_nothing(settings: Settings, tmp_path: Path, address: str) -> None:
+    settings.MEDIA_SCANNER = "clamav"
+    settings.CLAMAV_ADDRESS = nobody_listens() if address == "nobody" else address
+
+    with pytest.raises(MediaScanUnavailable):
+        scan(file_of(tmp_path, 10))
+
+
+def test_a_scanner_that_hangs_is_left_when_the_time_is_over(start: Start) -> None:
+    clamd = start(manner=Manner.HANG)
+
+    with pytest.raises(TimeoutError):
+        Clamd(clamd.address, seconds=0.1).scan([b"piece"])
+
+
+def test_a_verdict_before_the_whole_file_is_none(start: Start) -> None:
+    clamd = start(manner=Manner.EARLY)
+
+    with pytest.raises(OSError, match="whole file"):
+        Clamd(clamd.address, seconds=30).scan(bytes(MIB) for _ in range(64))
+
+
+@pytest.mark.parametrize("version", [b"ClamAV 1.4.3", b"clamav-rest 2", b"ClamAV 1.4.3/27654", b"ClamAV " + b"9" * 300])
+def test_the_engine_is_told_as_far_as_it_is_one(start: Start, tmp_path: Path, version: bytes) -> None:
+    start(replies={"VERSION": version})
+
+    engine = scan(file_of(tmp_path, 10)).engine
+    assert engine == (version[:100].decode() if version.startswith(b"ClamAV") else "ClamAV")
+
+
+def test_limits_that_suffice_have_nothing_to_tell(start: Start, settings: Settings) -> None:
+    settings.MEDIA_MAX_BYTES = {"image": MIB, "video": 3 * MIB}
+    start(limits=Limits(stream=3 * MIB, file=3 * MIB))
+
+    assert check_limits() == []
+    assert told_by_checks(deployment=True) == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "named"),
+    [
+        (Limits(stream=3 * MIB - 1), ["StreamMaxLength"]),
+        (Limits(file=3 * MIB - 512), ["MaxFileSize"]),
+        (Limits(file=3 * MIB - 512, alert=True), ["MaxFileSize"]),
+        (Limits(stream=100_000, file=100_000), ["StreamMaxLength", "MaxFileSize"]),
+    ],
+)
+def test_limits_below_the_largest_upload_are_named_before_a_deployment(
+    start: Start, settings: Settings, limits: Limits, named: list[str]
+) -> None:
+    settings.MEDIA_MAX_BYTES = {"image": MIB, "video": 3 * MIB}
+    start(limits=limits)
+
+    told = told_by_checks(deployment=True)
+    assert [message.id for message in told] == ["media.W002"] * len(named)
+    assert [name in message.msg for name, message in zip(named, told, strict=True)] == [True] * len(named)
+    assert told_by_checks(deployment=False) == []
+
+
+def test_a_silent_scanner_is_a_warning_at_the_start(start: Start, settings: Settings) -> None:
+    start()
+    assert told_by_checks(deployment=False) == []
+
+    settings.CLAMAV_ADDRESS = nobody_listens()
+    (warning,) = told_by_checks(deployment=False)
+    assert (warning.id, warning.is_serious()) == ("media.W001", False)
+    assert settings.CLAMAV_ADDRESS in warning.msg
+
+    start(replies={"PING": b"220 mail.example.com"})
+    assert [message.id for message in told_by_checks(deployment=False)] == ["media.W001"]
+
+    settings.MEDIA_SCANNER = "none"
+    assert told_by_checks(deployment=True) == []

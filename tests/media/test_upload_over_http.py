@@ -1,0 +1,167 @@
+"""POST /media through the real web server: bodies that come in chunks, break off, or are too long."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from urllib3.filepost import encode_multipart_formdata
+
+from media.models import MediaAsset
+from tests import factories
+from tests.media.pictures import jpeg, large_jpeg
+from workspaces.models import Workspace
+
+BOUND_SECONDS = 30
+MIB = 1024 * 1024
+
+pytestmark = pytest.mark.django_db(transaction=True)  # the server has connections of its own
+
+
+@dataclass
+class Server:
+    """gunicorn as the service runs it, on the tests' database, with a folder of its own."""
+
+    address: tuple[str, int]
+    folder: Path
+
+    @property
+    def incoming(self) -> list[Path]:
+        return list((self.folder / "incoming").iterdir())
+
+    @property
+    def stored(self) -> list[bytes]:
+        return [path.read_bytes() for path in (self.folder / "storage").rglob("*") if path.is_file()]
+
+
+@pytest.fixture(scope="module")
+def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("service")
+    environment = {**os.environ, "DATA_DIR": str(folder), "DATABASE_URL": database_url(), "REDIS_URL": ""}
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.set_inheritable(True)
+        flags = ["-c", "python:config.gunicorn", "--bind", f"fd://{listener.fileno()}", "--workers", "1"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "config.wsgi:application", *flags],
+            pass_fds=[listener.fileno()],
+            env=environment,
+            cwd=settings.BASE_DIR,
+            stderr=subprocess.DEVNULL,
+        )
+        yield Server(listener.getsockname(), folder)
+        process.terminate()
+        process.wait(BOUND_SECONDS)
+
+
+def database_url() -> str:
+    """The tests' database, for another process."""
+    told = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{told['NAME']}"
+    return f"postgres://{told['USER']}:{told['PASSWORD']}@{told['HOST']}:{told['PORT']}/{told['NAME']}"
+
+
+@pytest.fixture
+def token(workspace: Workspace) -> str:
+    return factories.workspace_key(workspace)
+
+
+def form(content: bytes) -> tuple[bytes, str]:
+    body, kind = encode_multipart_formdata({"alt_text": "A bench", "file": ("bench.jpg", content)})
+    return body, kind
+
+
+def send(server: Server, token: str, body: bytes | Iterable[bytes], kind: str) -> tuple[int, dict[str, Any]]:
+    """Status and JSON; a body that is no bytes goes out in chunks."""
+    client = http.client.HTTPConnection(*server.address, timeout=BOUND_SECONDS)
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": kind}
+    client.request("POST", "/media", body, headers, encode_chunked=not isinstance(body, bytes))
+    answer = client.getresponse()
+    told: dict[str, Any] = json.loads(answer.read())
+    client.close()
+    return answer.status, told
+
+
+def send_raw(server: Server, token: str, framing: str, body: bytes) -> tuple[int, dict[str, Any]]:
+    """Status and JSON of the answer to a body after which the caller sends no more."""
+    head = f"POST /media HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n{framing}\r\n\r\n"
+    with socket.create_connection(server.address, timeout=BOUND_SECONDS) as line:
+        line.sendall(head.encode() + body)
+        line.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: line.recv(65536), b""))
+    status, _, rest = answer.partition(b"\r\n")
+    return int(status.split()[1]), json.loads(rest.partition(b"\r\n\r\n")[2])
+
+
+def chunks_of(body: bytes, size: int = 10_000) -> Iterator[bytes]:
+    yield from (body[start : start + size] for start in range(0, len(body), size))
+
+
+def test_a_form_without_a_length_is_taken(server: Server, token: str) -> None:
+    body, kind = form(jpeg(640, 480))
+    status, told = send(server, token, chunks_of(body), kind)
+
+    assert (status, told["media"]["alt_text"]) == (201, "A bench")
+    assert (jpeg(640, 480) in server.stored, server.incoming) == (True, [])
+
+
+def test_so_is_json(server: Server, token: str) -> None:
+    body = json.dumps({"content_base64": base64.b64encode(jpeg()).decode()}).encode()
+
+    assert send(server, token, chunks_of(body, 100), "application/json")[0] == 201
+
+
+def test_a_picture_over_its_limit_is_stopped_and_the_caller_hears_why(server: Server, token: str) -> None:
+    body, kind = form(large_jpeg(25 * MIB))
+    answers = [send(server, token, body, kind), send(server, token, chunks_of(body, MIB), kind)]
+
+    assert [(status, told["code"]) for status, told in answers] == [(413, "PAYLOAD_TOO_LARGE")] * 2
+    assert (MediaAsset.objects.count(), server.incoming) == (0, [])
+
+
+def test_json_without_a_length_is_bounded_too(server: Server, token: str) -> None:
+    status, told = send(server, token, (b" " * MIB for _ in range(31)), "application/json")
+
+    assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_who_says_that_it_will_be_too_long_need_not_send_it(server: Server, token: str) -> None:
+    framing = "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 700000000"
+    status, told = send_raw(server, token, framing, b"--b\r\n")
+
+    assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_a_caller_that_hangs_up_leaves_nothing(server: Server, token: str) -> None:
+    body, kind = form(jpeg(640, 480))
+    half = body[: len(body) // 2]
+    in_chunks = f"{len(half):x}\r\n".encode() + half + b"\r\n"
+    answers = [
+        send_raw(server, token, f"Content-Type: {kind}\r\nContent-Length: {len(body)}", half),
+        send_raw(server, token, f"Content-Type: {kind}\r\nTransfer-Encoding: chunked", in_chunks),
+        send_raw(server, token, f"Content-Type: {kind}\r\nTransfer-Encoding: chunked", b"nonsense\r\n"),
+        send_raw(
+            server, token, f"Content-Type: application/json\r\nContent-Length: {len(body)}", b'{"content_base64":'
+        ),
+    ]
+
+    assert [(status, told["code"]) for status, told in answers] == [(400, "MALFORMED_REQUEST")] * 4
+    assert (MediaAsset.objects.count(), server.incoming) == (0, [])
+
+
+def test_a_caller_without_a_token_hears_so_whatever_it_sends(server: Server) -> None:
+    body, kind = form(jpeg() + bytes(5 * MIB))
+
+    assert send(server, "sps_key_wrong", body, kind)[0] == 401

@@ -1,0 +1,173 @@
+"""POST /media with a source_url: the service fetches the file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from config.db.ids import new_id
+from media.models import MediaAsset
+from tests.config.outbound_servers import closed_port
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.fakes.http_server import DROPPED, Answer, LoopbackServer, RawAnswer, ReceivedRequest
+from tests.media.pictures import jpeg, large_jpeg
+from workspaces.models import Workspace
+
+Stored = Callable[[], list[bytes]]
+CUT = RawAnswer([b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", jpeg()])
+
+
+class FileServer(LoopbackServer):
+    """Answers each path with what `answers` holds for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: dict[str, Answer | RawAnswer] = {}
+
+    def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
+        return self.answers.get(request.path, Answer(404, b"<p>Nothing here</p>"))
+
+    def redirect(self, path: str, place: str, status: int = 302) -> None:
+        self.answers[path] = Answer(status, b"<a>It is elsewhere</a>" * 50, {"Location": place})
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[FileServer]:
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
+    with FileServer() as server:
+        server.answers["/bench.jpg"] = Answer(200, jpeg(), {"Content-Type": "text/html"})
+        yield server
+
+
+def fetch(api: ApiClient, url: str, *, key: str = "", **fields: Any) -> Any:
+    return api.post("/media", {"source_url": url, **fields}, **({"idempotency_key": key} if key else {}))
+
+
+def refusal(answer: Any) -> str:
+    """The code of the one thing that is wrong with the address."""
+    [detail] = assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]
+    assert detail["field"] == "source_url"
+    return str(detail["code"])
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_behind(incoming: Path) -> Any:
+    yield
+    assert list(incoming.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "named", "shown"),
+    [
+        ("/bench.jpg", {}, "bench.jpg"),
+        ("/bench.jpg?size=large", {}, "bench.jpg"),
+        ("/B%C3%A4nke%2Fbench.jpg", {}, "bench.jpg"),
+        ("/", {}, "upload.jpg"),
+        ("/bench.jpg", {"filename": "seat.jpg"}, "seat.jpg"),
+    ],
+)
+def test_the_file_is_fetched_and_kept(
+    api: ApiClient, server: FileServer, stored: Stored, path: str, named: dict[str, str], shown: str
+) -> None:
+    server.answers["/"] = server.answers["/B%C3%A4nke%2Fbench.jpg"] = server.answers["/bench.jpg"]
+    answer = fetch(api, server.url + path, **named)
+
+    media = answer.json()["media"]
+    assert (answer.status_code, media["filename"], media["mime_type"]) == (201, shown, "image/jpeg")
+    assert stored() == [jpeg()]
+
+
+def test_redirects_are_followed_three_times(api: ApiClient, server: FileServer, stored: Stored) -> None:
+    for number, status in enumerate((301, 307, 302, 303)):
+        server.redirect(f"/{number}", f"{server.url}/{number + 1}#top", status)
+    server.redirect("/3", "bench.jpg")
+
+    assert refusal(fetch(api, f"{server.url}/0")) == "too_many_redirects"
+    assert fetch(api, f"{server.url}/1").status_code == 201
+    assert stored() == [jpeg()]
+
+
+@pytest.mark.parametrize(
+    "place", ["http://10.0.0.1/bench.jpg", "file:///etc/passwd", "https://user@a.example/b.jpg", "http://[::1/"]
+)
+def test_a_redirect_is_checked_as_the_first_address_is(api: ApiClient, server: FileServer, place: str) -> None:
+    server.redirect("/away", place)
+
+    assert refusal(fetch(api, f"{server.url}/away")) == "not_allowed"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (Answer(404), "unexpected_status"),
+        (Answer(206, jpeg()), "unexpected_status"),
+        (Answer(204), "unexpected_status"),
+        (Answer(302), "unexpected_status"),
+        (DROPPED, "no_answer"),
+        (CUT, "no_answer"),
+    ],
+)
+def test_what_is_no_whole_file_is_refused(
+    api: ApiClient, server: FileServer, answer: Answer | RawAnswer, code: str
+) -> None:
+    server.answers["/bench.jpg"] = answer
+
+    assert refusal(fetch(api, f"{server.url}/bench.jpg")) == code
+    assert not MediaAsset.objects.exists()
+
+
+def test_where_nobody_listens_there_is_no_file(api: ApiClient, server: FileServer) -> None:
+    assert refusal(fetch(api, f"http://127.0.0.1:{closed_port()}/bench.jpg")) == "unreachable"
+
+
+def test_the_loopback_is_no_public_address(api: ApiClient, server: FileServer, settings: Settings) -> None:
+    settings.OUTBOUND_ALLOW_LOOPBACK = False
+
+    assert refusal(fetch(api, f"{server.url}/bench.jpg")) == "not_allowed"
+    assert server.requests == ()
+
+
+def test_it_is_stopped_when_it_is_too_large(api: ApiClient, server: FileServer, settings: Settings) -> None:
+    settings.MEDIA_MAX_BYTES = {"image": 200_000, "video": 400_000, "document": 10}
+    server.answers["/picture"] = Answer(200, large_jpeg(300_000))
+    server.answers["/unknown"] = Answer(200, bytes(500_000))
+
+    for path in ("/picture", "/unknown"):
+        assert_envelope(fetch(api, server.url + path), 413, "PAYLOAD_TOO_LARGE")
+
+
+def test_the_bytes_decide_here_too(api: ApiClient, server: FileServer) -> None:
+    server.answers["/bench.jpg"] = Answer(200, b"<html>", {"Content-Type": "image/jpeg"})
+
+    assert_envelope(fetch(api, f"{server.url}/bench.jpg"), 422, "MEDIA_TYPE_NOT_ALLOWED")
+
+
+def test_a_dry_run_fetches_and_keeps_nothing(api: ApiClient, server: FileServer, stored: Stored) -> None:
+    url = f"{server.url}/bench.jpg"
+    body = fetch(api, url, dry_run=True).json()
+
+    assert (body["request"]["source_url"], body["would_create"]["mime_type"]) == (url, "image/jpeg")
+    assert (len(server.requests), stored()) == (1, [])
+
+
+def test_nothing_is_fetched_for_a_workspace_that_is_not_the_callers(
+    api: ApiClient, workspace: Workspace, server: FileServer
+) -> None:
+    foreign = fetch(api, f"{server.url}/bench.jpg", workspace_id=new_id("wrk"))
+    Workspace.objects.filter(pk=workspace.pk).update(status="paused")
+    paused = fetch(api, f"{server.url}/bench.jpg")
+
+    assert [answer.json()["code"] for answer in (foreign, paused)] == ["VALIDATION_FAILED", "WORKSPACE_PAUSED"]
+    assert server.requests == ()
+
+
+def test_a_repeat_with_the_key_fetches_nothing(api: ApiClient, server: FileServer) -> None:
+    answers = [fetch(api, f"{server.url}/bench.jpg", key="1") for _ in range(2)]
+
+    assert len({answer.json()["media"]["id"] for answer in answers}) == 1
+    assert len(server.requests) == 1

@@ -1,0 +1,122 @@
+"""Turns at an account: targets wait for theirs instead of failing for haste."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.errors import RateLimited
+from accounts.platforms.types import Content, Pace, Published
+from posts.models import PostTarget
+from posts.publishing.duty import publish_due
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory
+from tests.posts.rows import NOON, create, publish_rounds, read, the_target
+from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from workspaces.models import Workspace
+
+
+@pytest.fixture
+def paced(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> type[ScriptedPlatform]:
+    """The scripted platform takes two posts at once, then one each ten seconds."""
+    monkeypatch.setattr(scripted, "capabilities", replace(scripted.capabilities, pace=Pace(seconds=10, burst=2)))
+    return scripted
+
+
+def test_what_is_due_at_once_goes_out_at_the_accounts_pace(
+    api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
+) -> None:
+    groups = [create(api, telegram_account, text=f"Number {number}") for number in range(5)]
+
+    publish_due()
+    waiting = [read(api, group)["targets"][0] for group in groups]
+    assert [target["status"] for target in waiting] == ["published", "published", "pending", "pending", "pending"]
+    assert [target["next_attempt_at"] for target in waiting[2:]] == [
+        "2027-03-10T12:00:10Z",
+        "2027-03-10T12:00:20Z",
+        "2027-03-10T12:00:30Z",
+    ]
+
+    publish_rounds(clock)
+    targets = [the_target(group) for group in groups]
+    assert [target.published_at for target in targets] == [NOON + timedelta(seconds=s) for s in (0, 0, 10, 20, 30)]
+    assert {target.attempts for target in targets} == {1}
+
+
+def test_a_turn_that_was_not_used_comes_back(
+    api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
+) -> None:
+    for number in range(2):
+        create(api, telegram_account, text=f"Number {number}")
+    publish_due()
+    clock.shift(20)
+
+    for number in range(2, 4):
+        create(api, telegram_account, text=f"Number {number}")
+    publish_due()
+
+    assert len(paced.sent) == 4
+
+
+def test_another_account_is_not_held_up(
+    api: ApiClient,
+    workspace: Workspace,
+    telegram_account: ConnectedAccount,
+    paced: type[ScriptedPlatform],
+    clock: Any,
+) -> None:
+    for number in range(4):
+        create(api, telegram_account, text=f"Number {number}")
+    other = create(api, AccountFactory(workspace=workspace, platform="telegram", sandbox=False))
+
+    publish_due()
+
+    assert read(api, other)["status"] == "published"
+
+
+def test_what_waits_for_its_turn_can_still_be_cancelled(
+    api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
+) -> None:
+    at = "2027-03-10T12:00:30Z"
+    groups = [create(api, telegram_account, text=f"Number {number}", scheduled_at=at) for number in range(3)]
+    clock.move_to(at)
+    publish_due()
+
+    assert api.delete(f"/posts/{groups[2]['id']}").status_code == 200
+    publish_rounds(clock)
+
+    assert (read(api, groups[2])["status"], len(paced.sent)) == ("cancelled", 2)
+
+
+def test_a_rate_limit_holds_back_the_whole_account(
+    api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
+) -> None:
+    def limited(content: Content) -> Published:
+        paced.send = staticmethod(publish_it)
+        raise RateLimited("Slower.", retry_after=120)
+
+    paced.send = staticmethod(limited)
+    first = create(api, telegram_account, text="Number 0")
+    publish_due()
+    second = create(api, telegram_account, text="Number 1")
+    publish_due()
+
+    assert the_target(second).due_at == NOON + timedelta(seconds=120)
+    publish_rounds(clock)
+    assert [read(api, group)["status"] for group in (first, second)] == ["published", "published"]
+    assert PostTarget.objects.filter(attempts__gt=2).count() == 0
+
+
+def test_the_simulator_has_no_pace(
+    api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
+) -> None:
+    for number in range(4):
+        create(api, telegram_account, text=f"Number {number}", sandbox=True)
+
+    publish_due()
+
+    assert PostTarget.objects.filter(status="published").count() == 4

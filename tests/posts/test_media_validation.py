@@ -1,0 +1,174 @@
+"""What each platform would say of a post's media, and of a text that goes out as their caption."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.platforms.registry import platform
+from media.models import MediaAsset
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory, MediaAssetFactory
+from tests.posts.calls import batch, confirm
+from tests.posts.rows import body_for, create
+from workspaces.models import Workspace
+
+IMAGE: dict[str, Any] = {}
+PNG = {"mime_type": "image/png"}
+GIF = {"kind": "gif", "mime_type": "image/gif"}
+VIDEO = {"kind": "video", "mime_type": "video/mp4", "size_bytes": 5_000_000, "duration_ms": 20_000, "alt_text": ""}
+PDF = {"kind": "document", "mime_type": "application/pdf", "width": None, "height": None}
+UNTOLD = {"alt_text": ""}
+
+
+def body_with(workspace: Workspace, name: str, *assets: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """The body of a post to a sandbox account at this platform, with new assets of these properties."""
+    media = [{"media_id": MediaAssetFactory(workspace=workspace, **asset).id} for asset in assets]
+    return body_for(AccountFactory(workspace=workspace, platform=name), media=media, **fields)
+
+
+def check(api: ApiClient, body: dict[str, Any]) -> dict[str, Any]:
+    """The validation's only target."""
+    answer = api.post("/posts/validate", body)
+    assert answer.status_code == 200, answer.content
+    assert answer.json()["valid"] == all(target["valid"] for target in answer.json()["targets"])
+    return dict(answer.json()["targets"][0])
+
+
+@pytest.mark.parametrize(
+    ("name", "assets"),
+    [
+        ("bluesky", [IMAGE] * 4),
+        ("mastodon", [PNG, IMAGE]),
+        ("instagram", [IMAGE, VIDEO, IMAGE]),
+        ("discord", [VIDEO, IMAGE, PNG]),
+        ("x", [VIDEO]),
+        ("youtube", [VIDEO]),
+        ("tiktok", [IMAGE] * 20),
+    ],
+)
+def test_media_that_the_platform_takes_are_valid(
+    api: ApiClient, workspace: Workspace, name: str, assets: list[dict[str, Any]]
+) -> None:
+    target = check(api, body_with(workspace, name, *assets))
+
+    assert (target["valid"], target["issues"]) == (True, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "assets", "issues"),
+    [
+        ("mastodon", [IMAGE] * 5, [("MEDIA_TOO_MANY", "media")]),
+        ("mastodon", [IMAGE, VIDEO], [("MEDIA_MIXED", "media")]),
+        ("mastodon", [{"width": 8000, "height": 5000}], [("MEDIA_TOO_MANY_PIXELS", "media[0]")]),
+        ("instagram", [IMAGE, PNG], [("MEDIA_TYPE_NOT_TAKEN", "media[1]")]),
+        ("instagram", [], [("MEDIA_REQUIRED", "media")]),
+        ("youtube", [IMAGE], [("MEDIA_KIND_NOT_TAKEN", "media[0]")]),
+        ("x", [{**VIDEO, "duration_ms": 141_000}], [("MEDIA_TOO_LONG", "media[0]")]),
+        ("x", [VIDEO, VIDEO], [("MEDIA_TOO_MANY", "media")]),
+        ("slack", [IMAGE, PDF], [("MEDIA_KIND_NOT_TAKEN", "media[0]"), ("MEDIA_KIND_NOT_TAKEN", "media[1]")]),
+        ("x", [IMAGE, {"size_bytes": 6_000_000}], [("MEDIA_TOO_LARGE", "media[1]")]),
+    ],
+)
+def test_media_that_it_does_not_take_are_named_with_what_would_do(
+    api: ApiClient, workspace: Workspace, name: str, assets: list[dict[str, Any]], issues: list[tuple[str, str]]
+) -> None:
+    body = body_with(workspace, name, *assets)
+
+    target = check(api, body)
+
+    assert target["valid"] is False
+    assert [(issue["code"], issue["field"]) for issue in target["issues"]] == issues
+    for issue in target["issues"]:
+        assert issue["repair_hint"]["action"] in ("convert_media", "remove_media", "add_media")
+        assert (issue["repair_hint"]["field"], bool(issue["repair_hint"]["explanation"])) == (issue["field"], True)
+    assert assert_envelope(api.post("/posts", body), 422, "CONTENT_INVALID")["details"] == target["issues"]
+
+
+def test_each_target_is_judged_by_its_own_platform(api: ApiClient, workspace: Workspace) -> None:
+    body = body_with(workspace, "discord", *[PNG] * 5)
+    body["targets"] += body_for(AccountFactory(workspace=workspace, platform="mastodon"))["targets"]
+
+    told = api.post("/posts/validate", body).json()
+
+    assert [target["valid"] for target in told["targets"]] == [True, False]
+    assert [issue["code"] for issue in told["targets"][1]["issues"]] == ["MEDIA_TOO_MANY"]
+
+
+def test_the_refusal_of_a_batch_names_the_post(api: ApiClient, workspace: Workspace) -> None:
+    fits, wrong = body_with(workspace, "instagram", IMAGE), body_with(workspace, "instagram", IMAGE, PNG)
+
+    [issue] = assert_envelope(batch(api, fits, wrong), 422, "CONTENT_INVALID")["details"]
+
+    assert (issue["field"], issue["repair_hint"]["field"]) == ("posts[1].media[1]", "posts[1].media[1]")
+
+
+def test_a_draft_may_hold_media_that_do_not_fit_until_it_is_released(api: ApiClient, workspace: Workspace) -> None:
+    body = body_with(workspace, "youtube", IMAGE, draft=True)
+    group = api.post("/posts", body).json()["post_group"]
+
+    [issue] = assert_envelope(confirm(api, group), 422, "CONTENT_INVALID")["details"]
+
+    assert (issue["code"], issue["field"]) == ("MEDIA_KIND_NOT_TAKEN", "media[0]")
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["the asset's", "the post's"])
+def test_an_alt_text_that_is_too_long_comes_with_one_that_fits(api: ApiClient, workspace: Workspace, own: bool) -> None:
+    body = body_with(workspace, "mastodon", {"alt_text": "A bench in the sun. " * 100} if own else IMAGE)
+    if not own:
+        body["media"][0]["alt_text"] = "A bench in the sun. " * 100
+    [issue] = check(api, body)["issues"]
+    assert (issue["code"], issue["field"], issue["auto_fixable"]) == ("ALT_TEXT_TOO_LONG", "media[0].alt_text", True)
+    assert (issue["repair_hint"]["action"], issue["repair_hint"]["field"]) == ("replace_text", "media[0].alt_text")
+
+    body["media"][0]["alt_text"] = issue["repair_hint"]["value"]
+
+    assert check(api, body)["issues"] == []
+    assert 1400 < len(issue["repair_hint"]["value"]) <= 1500
+
+
+def test_a_missing_alt_text_is_a_warning_and_stops_nothing(api: ApiClient, workspace: Workspace) -> None:
+    body = body_with(workspace, "mastodon", IMAGE, UNTOLD)
+
+    target = check(api, body)
+
+    assert [(issue["code"], issue["severity"], issue["field"]) for issue in target["issues"]] == [
+        ("ALT_TEXT_MISSING", "warning", "media[1].alt_text")
+    ]
+    assert (target["valid"], api.post("/posts", body).status_code) == (True, 201)
+
+
+def test_a_caption_is_held_to_its_own_limit_and_comes_with_one_that_fits(api: ApiClient, workspace: Workspace) -> None:
+    rules = platform("telegram").capabilities.text
+    body = body_with(workspace, "telegram", IMAGE, text="Grüße aus der Werkstatt 😀 " * 60)
+    assert rules.max_length_with_media == 1024
+    assert check(api, {**body, "media": []})["text_limit"] == rules.max_length == 4096
+
+    target = check(api, body)
+    [issue] = target["issues"]
+
+    assert (target["text_limit"], target["text_length"], target["valid"]) == (1024, rules.count(body["text"]), False)
+    assert (issue["code"], issue["field"]) == ("TEXT_TOO_LONG", "targets[0].text")
+    assert issue["message"].endswith("takes 1024 beside media.")
+    body["targets"][0]["text"] = issue["repair_hint"]["value"]
+    repaired = check(api, body)
+    assert (repaired["valid"], repaired["text_length"] <= 1024) == (True, True)
+    assert len(issue["repair_hint"]["value"]) > 900
+
+
+def test_an_edit_is_judged_as_a_whole(api: ApiClient, workspace: Workspace, clock: Any) -> None:
+    body = body_with(workspace, "mastodon", IMAGE, scheduled_at="2027-03-11T12:00:00Z")
+    group = api.post("/posts", body).json()["post_group"]
+    video: MediaAsset = MediaAssetFactory(workspace=workspace, **VIDEO)
+    youtube = AccountFactory(workspace=workspace, platform="youtube")
+
+    for changes, code in (
+        ({"media": [*body["media"], {"media_id": video.id}]}, "MEDIA_MIXED"),
+        ({"targets": body_for(youtube)["targets"]}, "MEDIA_KIND_NOT_TAKEN"),
+        ({"text": "", "media": []}, "TEXT_REQUIRED"),
+    ):
+        answer = api.request("PATCH", f"/posts/{group['id']}", changes)
+        assert [issue["code"] for issue in assert_envelope(answer, 422, "CONTENT_INVALID")["details"]] == [code]
+    assert create(api, youtube, media=[{"media_id": video.id}])["media"] == [{"media_id": video.id}]
