@@ -42,4 +42,4 @@ def as_api_error(error: platform_errors.PlatformError) -> ApiError:
         return CredentialsRejected(error.message, suggested_action=error.suggested_action)
     if isinstance(error, platform_errors.ConnectionUnavailable):
         return ConnectionUnavailable(error.message)
-    return PlatformFault(error.message, suggested_action=error.suggested_action)
+    return PlatformFault(error.message)

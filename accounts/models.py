@@ -1,10 +1,11 @@
-"""Connected accounts."""
+"""Connected accounts, and the connections by OAuth that are under way."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from accounts.platforms.types import Grant
+from config.api.caller import Caller
 from config.db.encryption import EncryptedJSONField
 from config.db.ids import PrefixedIdField
 from config.db.models import TimestampedModel
@@ -14,8 +15,9 @@ from workspaces.models import Workspace
 class ConnectedAccount(TimestampedModel):
     """A workspace's account at a platform. `credentials` and `tokens` are sealed at rest and bound to this row.
 
-    `refresh_lease_until` is held by the one worker that renews the tokens; `paced_until` is when the turns that were
-    given out end (services/pace.py).
+    `refresh_lease_until` is held by the one worker that renews the tokens, `refresh_at` is when they are next renewed
+    ahead of their end (services/ahead.py). `paced_until` is when the turns that were given out end, `held_until` the
+    pause that the platform asked for (services/pace.py).
     """
 
     class Status(models.TextChoices):
@@ -43,7 +45,10 @@ class ConnectedAccount(TimestampedModel):
     tokens = EncryptedJSONField(null=True)
     token_expires_at = models.DateTimeField(null=True)
     refresh_lease_until = models.DateTimeField(null=True)
+    refresh_at = models.DateTimeField(null=True)
+    refresh_failures = models.PositiveSmallIntegerField(default=0)
     paced_until = models.DateTimeField(null=True)
+    held_until = models.DateTimeField(null=True)
     last_checked_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -53,6 +58,13 @@ class ConnectedAccount(TimestampedModel):
                 condition=models.Q(status__in=["active", "needs_reauth", "disconnected"]), name="account_status_known"
             ),
         ]
+        indexes = [
+            models.Index(
+                fields=["refresh_at"],
+                condition=models.Q(status="active", refresh_at__isnull=False),
+                name="account_refresh_due",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.platform} {self.handle} ({self.id})"
@@ -60,3 +72,35 @@ class ConnectedAccount(TimestampedModel):
     def grant(self) -> Grant:
         """What opens the account. Raises SealedValueError when no key opens it."""
         return Grant(self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at)
+
+
+class ConnectionAttempt(TimestampedModel):
+    """A connection by OAuth that somebody began; it is open until `expires_at`, and its row is purged then.
+
+    Of the state and the code only SHA-256 digests stand in the clear. Three values are sealed: `begun` {state,
+    authorization_url}, for a repeat of the call that began it; `kept`, what the platform's exchange needs; `opened`, the
+    connections that the exchange gave, until one is attached or, of several, until the end. `used_at` is set when the
+    exchange begins, which happens once.
+    """
+
+    id = PrefixedIdField("con")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    actor_kind = models.CharField(max_length=10)
+    actor_id = models.CharField(max_length=30)
+    platform = models.CharField(max_length=20)
+    state_sha256 = models.CharField(max_length=64, unique=True)
+    redirect_uri = models.CharField(max_length=2048)
+    begun = EncryptedJSONField(null=True)
+    kept = EncryptedJSONField(null=True)
+    opened = EncryptedJSONField(null=True)
+    code_sha256 = models.CharField(max_length=64, blank=True)
+    used_at = models.DateTimeField(null=True)
+    account = models.ForeignKey(ConnectedAccount, on_delete=models.CASCADE, null=True, related_name="+")
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.platform} by {self.actor_kind} {self.actor_id} ({self.id})"
+
+    def was_begun_by(self, caller: Caller) -> bool:
+        """Whether it is this caller's own: the same key, agent or person."""
+        return (self.actor_kind, self.actor_id) == (caller.kind, caller.actor_id)

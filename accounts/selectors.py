@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from accounts.models import ConnectedAccount
+from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import platforms
+from agents.models import Agent, ApiKey
 from billing.plans import billing_capabilities
 from config.api.caller import Caller, absent, require
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
+from workspaces.models import User
 
 
 def accounts_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ConnectedAccount]:
@@ -27,6 +29,17 @@ def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> C
         raise absent(None, "account")
     require(caller, account.workspace_id, scope, write=write, noun="account")
     return account
+
+
+def who_began(attempt: ConnectionAttempt) -> str:
+    """Who asked for the connection, as a person knows them: an agent's, a key's or a person's name."""
+    if attempt.actor_kind == "agent":
+        name = Agent.objects.filter(pk=attempt.actor_id).values_list("name", flat=True).first()
+        return f"the agent “{name}”"
+    if attempt.actor_kind == "api_key":
+        key = ApiKey.objects.filter(pk=attempt.actor_id).first()
+        return f"the API key “{key.name}” ({key.prefix}…)" if key else "an API key"
+    return str(User.objects.filter(pk=attempt.actor_id).first() or "a person")
 
 
 def service_capabilities() -> dict[str, Any]:

@@ -14,7 +14,7 @@ from accounts.platforms.registry import PLATFORMS
 from accounts.platforms.types import Capabilities
 from config.api import fields
 from config.api.operation import WriteBody, WriteQuery
-from config.api.serializers import PageQuery, RepairHintSerializer, page_of, preview_of
+from config.api.serializers import PageQuery, RepairHintSerializer, one_of, page_of, preview_of
 
 JSON_SCHEMA = {"type": "object", "description": "A JSON Schema.", "additionalProperties": True}
 
@@ -65,7 +65,7 @@ class AccountsQuery(PageQuery):
 
 @extend_schema_field({"type": "object", "additionalProperties": True, "description": "As the credentials_schema says."})
 class CredentialsField(serializers.JSONField):
-    """An object of secrets; its own schema is the platform's."""
+    """An object of secrets, or of what has to be known before a grant; its own schema is the platform's."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
@@ -82,11 +82,49 @@ class ConnectSerializer(WriteBody):
     credentials = CredentialsField(required=False, write_only=True)
 
 
+class AuthorizationSerializer(serializers.Serializer):
+    """A connection by OAuth that was begun: the owner of the account grants access at `authorization_url`."""
+
+    authorization_url = serializers.CharField(
+        allow_null=True, help_text="Open it in a browser. Null in a replay once it can no longer be used."
+    )
+    state = serializers.CharField(
+        allow_null=True, help_text="Comes back with the platform's code; good once. Null as `authorization_url`."
+    )
+    expires_at = serializers.DateTimeField(help_text="When the state runs out, ten minutes after the beginning.")
+
+
+ConnectAnswer = one_of("ConnectAnswer", AccountEnvelope, AuthorizationSerializer)
+
+
+class ConnectionChoiceSerializer(serializers.Serializer):
+    """An account that the grant opens."""
+
+    external_id = serializers.CharField(help_text="Give it as `choice`.")
+    handle = serializers.CharField()
+    display_name = serializers.CharField()
+    avatar_url = serializers.CharField()
+    profile_url = serializers.CharField()
+
+
+class ConnectionChoicesSerializer(serializers.Serializer):
+    """The grant opens several accounts, and none is attached yet: call again with the same state and code and a choice."""
+
+    choices = ConnectionChoiceSerializer(many=True)
+    expires_at = serializers.DateTimeField(help_text="Until then each of them can be attached, one by a call.")
+
+
+CompleteConnectionAnswer = one_of("CompleteConnectionAnswer", AccountEnvelope, ConnectionChoicesSerializer)
+
+
 class OAuthCallbackQuery(WriteQuery):
     """What the platform gave the browser to bring back."""
 
     state = fields.Text(max_length=2048)
     code = fields.Text(max_length=8192)
+    choice = fields.Text(
+        max_length=255, required=False, help_text="The `external_id` of the account, where the grant opens several."
+    )
 
 
 class ConnectRequestShown(ConnectSerializer):

@@ -1,9 +1,10 @@
-"""Routes of connected accounts and capabilities."""
+"""Routes of connected accounts and capabilities, and the pages of connecting."""
 
 from __future__ import annotations
 
 from django.urls import path
 
+from accounts import dashboard
 from accounts.views import AccountViewSet, CapabilitiesViewSet, OAuthCallbackViewSet
 
 urlpatterns = [
@@ -13,5 +14,7 @@ urlpatterns = [
     path("accounts/<str:account_id>", AccountViewSet.as_view({"delete": "destroy"})),
     path("accounts/<str:account_id>/status", AccountViewSet.as_view({"get": "status"})),
     path("accounts/<str:account_id>/capabilities", AccountViewSet.as_view({"get": "capabilities"})),
+    path("dashboard/connect", dashboard.begin, name="connect-begin"),
+    path("dashboard/connect/callback", dashboard.callback, name="connect-callback"),
     path("capabilities", CapabilitiesViewSet.as_view({"get": "retrieve"})),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from accounts import selectors, services
 from accounts.platforms.registry import platform
 from accounts.serializers import (
@@ -9,36 +11,54 @@ from accounts.serializers import (
     AccountEnvelope,
     AccountPage,
     AccountsQuery,
+    CompleteConnectionAnswer,
     CompleteConnectionPreview,
+    ConnectAnswer,
     ConnectPreview,
     ConnectSerializer,
     DisconnectPreview,
     OAuthCallbackQuery,
     ServiceCapabilitiesSerializer,
 )
+from config.api.models import IdempotencyRecord
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
+
+
+def _connected_before(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+    """What a repeat of the call is shown: the account as it was then, or the address as long as it can be used."""
+    kept: dict[str, Any] = record.body or {}
+    return kept if "account" in kept else {**services.begun_again(attempt_id=record.resource_id), **kept}
 
 
 class AccountViewSet(OperationViewSet):
     @operation(
         "accounts.connect",
         summary="Connect an account",
+        description="By credentials the account is connected at once. By OAuth the answer says where its owner grants "
+        "access; the connection is completed in the browser that comes back, or by GET /accounts/oauth/callback.",
         scope="accounts.write",
         body=ConnectSerializer,
-        responses={200: AccountEnvelope},
+        responses={200: ConnectAnswer},
         preview=ConnectPreview,
         idempotent="lease",
+        replay=_connected_before,
         errors=("CREDENTIALS_REJECTED", "CONNECTION_UNAVAILABLE", "PLATFORM_ERROR"),
     )
     def connect(self, call: Call) -> Reply | Preview:
         given = {**call.data, "platform_name": call.data["platform"]}
         del given["platform"]
-        account = services.connect_account(caller=call.caller, dry_run=call.dry_run, **given)
+        made = services.connect_account(caller=call.caller, dry_run=call.dry_run, **given)
+        if isinstance(made, services.Begun):
+            begun = {name: getattr(made, name) for name in ("authorization_url", "state", "expires_at")}
+            kept = {"expires_at": ConnectAnswer(begun).data["expires_at"]}  # the rest is sealed with the attempt
+            return Reply(begun, resource_id=made.attempt_id, kept=kept)
         if call.dry_run:
-            return Preview(call.data, account, "would_create", unchecked=["credentials"])
-        return Reply({"account": account}, resource_id=account.id)
+            unchecked = "authorization" if made.method == made.Method.OAUTH else "credentials"
+            return Preview(call.data, made, "would_create", unchecked=[unchecked])
+        answer = {"account": made}
+        return Reply(answer, resource_id=made.id, kept=ConnectAnswer(answer).data)
 
     @operation(
         "accounts.list",
@@ -92,18 +112,23 @@ class OAuthCallbackViewSet(OperationViewSet):
     @operation(
         "accounts.complete_connection",
         summary="Complete a connection that was granted at the platform",
+        description="For whoever began it, with the state and the platform's code. Where the grant opens several accounts, "
+        "the answer lists them as choices, and the same call with a `choice` attaches one.",
         scope="accounts.write",
         query=OAuthCallbackQuery,
-        responses={200: AccountEnvelope},
+        responses={200: CompleteConnectionAnswer},
         preview=CompleteConnectionPreview,
         idempotent="lease",
-        errors=("OAUTH_STATE_INVALID", "CONNECTION_UNAVAILABLE", "PLATFORM_ERROR"),
+        errors=("OAUTH_STATE_INVALID", "CREDENTIALS_REJECTED", "CONNECTION_UNAVAILABLE", "PLATFORM_ERROR"),
     )
     def complete(self, call: Call) -> Reply | Preview:
-        account = services.complete_connection(caller=call.caller, dry_run=call.dry_run, **call.query)
+        made = services.complete_connection(caller=call.caller, dry_run=call.dry_run, **call.query)
+        if isinstance(made, services.Choices):
+            choices = {"choices": made.identities, "expires_at": made.expires_at}
+            return Reply(choices, resource_id=made.attempt_id)
         if call.dry_run:
-            return Preview({}, account, "would_create", unchecked=["code"])
-        return Reply({"account": account}, resource_id=account.id)
+            return Preview({}, made, "would_create", unchecked=["code"])
+        return Reply({"account": made}, resource_id=made.id)
 
 
 class CapabilitiesViewSet(OperationViewSet):

@@ -1,10 +1,19 @@
-"""The operators' view of the books: read only, since money moves through services alone."""
+"""The operators' view of the books and of the payment processor: read only, since money moves through services alone."""
 
 from __future__ import annotations
 
 from django.contrib import admin
 
-from billing.models import DayCounter, LedgerEntry, MonthCounter, ProcessorEvent, UsageTotal
+from billing.models import (
+    BillingAlarm,
+    DayCounter,
+    LedgerEntry,
+    MonthCounter,
+    ProcessorEvent,
+    Subscription,
+    UsageReport,
+    UsageTotal,
+)
 from config.api.admin import ReadOnlyAdmin
 
 
@@ -39,7 +48,54 @@ class UsageTotalAdmin(ReadOnlyAdmin):
 
 @admin.register(ProcessorEvent)
 class ProcessorEventAdmin(ReadOnlyAdmin):
-    list_display = ("event_id", "type", "received_at", "processed_at")
+    list_display = ("event_id", "type", "outcome", "attempts", "received_at", "processed_at", "due_at")
+    list_filter = ("outcome",)
     ordering = ("-received_at",)
     search_fields = ("=event_id", "=type")
     exclude = ("payload",)  # it may name people
+
+
+@admin.register(Subscription)
+class SubscriptionAdmin(ReadOnlyAdmin):
+    list_display = (
+        "workspace_id",
+        "plan",
+        "status",
+        "status_since",
+        "current_period_end",
+        "customer_id",
+        "subscription_id",
+        "updated_at",
+        "closed_at",
+    )
+    list_filter = ("status", "plan")
+    ordering = ("workspace_id",)
+    search_fields = ("=workspace_id", "=customer_id", "=subscription_id")
+
+
+@admin.register(UsageReport)
+class UsageReportAdmin(ReadOnlyAdmin):
+    list_display = (
+        "entry_id",
+        "workspace_id",
+        "month",
+        "cents",
+        "status",
+        "settled_at",
+        "sent_at",
+        "attempts",
+        "unknown_since",
+        "due_at",
+        "last_error",
+    )
+    list_filter = ("status",)
+    ordering = ("-entry_id",)
+    search_fields = ("=entry_id", "=workspace_id", "=customer_id")
+
+
+@admin.register(BillingAlarm)
+class BillingAlarmAdmin(ReadOnlyAdmin):
+    list_display = ("kind", "subject", "detail", "first_seen_at", "last_seen_at", "resolved_at")
+    list_filter = ("kind", ("resolved_at", admin.EmptyFieldListFilter))
+    ordering = ("-last_seen_at",)
+    search_fields = ("=subject",)

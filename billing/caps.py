@@ -12,7 +12,12 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from django.utils import timezone
 
-from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
+from billing.errors import (
+    PaymentMethodRequired,
+    PostsPerDayCapExceeded,
+    SocialUrlPostCapExceeded,
+    SpendCapExceeded,
+)
 from billing.models import LedgerEntry, MonthCounter
 from billing.prices import Charge
 from config.api.fields import INT64
@@ -63,16 +68,31 @@ class SpendCap:
 
 @dataclass(frozen=True)
 class MonthCaps:
-    """The monthly caps of one workspace or agent, `whose` says which; null is no cap of its own."""
+    """The monthly caps of one workspace or agent, `whose` says which; null is no cap of its own.
+
+    `pays` says whether what goes beyond the free credit is paid for: in paid mode, by a subscription.
+    """
 
     holder_id: str
     whose: str
     cap_cents: int | None
     free_credit_cents: int
     url_post_cap: int | None
+    pays: bool = True
+
+    @property
+    def limit_cents(self) -> int | None:
+        """What may be held and spent altogether; null for no end."""
+        limit = self.standing(MonthCounter()).limit_cents
+        return limit if self.pays or limit is None else min(limit, self.free_credit_cents)
 
     def standing(self, counter: MonthCounter) -> SpendCap:
         return SpendCap(self.cap_cents, self.free_credit_cents, counter.settled_cents, counter.held_cents)
+
+    def refuse(self, counter: MonthCounter, demand: Demand) -> None:
+        """Raises what refuses the demand, in the order of the contract."""
+        self.refuse_beyond(counter, demand)
+        self.refuse_unpaid(counter, demand)
 
     def refuse_beyond(self, counter: MonthCounter, demand: Demand) -> None:
         """Raises SpendCapExceeded or SocialUrlPostCapExceeded when the counter has no room for the demand."""
@@ -90,6 +110,17 @@ class MonthCaps:
                     f"This makes {_count(demand.url_posts, 'URL post')}; the {self.whose} has {left} of "
                     f"{self.url_post_cap} left in {counter.month:%Y-%m}."
                 )
+
+    def refuse_unpaid(self, counter: MonthCounter, demand: Demand) -> None:
+        """Raises PaymentMethodRequired when the demand goes beyond the free credit and nobody pays for that."""
+        free = self.free_credit_cents
+        left = max(0, free - counter.settled_cents - counter.held_cents)
+        if demand.cents > left and not self.pays:
+            raise PaymentMethodRequired(
+                f"This needs {_count(demand.cents, 'cent')}; the {self.whose} has {left} of its free credit of {free} "
+                f"left in {counter.month:%Y-%m} (spent {counter.settled_cents}, reserved {counter.held_cents}), "
+                "and no subscription that pays for more."
+            )
 
 
 @dataclass(frozen=True)

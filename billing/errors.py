@@ -3,9 +3,11 @@
 ApiError
 ├── SignatureInvalid 400
 ├── SpendCapExceeded 402
+├── PaymentMethodRequired 402
 ├── SocialUrlPostCapExceeded 403
 ├── PostsPerDayCapExceeded 429
 └── BillingUnavailable 503
+    └── NotAtProcessor
 """
 
 from __future__ import annotations
@@ -19,6 +21,17 @@ class SpendCapExceeded(ApiError):
     status, code = 402, "SPEND_CAP_EXCEEDED"
     message = "The monthly spend cap is exceeded."
     suggested_action = "Ask the owner of the workspace for a higher spend cap, or post in another month."
+
+
+class PaymentMethodRequired(ApiError):
+    """Past the free credit, and no subscription that pays for more."""
+
+    status, code = 402, "PAYMENT_METHOD_REQUIRED"
+    message = "The free credit of the month is used up, and no subscription pays for more."
+    suggested_action = (
+        "Ask the owner or an admin of the workspace to open billing in the dashboard (or POST /billing/checkout-sessions), "
+        "then send this again."
+    )
 
 
 class SocialUrlPostCapExceeded(ApiError):
@@ -54,3 +67,7 @@ class BillingUnavailable(ApiError):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.headers.setdefault("Retry-After", "3600")
+
+
+class NotAtProcessor(BillingUnavailable):
+    """The payment processor knows no such customer or subscription."""

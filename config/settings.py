@@ -103,7 +103,7 @@ else:
     # No request waits for a lock longer than a repeat of its Idempotency-Key may (config/api/idempotency.py).
     DATABASES["default"]["OPTIONS"] = {
         "connect_timeout": 3,
-        "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=60s",
+        "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=10s",
         **DATABASES["default"].get("OPTIONS", {}),
     }
 # A new connection for each request costs PostgreSQL seven times the CPU of a kept one, and SQLite a few milliseconds.
@@ -138,8 +138,12 @@ CELERY_BEAT_SCHEDULE = {
     "purge-idempotency-records": {"task": "config.api.tasks.purge_idempotency_records", "schedule": 3600.0},
     # What the deletion of a workspace sets going in the apps above it (they ask for its status).
     "disconnect-deleted-workspaces": {"task": "accounts.tasks.disconnect_deleted_workspaces", "schedule": 60.0},
+    "refresh-tokens-ahead": {"task": "accounts.tasks.refresh_tokens_ahead", "schedule": 60.0},
+    "purge-connection-attempts": {"task": "accounts.tasks.purge_connection_attempts", "schedule": 60.0},
     "destroy-secrets-of-deleted": {"task": "webhooks.tasks.destroy_secrets_of_deleted", "schedule": 60.0},
     "cancel-posts-of-deleted": {"task": "posts.tasks.cancel_posts_of_deleted", "schedule": 60.0},
+    "end-subscriptions-of-deleted": {"task": "billing.tasks.end_subscriptions_of_deleted", "schedule": 60.0},
+    "reconcile-billing": {"task": "billing.tasks.reconcile_at_night", "schedule": 3600.0},
     "purge-deleted-files": {"task": "media.tasks.purge_deleted_files", "schedule": 300.0},
     "purge-incoming": {"task": "media.tasks.purge_incoming", "schedule": 3600.0},
     "delete-media-of-purged": {"task": "media.tasks.delete_media_of_purged_workspaces", "schedule": 3600.0},
@@ -235,7 +239,13 @@ SPECTACULAR_SETTINGS = {
 WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.access_of"
 REFUSAL_RECORDER = "auditlog.services.record_refusal"
 WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccounts"]
-DUTIES = {"publish": "posts.publishing.duty.PublishDuty", "deliver": "webhooks.duty.DeliverDuty"}
+DUTIES = {
+    "publish": "posts.publishing.duty.PublishDuty",
+    "deliver": "webhooks.duty.DeliverDuty",
+    "thumbnail": "media.duty.ThumbnailDuty",
+    "processor_events": "billing.duty.ProcessorEventsDuty",
+    "usage_reports": "billing.duty.UsageReportsDuty",
+}
 
 RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)
 OUTBOUND_ALLOW_LOOPBACK = env.bool("OUTBOUND_ALLOW_LOOPBACK", default=False)
@@ -263,6 +273,8 @@ PRICE_LIST = price_list("default=1,x=2,x+url=20")
 STRIPE_SECRET_KEY = secret("STRIPE_SECRET_KEY")
 STRIPE_WEBHOOK_SECRET = secret("STRIPE_WEBHOOK_SECRET")
 STRIPE_PRICES = {plan: env.str(f"STRIPE_PRICE_{plan.upper()}", default="") for plan in ("payg", "pro", "scale")}
+STRIPE_METER_EVENT = env.str("STRIPE_METER_EVENT", default="social_publishing_cents")  # takes cents, adds them up
+PAST_DUE_GRACE_DAYS = env.int("PAST_DUE_GRACE_DAYS", default=14)  # so long a failed payment leaves paid usage open
 STRIPE_API_BASE = env.str("STRIPE_API_BASE", default="https://api.stripe.com")
 # Each platform reads its own keys, such as X_CLIENT_ID or BLUESKY_API_BASE (accounts/platforms/base.py).
 PLATFORM_SETTINGS = platform_settings()

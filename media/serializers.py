@@ -12,9 +12,10 @@ from accounts.serializers import IssueSerializer
 from config.api import fields
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, StrictSerializer, page_of, preview_of
-from config.api.upload_fields import Base64File, UploadedFile
+from config.api.upload_fields import Base64File, FormBoolean, UploadedFile
 from config.api.uploads import UploadRules
 from config.outbound import DestinationNotAllowed, check_url
+from media.filenames import SUFFIXES
 from media.fit import PlatformFit, fits
 from media.limits import most_bytes
 from media.links import link
@@ -85,10 +86,15 @@ class UploadFormSerializer(StrictSerializer):
     alt_text = fields.Text(
         required=False, allow_blank=True, max_length=10_000, help_text="What it shows, for who cannot see it."
     )
-    dry_run = fields.QueryBoolean(required=False, help_text="Answer what would happen, and change nothing.")
+    dry_run = FormBoolean(required=False, help_text="Answer what would happen, and change nothing.")
 
 
-UPLOAD = UploadRules(UploadFormSerializer, (UploadContentSerializer, UploadFromUrlSerializer), most_bytes)
+UPLOAD = UploadRules(
+    form=UploadFormSerializer,
+    shapes=(UploadContentSerializer, UploadFromUrlSerializer),
+    mime_types=tuple(SUFFIXES),
+    most_bytes=most_bytes,
+)
 
 
 class ScanSerializer(serializers.Serializer):

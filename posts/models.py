@@ -59,8 +59,9 @@ class PostTarget(DueRow, TimestampedModel):
 
     `phase` and `progress` say which step comes next; `step_begun_at` is committed before a step and taken back with its
     outcome, so a row that is claimed with it set has a step behind it whose outcome nobody learned (its worker died, or
-    no answer came). `worker_losses` counts the workers that the step has ended. `turn_at` is the turn at its account
-    for which the target waits. `attempts` counts over retries, `round_attempts` since the last release or retry.
+    no answer came). `worker_losses` counts the workers that the step has ended. `maybe_out`: an earlier round ended
+    unconfirmed, so this one never ends as failed unless that is disproved. `turn_at` is the turn at its account for
+    which the target waits. `attempts` counts over retries, `round_attempts` since the last release or retry.
     """
 
     id = PrefixedIdField("tgt")
@@ -81,6 +82,7 @@ class PostTarget(DueRow, TimestampedModel):
     progress = models.JSONField(default=dict)
     step_begun_at = models.DateTimeField(null=True)
     worker_losses = models.PositiveSmallIntegerField(default=0)
+    maybe_out = models.BooleanField(default=False)
     turn_at = models.DateTimeField(null=True)
     published_at = models.DateTimeField(null=True)
     price_cents = models.PositiveIntegerField(default=0)
@@ -96,6 +98,12 @@ class PostTarget(DueRow, TimestampedModel):
                 condition=models.Q(status__in=[str(status) for status in sorted(RUNNING_TARGETS)])
                 | models.Q(due_at=None),
                 name="target_over_is_not_due",
+            ),
+            # What a look found at an account is one target's post, never two's.
+            models.UniqueConstraint(
+                fields=["account", "external_id"],
+                name="target_post_once",
+                condition=models.Q(external_id__isnull=False) & ~models.Q(external_id=""),
             ),
         ]
         indexes = [

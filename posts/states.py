@@ -35,7 +35,10 @@ class TargetStatus(TextChoices):
 
 # What may follow a target's state as the publisher writes it; a person settles unconfirmed ones (services/resolve.py).
 TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
-    TargetStatus.PENDING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.CANCELLED}),
+    # A pending one that was unconfirmed before a retry goes back to that where the retry cannot begin.
+    TargetStatus.PENDING: frozenset(
+        {TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED, TargetStatus.CANCELLED}
+    ),
     TargetStatus.PUBLISHING: frozenset(
         {
             TargetStatus.PUBLISHING,

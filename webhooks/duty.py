@@ -10,7 +10,7 @@ import time
 from config.db.duty import PollingDuty
 from webhooks.host_shares import HostShares
 from webhooks.models import Delivery
-from webhooks.sender import Outcome, Parcel, Verdict
+from webhooks.sender import Outcome, Parcel
 from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
 from webhooks.services.events import DUTY
@@ -88,6 +88,5 @@ class DeliverDuty(PollingDuty):
         self._unrecorded += self._sending.finished()
         deliveries.record([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:
-            answered = outcome.status_code is not None or outcome.verdict is Verdict.REFUSED
-            self._shares.release(self._in_flight.pop(pk).host, outcome.seconds, answered=answered)
+            self._shares.ended(self._in_flight.pop(pk).host, outcome.seconds, silent=outcome.silent)
         self._unrecorded = []

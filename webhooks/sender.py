@@ -43,7 +43,10 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an attempt. `retry_after` and `seconds`, which the attempt took, are in seconds."""
+    """What came of an attempt. `retry_after` and `seconds`, which the attempt took, are in seconds.
+
+    `silent`: the receiver gave no answer at all.
+    """
 
     verdict: Verdict
     status_code: int | None = None
@@ -51,6 +54,7 @@ class Outcome:
     excerpt: str | None = None
     retry_after: float = 0.0
     seconds: float = 0.0
+    silent: bool = False
 
 
 async def attempt(session: aiohttp.ClientSession, parcel: Parcel) -> Outcome:
@@ -70,7 +74,7 @@ async def attempt(session: aiohttp.ClientSession, parcel: Parcel) -> Outcome:
     except DestinationNotAllowed as error:
         outcome = Outcome(Verdict.REFUSED, error=error.reason)
     except OutboundError as error:
-        outcome = Outcome(Verdict.FAILED, error=_text(str(error))[:ERROR_CHARACTERS])
+        outcome = Outcome(Verdict.FAILED, error=_text(str(error))[:ERROR_CHARACTERS], silent=True)
     except Exception as error:
         logger.exception("An attempt to deliver met a fault of the service.")
         outcome = Outcome(Verdict.FAILED, error=f"The service met a fault of its own ({type(error).__name__}).")

@@ -79,9 +79,10 @@ class Platform:
         """
         raise ConnectionUnavailable(self.unavailable_reason(self.methods[0]) or "This platform cannot be published to.")
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Published | None:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
         """Look whether an earlier try of the irreversible step `progress.phase` has published; `verifiable` platforms.
 
+        What the step would have answered, when it has: the step that follows may be another one (a thread goes on).
         None: it is certainly not there, so the step may be repeated. Raises OutcomeUnknown when the platform cannot tell
         (a server that does not read its own writes, or more posts since than can be read), TokenExpired,
         AccountDisconnected, Transient (look again later).

@@ -70,14 +70,21 @@ def exchange_code(address: str, form: Mapping[str, str], *, headers: Mapping[str
     return content
 
 
-def renew(address: str, form: Mapping[str, str], *, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """New tokens for a refresh token. Raises AccountDisconnected only when the platform says that the grant has ended."""
+def renew(
+    address: str,
+    form: Mapping[str, str],
+    *,
+    headers: Mapping[str, str] | None = None,
+    ended: frozenset[str] = ENDED,
+) -> dict[str, Any]:
+    """New tokens for a refresh token. Raises AccountDisconnected only when the platform says that the grant has ended,
+    by one of the errors `ended`; Transient."""
     answer = _post(address, {"grant_type": "refresh_token", **form}, headers)
     content = _content(answer)
     if answer.status == 200 and content.get("access_token"):
         return content
     error = _error(answer, content)
-    if error in ENDED:
+    if error in ended:
         raise AccountDisconnected("The platform says that the access to this account has ended.")
     _raise_passing(answer, error)
     raise Transient(f"The platform did not renew the access: {answer.status} {error}".rstrip())

@@ -13,7 +13,7 @@ PLATFORMS = {
     "mastodon": "accounts.platforms.mastodon.adapter.Mastodon",
     "telegram": "accounts.platforms.telegram.adapter.Telegram",
     "discord": "accounts.platforms.discord.adapter.Discord",
-    "x": "accounts.platforms.x.X",
+    "x": "accounts.platforms.x.adapter.X",
     "linkedin": "accounts.platforms.linkedin.LinkedIn",
     "threads": "accounts.platforms.threads.Threads",
     "instagram": "accounts.platforms.instagram.Instagram",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -13,14 +12,11 @@ from accounts.errors import as_api_error
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
 from accounts.platforms.registry import publisher
-from accounts.platforms.types import Grant
-from accounts.services.tokens import BeingRenewed, mark_needs_reauth, refresh_grant
+from accounts.services.tokens import mark_needs_reauth, refresh_grant
 from config.api.caller import Caller
 from config.db.encryption import SealedValueError
 
 logger = logging.getLogger(__name__)
-WAIT_SECONDS = 10.0
-LOOK_SECONDS = 0.1
 
 
 def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
@@ -41,7 +37,7 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
         try:
             identity = adapter.identify(grant)
         except TokenExpired:
-            grant = _renewed(account, grant)
+            grant = refresh_grant(account_id=account.id, stale=grant)
             identity = adapter.identify(grant)
     except AccountDisconnected:
         mark_needs_reauth(account_id=account.id, stale=grant)
@@ -66,18 +62,6 @@ def _unopened(account: ConnectedAccount, error: SealedValueError) -> ConnectedAc
         status=ConnectedAccount.Status.NEEDS_REAUTH, last_checked_at=now, updated_at=now
     )
     return ConnectedAccount.objects.get(pk=account.pk)  # to refresh a row is to open its secrets
-
-
-def _renewed(account: ConnectedAccount, stale: Grant) -> Grant:
-    """A working grant; while another worker renews it, this one waits for that, a few seconds at the most."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while True:
-        try:
-            return refresh_grant(account_id=account.id, stale=stale)
-        except BeingRenewed:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(LOOK_SECONDS)
 
 
 def _still_connected(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:

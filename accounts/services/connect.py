@@ -1,4 +1,4 @@
-"""Connecting an account by credentials."""
+"""Connecting an account: by credentials at once, by OAuth in two steps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from accounts.platforms.base import Platform
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import PLATFORMS, platform
 from accounts.platforms.types import Connection
+from accounts.services.attempts import Begun, begin
+from accounts.services.tokens import ahead_of
 from auditlog.services import record
 from config.api.caller import Caller, require
 from config.api.errors import ValidationFailed
+
+NOTHING_ASKED: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 def connect_account(
@@ -28,26 +32,30 @@ def connect_account(
     method: str | None = None,
     credentials: Mapping[str, Any] | None = None,
     dry_run: bool = False,
-) -> ConnectedAccount:
-    """Connect an account after the platform has accepted its credentials; the network is asked outside any transaction.
+) -> ConnectedAccount | Begun:
+    """Connect an account after the platform has accepted its credentials, or begin a connection by OAuth; the network is
+    asked outside any transaction.
 
     Connecting an account again renews it under its id. Raises ScopeMissing, ValidationFailed (platform, method,
     credentials), ConnectionUnavailable, CredentialsRejected, PlatformFault, WorkspacePaused.
     """
     require(caller, workspace_id, "accounts.write", body_field="workspace_id")
     chosen, method = _connectable(platform_name, method)
-    given = _checked(chosen, credentials)
+    by_oauth = method == ConnectedAccount.Method.OAUTH
+    given = _checked(chosen.oauth_schema if by_oauth else chosen.credentials_schema, credentials)
     if dry_run:
         account = ConnectedAccount(workspace_id=workspace_id, platform=chosen.name, method=method)
         account.updated_at = account.created_at
         _record(caller, account, dry_run=True)
         return account
+    if by_oauth:
+        return begin(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
     try:
         connection = chosen.connect(given)
     except PlatformError as error:
         raise as_api_error(error) from error
     with transaction.atomic():
-        account = _keep(workspace_id, chosen, method, connection)
+        account = keep_account(workspace_id, chosen.name, method, connection)
         _record(caller, account)
     return account
 
@@ -65,11 +73,11 @@ def _connectable(name: str, method: str | None) -> tuple[Platform, str]:
     return chosen, method
 
 
-def _checked(chosen: Platform, credentials: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """The credentials, as the platform's schema asks for them. Raises ValidationFailed, which never repeats a value."""
     given = credentials or {}
     details: dict[str, dict[str, str]] = {}
-    for problem in jsonschema.Draft202012Validator(chosen.credentials_schema or {}).iter_errors(given):
+    for problem in jsonschema.Draft202012Validator(schema or NOTHING_ASKED).iter_errors(given):
         for suffix, code, message in _faults(problem):
             field = ".".join(["credentials", *map(str, problem.absolute_path)]) + suffix
             details.setdefault(field, {"field": field, "code": code, "message": message})
@@ -91,12 +99,13 @@ def _faults(problem: jsonschema.ValidationError) -> list[tuple[str, str, str]]:
     return [("", rule, f"Does not fit the credentials_schema of GET /capabilities: {rule} {value}.")]
 
 
-def _keep(workspace_id: str, chosen: Platform, method: str, connection: Connection) -> ConnectedAccount:
-    """Insert or renew the row of this identity; the row is locked, so that two connections at once end as one."""
+def keep_account(workspace_id: str, platform_name: str, method: str, connection: Connection) -> ConnectedAccount:
+    """Insert or renew the row of this identity, in the caller's transaction; the row is locked, so that two connections at
+    once end as one."""
     identity = connection.identity
     account, _ = ConnectedAccount.objects.select_for_update().get_or_create(
         workspace_id=workspace_id,
-        platform=chosen.name,
+        platform=platform_name,
         external_id=identity.external_id,
         defaults={"method": method},
     )
@@ -107,6 +116,7 @@ def _keep(workspace_id: str, chosen: Platform, method: str, connection: Connecti
     account.scopes = list(connection.scopes)
     account.credentials, account.tokens = dict(connection.grant.credentials), dict(connection.grant.tokens)
     account.token_expires_at, account.refresh_lease_until = connection.grant.expires_at, None
+    account.refresh_at, account.refresh_failures = ahead_of(connection.grant.expires_at), 0
     account.last_checked_at = timezone.now()
     account.save()
     return account

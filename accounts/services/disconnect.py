@@ -18,7 +18,7 @@ from config.db.encryption import SealedValueError
 
 logger = logging.getLogger(__name__)
 # What a disconnected account has no more. Without its lease, a refresh under way stores nothing.
-FORGOTTEN = dict.fromkeys(("credentials", "tokens", "token_expires_at", "refresh_lease_until"))
+FORGOTTEN = dict.fromkeys(("credentials", "tokens", "token_expires_at", "refresh_lease_until", "refresh_at"))
 
 
 def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:

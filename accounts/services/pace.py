@@ -28,8 +28,8 @@ def take_turn(*, account_id: str, pace: Pace) -> datetime | None:
     return max(idle_at - burst, now)
 
 
-def hold_back(*, account_id: str, pace: Pace, seconds: float) -> None:
-    """The platform told the account to wait: nobody gets a turn at it before."""
-    until = timezone.now() + timedelta(seconds=seconds + pace.seconds * (pace.burst - 1))
-    earlier = Q(paced_until=None) | Q(paced_until__lt=until)
-    ConnectedAccount.objects.filter(earlier, pk=account_id).update(paced_until=until)
+def hold_back(*, account_id: str, seconds: float) -> None:
+    """The platform told the account to wait: nothing goes out before, whatever turns were given out."""
+    until = timezone.now() + timedelta(seconds=seconds)
+    earlier = Q(held_until=None) | Q(held_until__lt=until)
+    ConnectedAccount.objects.filter(earlier, pk=account_id).update(held_until=until)

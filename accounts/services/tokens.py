@@ -1,10 +1,19 @@
-"""The care of tokens: one refresh at a time, the network outside any transaction."""
+"""The care of tokens: one refresh at a time, the network outside any transaction.
+
+A platform that rotates refresh tokens takes each of them once. When its answer is lost on the way, the new pair is lost
+with it: the old one is tried again, which some platforms allow for a while; where the platform says that it has ended,
+the account needs its owner. So nothing but that word turns an account to needs_reauth, and a pair that has arrived is
+stored though the database be away for a while.
+"""
 
 from __future__ import annotations
 
-from datetime import timedelta
+import time
+from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Q
+from django.db import InterfaceError, OperationalError, connection
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
@@ -12,46 +21,45 @@ from accounts.platforms.errors import AccountDisconnected, Transient
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
 
-REFRESH_LEASE = timedelta(seconds=60)
+REFRESH_LEASE = timedelta(seconds=90)  # the platform's answer, and the wait for a database that is away
+LOOKS, LOOK_SECONDS = 50, 0.1  # how long one waits for the tokens that another is renewing
 LOOK_AGAIN_SECONDS = 2.0
+DATABASE_LOOKS, DATABASE_LOOK_SECONDS = 60, 0.5
+AHEAD_SHARE = 0.2  # of a token's life is left when it is renewed: 24 minutes of two hours, 12 days of 60
 
 
 class BeingRenewed(Transient):
     """Another worker is at the account's tokens at this moment."""
 
 
-def refresh_grant(*, account_id: str, stale: Grant) -> Grant:
+def ahead_of(expires_at: datetime | None) -> datetime | None:
+    """When a token that is new now is to be renewed; None for one that does not end."""
+    if expires_at is None:
+        return None
+    now = timezone.now()
+    return now + max(expires_at - now, timedelta(0)) * (1 - AHEAD_SHARE)
+
+
+def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS, marks: bool = True) -> Grant:
     """A grant with working tokens in place of a stale one.
 
-    When another worker has renewed them meanwhile, its tokens are taken; while it is at it, BeingRenewed says to come again.
-    Raises AccountDisconnected (the account is then marked needs_reauth), Transient.
+    When another worker has renewed them meanwhile, its tokens are taken; while it is at it, they are looked for `looks`
+    times, and then BeingRenewed says to come again. Raises AccountDisconnected (the account is then marked needs_reauth,
+    unless not `marks`), Transient.
     """
-    account = ConnectedAccount.objects.get(pk=account_id)
-    if account.status != ConnectedAccount.Status.ACTIVE:
-        raise AccountDisconnected("The account is not connected any more.")
-    if account.grant() != stale:
-        return account.grant()
-    lease = timezone.now() + REFRESH_LEASE
-    free = Q(refresh_lease_until=None) | Q(refresh_lease_until__lte=timezone.now())
-    if not ConnectedAccount.objects.filter(free, pk=account_id, updated_at=account.updated_at).update(
-        refresh_lease_until=lease, updated_at=timezone.now()
-    ):
-        raise BeingRenewed("The account's tokens are being renewed.", retry_after=LOOK_AGAIN_SECONDS)
-    leased = ConnectedAccount.objects.filter(pk=account_id, refresh_lease_until=lease)
-    try:
-        renewed = publisher(account.platform, sandbox=account.sandbox).refresh(stale)
-    except AccountDisconnected:
-        leased.update(refresh_lease_until=None)
-        mark_needs_reauth(account_id=account_id, stale=stale)
-        raise
-    except Exception:
-        leased.update(refresh_lease_until=None)
-        raise
-    sealed = ConnectedAccount._meta.get_field("tokens").seal(account_id, dict(renewed.tokens))
-    leased.update(
-        tokens=sealed, token_expires_at=renewed.expires_at, refresh_lease_until=None, updated_at=timezone.now()
-    )
-    return renewed
+    while True:
+        account = ConnectedAccount.objects.get(pk=account_id)
+        if account.status != ConnectedAccount.Status.ACTIVE:
+            raise AccountDisconnected("The account is not connected any more.")
+        if account.grant() != stale:
+            return account.grant()
+        lease = _take_lease(account)
+        if lease is not None:
+            return _renew(account, stale, lease, marks=marks)
+        if looks <= 0:
+            raise BeingRenewed("The account's tokens are being renewed.", retry_after=LOOK_AGAIN_SECONDS)
+        looks -= 1
+        time.sleep(LOOK_SECONDS)
 
 
 def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
@@ -61,3 +69,54 @@ def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
         ConnectedAccount.objects.filter(
             pk=account_id, status=ConnectedAccount.Status.ACTIVE, updated_at=account.updated_at
         ).update(status=ConnectedAccount.Status.NEEDS_REAUTH, updated_at=timezone.now())
+
+
+def _take_lease(account: ConnectedAccount) -> datetime | None:
+    """The end of the lease that is ours now; None while another holds one, or when the row has changed since it was read."""
+    now = timezone.now()
+    free = Q(refresh_lease_until=None) | Q(refresh_lease_until__lte=now)
+    taken = ConnectedAccount.objects.filter(free, pk=account.pk, updated_at=account.updated_at).update(
+        refresh_lease_until=now + REFRESH_LEASE, updated_at=now
+    )
+    return now + REFRESH_LEASE if taken else None
+
+
+def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: bool) -> Grant:
+    leased = ConnectedAccount.objects.filter(pk=account.pk, refresh_lease_until=lease)
+    try:
+        renewed = publisher(account.platform, sandbox=account.sandbox).refresh(stale)
+    except AccountDisconnected:
+        if marks:  # before the lease ends, so that nobody who waits for it asks the platform again
+            mark_needs_reauth(account_id=account.id, stale=stale)
+        leased.update(refresh_lease_until=None)
+        raise
+    except BaseException:
+        leased.update(refresh_lease_until=None)
+        raise
+    # What the platform left out or sent empty stays as it was: above all the refresh token.
+    tokens = {**stale.tokens, **{name: value for name, value in renewed.tokens.items() if value not in ("", None)}}
+    _surely_update(
+        leased,
+        tokens=ConnectedAccount._meta.get_field("tokens").seal(account.id, tokens),
+        token_expires_at=renewed.expires_at,
+        refresh_lease_until=None,
+        refresh_at=ahead_of(renewed.expires_at),
+        refresh_failures=0,
+        updated_at=timezone.now(),
+    )
+    return Grant(stale.credentials, tokens, stale.external_id, renewed.expires_at)
+
+
+def _surely_update(rows: QuerySet[ConnectedAccount], **values: Any) -> None:
+    """Write what the platform has answered, though the database be away for half a minute: nobody else knows it."""
+    looks = DATABASE_LOOKS
+    while True:
+        try:
+            rows.update(**values)
+            return
+        except (OperationalError, InterfaceError):
+            looks -= 1
+            if connection.in_atomic_block or looks <= 0:
+                raise
+            connection.close()
+            time.sleep(DATABASE_LOOK_SECONDS)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from django.conf import settings
+from django.utils import timezone
 
 from billing.errors import BillingUnavailable
 from billing.models import ProcessorEvent
 from billing.signature import verify
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
+from config.db.bell import ring
+
+DUTY = "processor_events"
 
 
 def receive_event(*, body: bytes, signature: str) -> None:
@@ -24,5 +28,6 @@ def receive_event(*, body: bytes, signature: str) -> None:
         raise MalformedRequest("The body is not a JSON object.")
     event_id, kind = event.get("id"), event.get("type")
     if isinstance(event_id, str) and isinstance(kind, str) and 0 < len(event_id) <= 255 and len(kind) <= 255:
-        stored = ProcessorEvent(event_id=event_id, type=kind, payload=body.decode())
+        stored = ProcessorEvent(event_id=event_id, type=kind, payload=body.decode(), due_at=timezone.now())
         ProcessorEvent.objects.bulk_create([stored], ignore_conflicts=True)
+        ring(DUTY)

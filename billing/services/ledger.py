@@ -1,7 +1,7 @@
 """The money of targets: held when a group is released, settled when a target is published, released when it is not.
 
 The caller's transaction carries the state that goes with it, so each function here demands to run inside one. Counters
-are locked in one order everywhere: agents' months, workspaces' months, agents' days, usage totals.
+are locked in one order everywhere: month by month agents before workspaces, then agents' days, usage totals.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from billing import selectors
 from billing.caps import Caps, Demand, MonthCaps, day_of, month_of
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.prices import Charge
+from billing.services.metering import keep_reports
 
 Kind = LedgerEntry.Kind
 
@@ -27,8 +28,9 @@ Kind = LedgerEntry.Kind
 def hold(*, workspace_id: str, agent_id: str | None, charges: Sequence[Charge], due: datetime) -> None:
     """Hold what the targets will cost in the UTC month of `due`, all of them or none.
 
-    Raises SpendCapExceeded, SocialUrlPostCapExceeded or PostsPerDayCapExceeded; the caller's transaction must then roll
-    back, since the agent's counter may have moved already. ValueError: a target is held or settled already.
+    Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded; the caller's
+    transaction must then roll back, since the agent's counter may have moved already. ValueError: a target is held or
+    settled already.
     """
     _require_transaction()
     if not charges:
@@ -59,12 +61,18 @@ def hold(*, workspace_id: str, agent_id: str | None, charges: Sequence[Charge], 
 
 def settle(*, target_id: str) -> None:
     """The target is published: what was held for it is spent. Without an open hold nothing changes."""
+    settle_many(target_ids=[target_id])
+
+
+def settle_many(*, target_ids: Iterable[str]) -> None:
+    """`settle` for several targets; what of them goes beyond the free credit is to be invoiced."""
     _require_transaction()
-    holds = _end_holds([target_id], Kind.SETTLE)
-    for rows, ended in _months(holds):
+    entries = _end_holds(target_ids, Kind.SETTLE)
+    for rows, ended in _months(entries):
         rows.update(held_cents=F("held_cents") - ended.cents, settled_cents=F("settled_cents") + ended.cents)
-    for key, ended in _grouped(holds, "workspace_id", "month", "agent_id", "platform"):
+    for key, ended in _grouped(entries, "workspace_id", "month", "agent_id", "platform"):
         _count_usage(key, published=ended.targets, url_posts=ended.url_posts, spend_cents=ended.cents)
+    keep_reports(entries)
 
 
 def release(*, target_id: str, failed: bool) -> None:
@@ -75,14 +83,14 @@ def release(*, target_id: str, failed: bool) -> None:
 def release_many(*, target_ids: Iterable[str], failed: bool) -> None:
     """`release` for several targets; those without an open hold are passed over."""
     _require_transaction()
-    holds = _end_holds(target_ids, Kind.RELEASE)
-    for rows, ended in _months(holds):
+    entries = _end_holds(target_ids, Kind.RELEASE)
+    for rows, ended in _months(entries):
         rows.update(held_cents=F("held_cents") - ended.cents, url_posts=F("url_posts") - ended.url_posts)
-    for (agent_id, day), ended in _grouped(holds, "agent_id", "day"):
+    for (agent_id, day), ended in _grouped(entries, "agent_id", "day"):
         if agent_id:
             DayCounter.objects.filter(agent_id=agent_id, day=day).update(targets=F("targets") - ended.targets)
     if failed:
-        for key, ended in _grouped(holds, "workspace_id", "month", "agent_id", "platform"):
+        for key, ended in _grouped(entries, "workspace_id", "month", "agent_id", "platform"):
             _count_usage(key, failed=ended.targets)
 
 
@@ -98,7 +106,7 @@ def lock_months(*, target_ids: Iterable[str], workspace_id: str, agent_id: str |
         counters |= {(hold_agent_id, month), (hold_workspace_id, month)}
     wanted = reduce(or_, (Q(holder_id=holder_id, month=month) for holder_id, month in counters))
     # By their prefixes agents come before workspaces, as everywhere.
-    list(MonthCounter.objects.filter(wanted).order_by("holder_id", "month").select_for_update())
+    list(MonthCounter.objects.filter(wanted).order_by("month", "holder_id").select_for_update())
 
 
 def _require_transaction() -> None:
@@ -111,12 +119,12 @@ def _hold_month(caps: MonthCaps, month: date, demand: Demand) -> None:
     rows = MonthCounter.objects.filter(holder_id=caps.holder_id, month=month)
     room = rows.with_room_for(
         cents=demand.cents,
-        limit_cents=caps.standing(first).limit_cents,
+        limit_cents=caps.limit_cents,
         url_posts=demand.url_posts,
         url_post_cap=caps.url_post_cap,
     )
     amounts = {"held_cents": demand.cents, "url_posts": demand.url_posts}
-    _add(amounts, rows, room, first, refuse=lambda counter: caps.refuse_beyond(counter, demand))
+    _add(amounts, rows, room, first, refuse=lambda counter: caps.refuse(counter, demand))
 
 
 def _hold_day(caps: Caps, agent_id: str, day: date, demand: Demand) -> None:
@@ -172,18 +180,19 @@ def _next_rounds(target_ids: list[str]) -> dict[str, int]:
 
 
 def _end_holds(target_ids: Iterable[str], kind: LedgerEntry.Kind) -> list[LedgerEntry]:
-    """Enter the end of the targets' open holds; returns those holds.
+    """Enter the end of the targets' open holds; returns these entries, which stand in the months of their holds.
 
     The holds are locked before their ends are looked for, so two who end one at the same time come after each other.
     """
-    held = LedgerEntry.objects.filter(target_id__in=list(target_ids))
+    if not (ids := list(target_ids)):
+        return []
+    held = LedgerEntry.objects.filter(target_id__in=ids)
     holds = list(held.filter(kind=Kind.HOLD).order_by("target_id", "round").select_for_update())
     if not holds:
         return []
     ended = set(held.filter(kind__in=[Kind.SETTLE, Kind.RELEASE]).values_list("target_id", "round"))
-    still_open = [hold for hold in holds if (hold.target_id, hold.round) not in ended]
-    LedgerEntry.objects.bulk_create(_end_of(hold, kind) for hold in still_open)
-    return still_open
+    ends = [_end_of(hold, kind) for hold in holds if (hold.target_id, hold.round) not in ended]
+    return LedgerEntry.objects.bulk_create(ends)
 
 
 def _end_of(hold: LedgerEntry, kind: LedgerEntry.Kind) -> LedgerEntry:
@@ -201,15 +210,17 @@ def _end_of(hold: LedgerEntry, kind: LedgerEntry.Kind) -> LedgerEntry:
     )
 
 
-def _months(holds: list[LedgerEntry]) -> Iterator[tuple[QuerySet[MonthCounter], Demand]]:
-    """The month counters that the holds stand in, each with its share, in the order of locking."""
-    for holder in ("agent_id", "workspace_id"):
-        for (holder_id, month), share in _grouped(holds, holder, "month"):
-            if holder_id:
-                yield MonthCounter.objects.filter(holder_id=holder_id, month=month), share
+def _months(entries: list[LedgerEntry]) -> Iterator[tuple[QuerySet[MonthCounter], Demand]]:
+    """The month counters that the entries stand in, each with its share, in the order of locking."""
+    for month in sorted({entry.month for entry in entries}):
+        of_month = [entry for entry in entries if entry.month == month]
+        for holder in ("agent_id", "workspace_id"):
+            for (holder_id, _), share in _grouped(of_month, holder, "month"):
+                if holder_id:
+                    yield MonthCounter.objects.filter(holder_id=holder_id, month=month), share
 
 
-def _grouped(holds: list[LedgerEntry], *fields: str) -> Iterator[tuple[Any, Demand]]:
+def _grouped(entries: list[LedgerEntry], *fields: str) -> Iterator[tuple[Any, Demand]]:
     key = attrgetter(*fields)
-    for value, group in groupby(sorted(holds, key=key), key=key):
+    for value, group in groupby(sorted(entries, key=key), key=key):
         yield value, Demand.of(list(group))

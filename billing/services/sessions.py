@@ -25,8 +25,9 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
         )
     session = Session(None, None)
     if not dry_run:
+        known = bool(workspace.processor_customer_id)
         customer_id = _customer_of(workspace)
-        if processor.has_subscription(customer_id):
+        if known and any(state.is_running for state in processor.subscriptions_of(customer_id)):
             session = processor.create_portal_session(customer_id)
         else:
             session = processor.create_checkout_session(workspace_id, customer_id, plan)

@@ -180,7 +180,7 @@ def _asked_for_preview(request: Request, declared: Operation, spool: Spool) -> b
     if request.query_params.get("dry_run") == "true":
         return True
     if declared.upload:
-        return spool.fields.get("dry_run") in (True, "true")
+        return spool.fields.get("dry_run") in (True, "true", "True")
     try:
         return isinstance(request.data, dict) and request.data.get("dry_run") is True
     except errors.ApiError:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.extensions import OpenApiSerializerFieldExtension
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer
+from drf_spectacular.utils import OpenApiParameter, OpenApiRequest, PolymorphicProxySerializer
 from rest_framework.serializers import ModelSerializer
 
 from config.api import fields
@@ -16,7 +16,7 @@ from config.api.schema_errors import codes_of, error_answers, error_examples
 from config.api.schema_examples import add_examples
 from config.api.scopes import AnyOf
 from config.api.serializers import ErrorEnvelope, QuerySerializer
-from config.api.uploads import FORM, JSON, UploadRules
+from config.api.uploads import FILE_PART, FORM, JSON, UploadRules
 
 RATE_LIMIT_HEADERS = {
     name: {"schema": {"type": "integer"}, "description": text, "required": True}
@@ -94,6 +94,16 @@ class TextField(OpenApiSerializerFieldExtension):
         return schema
 
 
+class OneOfSerializer(OpenApiSerializerExtension):
+    """An answer that has one of several forms."""
+
+    target_class = "config.api.serializers.OneOf"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: Any) -> dict[str, Any]:
+        return {"oneOf": [auto_schema.resolve_serializer(form, direction).ref for form in self.target.forms]}
+
+
 class OperationSchema(AutoSchema):
     """Describes an operation by its declaration."""
 
@@ -150,7 +160,8 @@ class OperationSchema(AutoSchema):
         """A form, or one of the shapes of JSON."""
         name = f"{rules.form.__name__.removesuffix('FormSerializer')}Json"
         json = PolymorphicProxySerializer(name, serializers=list(rules.shapes), resource_type_field_name=None)
-        return {FORM: rules.form, JSON: json}
+        form = OpenApiRequest(rules.form, encoding={FILE_PART: {"contentType": ", ".join(rules.mime_types)}})
+        return {FORM: form, JSON: json}
 
     def get_response_serializers(self) -> Any:
         return self.declared.responses

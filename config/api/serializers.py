@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -88,6 +88,22 @@ def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> t
         "__module__": __name__,
     }
     return type(name, (serializers.Serializer,), members)
+
+
+class OneOf(serializers.Serializer):
+    """An answer in one of several forms, told apart by their fields; see `one_of`."""
+
+    forms: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
+
+    def to_representation(self, instance: Any) -> Any:
+        """The form that has these fields shows them."""
+        form = next(form for form in self.forms if form().fields.keys() == instance.keys())
+        return form(instance).data
+
+
+def one_of(name: str, *forms: type[serializers.Serializer]) -> type[serializers.Serializer]:
+    """The serializer class of an answer that has one of these forms; it is given as a dict with all fields of the form."""
+    return type(name, (OneOf,), {"forms": forms, "__module__": __name__})
 
 
 def preview_of(

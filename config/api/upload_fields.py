@@ -10,8 +10,16 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from config.api.errors import PayloadTooLarge
+from config.api.fields import Boolean
 from config.api.upload_body import MAX_BASE64_FILE_BYTES
 from config.api.uploads import Upload
+
+
+class FormBoolean(Boolean):
+    """`true` or `false` in a form; clients that are generated in Python write True and False."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        return super().to_internal_value({"true": True, "false": False}.get(data.lower(), data))
 
 
 @extend_schema_field({"type": "string", "format": "binary"})

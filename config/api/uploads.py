@@ -45,7 +45,7 @@ MAX_PARTS = 20
 
 @dataclass(frozen=True)
 class UploadRules:
-    """How an operation takes a file: as `form`, or in JSON as one of `shapes` (the operation's body checks them all).
+    """How an operation takes a file of `mime_types`: as `form`, or in JSON as one of `shapes` (its body checks them all).
 
     `most_bytes` is given the beginning of a file on disk and says how long a file of its kind may be; given None, how
     long any.
@@ -53,6 +53,7 @@ class UploadRules:
 
     form: type[StrictSerializer]
     shapes: tuple[type[StrictSerializer], ...]
+    mime_types: tuple[str, ...]
     most_bytes: Callable[[Path | None], int]
 
 

@@ -9,6 +9,7 @@ import time
 from django.db import close_old_connections, connections
 
 from config.db import bell
+from config.db.clock import ClockWatch
 
 logger = logging.getLogger(__name__)
 POLL_SECONDS = 0.25
@@ -26,6 +27,7 @@ class PollingDuty:
     def __init__(self) -> None:
         self.last_run = time.monotonic()
         self.stopping = False
+        self._clock = ClockWatch()
         self._awake = threading.Event()
         self._thread = threading.Thread(target=self._loop, name=f"duty-{self.name}", daemon=True)
 
@@ -61,6 +63,8 @@ class PollingDuty:
         """One round; a fault (the database away, most likely) is logged and answered with a pause, never with an end."""
         try:
             close_old_connections()
+            if not self._clock.agrees():
+                return False
             more = self.run_once()
             self.last_run = time.monotonic()
             return more

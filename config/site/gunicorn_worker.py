@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -14,7 +16,9 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from config.api.errors import ApiError, InternalError, MalformedRequest
 from config.api.trace import HEADER, start_trace
+from config.environment import env
 
+READ_TIMEOUT = struct.pack("ll", env.int("WEB_READ_SECONDS", default=30), 0)
 STOP_WAITING = "posts.services.wait.stop_waiting"
 OUR_FAULTS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)
 
@@ -22,9 +26,15 @@ OUR_FAULTS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeader
 class EnvelopeWorker(ThreadWorker):
     """Answers a request that is no HTTP, or an error outside Django, as JSON instead of gunicorn's HTML page."""
 
+    def handle(self, conn: Any) -> Any:
+        """Who stalls in the middle of a request gives its thread back: the kernel lets no read of it wait longer."""
+        conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, READ_TIMEOUT)
+        return super().handle(conn)
+
     def handle_exit(self, sig: int, frame: Any) -> None:
         """SIGTERM: finish the requests in hand, those first that only wait for an outcome."""
-        import_string(STOP_WAITING)()  # by name: gunicorn loads this class before the application
+        with suppress(Exception):  # the application is not loaded yet: nobody waits
+            import_string(STOP_WAITING)()  # by name: gunicorn loads this class before the application
         super().handle_exit(sig, frame)
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:

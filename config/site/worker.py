@@ -78,8 +78,12 @@ class EmbeddedBeat(bootsteps.StartStopStep):
     """Celery's beat as a thread of this worker."""
 
     def start(self, worker: Any) -> None:
-        self.service = beat.Service(worker.app, scheduler_cls=worker.app.conf.beat_scheduler)
+        self._app = worker.app
+        self.service = self._new_service()
         threading.Thread(target=self._run, name="beat", daemon=True).start()
+
+    def _new_service(self) -> Any:
+        return beat.Service(self._app, scheduler_cls=self._app.conf.beat_scheduler)
 
     def stop(self, worker: Any) -> None:
         self.service.stop()  # its thread is a daemon and only keeps the time: nothing of it has to be waited for
@@ -88,7 +92,15 @@ class EmbeddedBeat(bootsteps.StartStopStep):
         self.stop(worker)
 
     def _run(self) -> None:
-        self.service.start(embedded_process=True)
+        """Keep the time; a beat that the database's absence has ended begins again."""
+        while True:
+            try:
+                return self.service.start(embedded_process=True)
+            except Exception:
+                logger.exception("The beat met a fault; it begins again in %s s.", HEARTBEAT_SECONDS)
+                connections.close_all()
+                time.sleep(HEARTBEAT_SECONDS)
+                self.service = self._new_service()
 
 
 def _note(duty: str) -> None:

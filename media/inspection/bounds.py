@@ -10,15 +10,16 @@ from django.conf import settings
 from media.errors import MediaTypeNotAllowed
 
 MAX_FRAMES = 1_000
+MAX_SIDE = 65_535  # what a JPEG can have; a row of more takes much memory before a pixel is seen
 # Of the canvas times the frames: what a player has to draw. X takes 300 million, others more.
 ANIMATION_PIXELS = 1_000_000_000
-# So many pixels of an animation are decoded, 2 to 5 seconds of work; of its later frames only the structure is read.
-DECODED_PIXELS = 250_000_000
+# So many pixels of an animation are decoded, two seconds of work at most; of later frames only the structure is read.
+DECODED_PIXELS = 100_000_000
 # What a decoder may hold at once. An image that needs more passes by its structure.
 WORKING_BYTES = 256 * 1024 * 1024
 MAX_VIDEO_SIDE = 16_384
 MAX_DURATION_MS = 7 * 24 * 3600 * 1000
-SECONDS = 8.0
+SECONDS = 5.0
 
 
 class Deadline:
@@ -52,6 +53,8 @@ def check_pixels(width: int, height: int) -> None:
             f"The image has {_megapixels(width * height)} megapixels;"
             f" {_megapixels(settings.MEDIA_MAX_PIXELS)} are taken."
         )
+    if max(width, height) > MAX_SIDE:
+        raise MediaTypeNotAllowed(f"The image has a side of {max(width, height):,} pixels; {MAX_SIDE:,} are taken.")
 
 
 def check_animation(width: int, height: int, frames: int) -> None:

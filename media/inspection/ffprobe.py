@@ -5,20 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
+from media.inspection.bounded_program import run_bounded
 
 SECONDS = 6
-# Limits are set by a process of its own between us and ffprobe: preexec_fn may deadlock in a process with threads.
-# RLIMIT_DATA counts what it writes to, not the libraries that it maps. Linux; elsewhere the limit on time remains.
-_LIMITED = """
-import os, resource, sys
-for limit, value in ((resource.RLIMIT_CPU, int(sys.argv[1])), (resource.RLIMIT_DATA, 300 << 20), (resource.RLIMIT_CORE, 0)):
-    resource.setrlimit(limit, (value, value))
-os.execv(sys.argv[2], sys.argv[2:])
-"""
+MEMORY = 300 * 1024 * 1024
 _NEVER_RAN = (126, 127)  # a broken installation says nothing about the file
 
 
@@ -32,14 +25,7 @@ def check_with_ffprobe(path: Path, demuxer: str) -> None:
         *("-show_entries", "stream=codec_type", "-of", "json", f"file:{path.absolute()}"),
     ]
     try:
-        answer = subprocess.run(  # noqa: S603
-            [sys.executable, "-I", "-S", "-c", _LIMITED, str(SECONDS), *call],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=SECONDS,
-            check=False,
-        )
+        answer = run_bounded(call, seconds=SECONDS, memory=MEMORY)
     except subprocess.TimeoutExpired as error:
         raise MediaTypeNotAllowed("The video takes too long to read.") from error
     if answer.returncode in _NEVER_RAN:

@@ -18,7 +18,8 @@ HEAD = 1024  # browsers sniff no further (WHATWG mimesniff)
 _MARKUP = re.compile(
     rb"<(?i:script[\s>/]|html[\s>]|!doctype\s+html|iframe[\s>]|body[\s>]|svg[\s/]+[a-z:]{3,}\s*=|\?php\s)"
 )
-_SCRIPT = re.compile(rb"<(?i:script[\s>/]|\?php\s)")
+_SCRIPT = re.compile(rb"<(?i:script[\s>/]|\?php\s)|__HALT_COMPILER")
+_PDF = re.compile(rb"%PDF-\d")  # readers look for it in the first kilobyte
 # The patterns are long enough for twenty megabytes of compressed picture not to hold one by chance.
 # As the first bytes after an image; too short to be looked for in the middle of compressed video.
 _FIRST = re.compile(
@@ -53,9 +54,11 @@ def check_tail(tail: bytes, what: str) -> None:
 
 
 def check_ends(head: bytes, tail: bytes) -> None:
-    """Refuse any file whose first bytes hold markup, or whose last make it a ZIP (or JAR, or Office document)."""
+    """Refuse any file whose first bytes hold markup or a PDF, or whose last make it a ZIP (JAR, Office document)."""
     if _MARKUP.search(head[:HEAD]):
         raise MediaTypeNotAllowed("The file holds markup in its first bytes.")
+    if _PDF.search(head, 1, HEAD):
+        raise MediaTypeNotAllowed("The file is a PDF as well.")
     at = tail.rfind(b"PK\x05\x06", -ZIP_TAIL)
     if at >= 0 and _is_zip_end(tail, at):
         raise MediaTypeNotAllowed("The file is a ZIP archive as well.")

@@ -48,6 +48,7 @@ def _fragment_duration(movie: Movie, traf: Box, track_id: int, usual: int) -> in
 
 
 def _run_duration(movie: Movie, run: Box, usual: int) -> int:
+    movie.deadline.check()
     flags, samples = struct.unpack(">II", movie.body(run, 8))
     if not flags & _SAMPLE_FIELDS[0]:
         return int(samples * usual)

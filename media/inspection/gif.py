@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 from PIL import Image
 
+from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import DECODED_PIXELS, Deadline, broken, check_animation, check_pixels, cut_off
 from media.inspection.layout import Layout
 
 EXTENSION, _IMAGE, _TRAILER = 0x21, 0x2C, 0x3B
+_MAX_BLOCKS = 10_000
 _CHECK_EVERY = 4096  # sub-blocks
 
 
@@ -30,7 +32,7 @@ def blocks(content: bytes) -> Iterator[Block]:
     if len(content) < 13:
         raise cut_off("image")
     at, deadline = 13 + _colours(content[10]), Deadline()
-    while True:
+    for _ in range(_MAX_BLOCKS):
         if at + 2 > len(content) and content[at : at + 1] != bytes((_TRAILER,)):
             raise cut_off("image")
         kind, label, data = content[at], 0, at + 2
@@ -48,6 +50,7 @@ def blocks(content: bytes) -> Iterator[Block]:
         end = _after_sub_blocks(content, data, deadline)
         yield Block(kind, label, at, data, end)
         at = end
+    raise MediaTypeNotAllowed(f"The image has more than {_MAX_BLOCKS:,} blocks.")
 
 
 def _colours(packed: int) -> int:

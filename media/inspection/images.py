@@ -26,16 +26,13 @@ _READERS: dict[str, Callable[[bytes], Layout]] = {
     "image/gif": read_gif,
 }
 # Each may hold WORKING_BYTES; the threads of a process wait for their turn.
-_decodes = threading.BoundedSemaphore(2)
+decodes = threading.BoundedSemaphore(2)
 
 
 def inspect_image(path: Path, mime_type: str) -> Inspected:
     """Check an image of the given type; raises MediaTypeNotAllowed."""
     content = path.read_bytes()
-    try:
-        layout = _READERS[mime_type](content)
-    except (struct.error, IndexError) as error:
-        raise broken("image") from error
+    layout = read_layout(content, mime_type)
     check_image(content, layout.end)
     if layout.working_bytes <= WORKING_BYTES:
         _decode(layout)
@@ -46,8 +43,16 @@ def inspect_image(path: Path, mime_type: str) -> Inspected:
     return Inspected(kind, mime_type, width, height)
 
 
+def read_layout(content: bytes, mime_type: str) -> Layout:
+    """What the structure of an image of the given type says; raises MediaTypeNotAllowed."""
+    try:
+        return _READERS[mime_type](content)
+    except (struct.error, IndexError) as error:
+        raise broken("image") from error
+
+
 def _decode(layout: Layout) -> None:
-    with _decodes:
+    with decodes:
         try:
             layout.decode()
         except MediaTypeNotAllowed:

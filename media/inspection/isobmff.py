@@ -11,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import Deadline, broken, cut_off
 
-_MAX_BOXES = 500_000
+_MAX_BOXES = 250_000
 _CHECK_EVERY = 1024
 _PADDING = 64 * 1024
 

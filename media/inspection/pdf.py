@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import zlib
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ _ACTION = re.compile(rb"/S\s*/(?:JavaScript|Launch)(?![A-Za-z0-9])")
 _ESCAPED_NAME = re.compile(rb"/[^\s()<>\[\]{}/%]*#[^\s()<>\[\]{}/%]*")
 _ESCAPE = re.compile(rb"#([0-9A-Fa-f]{2})")
 # Comments and strings, in which the names above are only words (a title "HTML/CSS/JavaScript"), and streams.
-_STRING = rb"\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\)"
+_STRING = rb"\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\)?"  # one that never ends is passed once
 _STRINGS = re.compile(_STRING, re.DOTALL)
 _TOKEN = re.compile(rb"%[^\r\n]*|" + _STRING + rb"|(?P<stream>>>\s*stream\r?\n)", re.DOTALL)
 _CHECK_EVERY = 4096  # tokens
@@ -67,18 +68,19 @@ def _is_active(part: bytes) -> bool:
 
 def _objects(content: bytes) -> Iterator[bytes]:
     """What lies between the streams (in compressed data any short name occurs by chance), and the packed objects."""
-    deadline, at, unpacked = Deadline(), 0, 0
-    parts: list[bytes] = []
-    while token := _TOKEN.search(content, at):
-        parts.append(content[at : token.start()])
+    deadline, at, unpacked, between = Deadline(), 0, 0, bytearray()
+    for count in itertools.count():
+        token = _TOKEN.search(content, at)
+        between += content[at : token.start() if token else len(content)] + b" "
+        if token is None:
+            yield bytes(between)
+            return
         at = token.end()
-        if len(parts) % _CHECK_EVERY == 0:
+        if count % _CHECK_EVERY == 0:
             deadline.check()
         if token["stream"] is None:
             continue
-        between = b" ".join(parts)
-        parts.clear()
-        yield between
+        yield bytes(between)
         at = content.find(b"endstream", token.end())
         if at < 0:
             raise cut_off("PDF")
@@ -88,7 +90,7 @@ def _objects(content: bytes) -> Iterator[bytes]:
             if unpacked > _UNPACKED_ALL:
                 raise MediaTypeNotAllowed("The PDF unpacks to more than a document needs.")
             yield _STRINGS.sub(b" ", packed)
-    yield b" ".join((*parts, content[at:]))
+        between = bytearray()
 
 
 def _unpacked(packed: bytes) -> bytes:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from media.inspection import gif, jpeg, png, webp
+from media.inspection.bounds import Deadline
 from media.inspection.image_metadata import (
     EXIF_PREFIX,
     iptc_tells_position,
@@ -28,7 +29,7 @@ _XMP = b"http://ns.adobe.com/xap/1.0/\x00"
 _MORE_XMP = b"http://ns.adobe.com/xmp/extension/\x00"
 _MORE_XMP_HEADER = len(_MORE_XMP) + 40  # behind it: a digest, the whole length, the offset
 _PROFILE = b"ICC_PROFILE\x00"
-_MAX_TEXT = 16 * 1024 * 1024
+_MAX_TEXT = 1024 * 1024  # of a packed text; Pillow reads no longer ones
 
 
 def remove_from_image(path: Path, mime_type: str) -> bool:
@@ -95,7 +96,11 @@ def _shapes_pixels(content: bytes, part: jpeg.Segment) -> bool:
 def _clean_png(content: bytes) -> bytes | None:
     parts = list(png.chunks(content))
     tail = content[parts[-1].end :]
-    told = {part for part in parts if _png_chunk_tells_position(part.kind, part.body(content))}
+    told, deadline = set(), Deadline()
+    for part in parts:
+        deadline.check()
+        if _png_chunk_tells_position(part.kind, part.body(content)):
+            told.add(part)
     if not told and not tells_position(tail):
         return None
     exif = next((part for part in parts if part.kind == b"eXIf"), None)
@@ -147,25 +152,25 @@ def _png_chunk(kind: bytes, body: bytes) -> bytes:
 def _clean_webp(content: bytes) -> bytes | None:
     end = webp.file_end(content)
     parts = list(webp.chunks(content, 12, end))
-    about = [part for part in parts if part.kind in (b"EXIF", b"XMP ")]
+    about = {part for part in parts if part.kind in (b"EXIF", b"XMP ")}
     if not any(tells_position(content[part.body : part.end]) for part in about) and not tells_position(content[end:]):
         return None
-    body, exif = b"", next((part for part in about if part.kind == b"EXIF"), None)
+    kept, exif = list[bytes](), next((part for part in parts if part.kind == b"EXIF"), None)
     for part in parts:
         if part == exif:
-            body += webp.chunk(b"EXIF", orientation_alone(content[part.body : part.end]))
+            kept.append(webp.chunk(b"EXIF", orientation_alone(content[part.body : part.end])))
         elif part.kind == b"VP8X":
             flags = content[part.body] & ~webp.XMP_FLAG
-            body += webp.chunk(b"VP8X", bytes((flags,)) + content[part.body + 1 : part.end])
+            kept.append(webp.chunk(b"VP8X", bytes((flags,)) + content[part.body + 1 : part.end]))
         elif part not in about:
-            body += content[part.start : part.next]
-    return webp.riff(body)
+            kept.append(content[part.start : part.next])
+    return webp.riff(b"".join(kept))
 
 
 def _clean_gif(content: bytes) -> bytes | None:
     """The only metadata is in extensions: XMP, which lies there uncut, and comments."""
     parts = list(gif.blocks(content))
-    told = [part for part in parts if part.kind == gif.EXTENSION and tells_position(content[part.start : part.end])]
+    told = {part for part in parts if part.kind == gif.EXTENSION and tells_position(content[part.start : part.end])}
     end = parts[-1].end
     if not told and not tells_position(content[end:]):
         return None

@@ -127,6 +127,7 @@ def _dashcam(movie: Movie, table: Box) -> Iterator[Edit]:
 
 
 def _tells_position(movie: Movie, box: Box) -> bool:
+    movie.deadline.check()
     return tells_position(movie.body(box, min(box.size, _INSPECTED_BYTES)))
 
 

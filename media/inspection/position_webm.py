@@ -33,11 +33,11 @@ def remove_from_webm(path: Path, mime_type: str) -> bool:
 
 def _in_tags(file: Segments, tags: Element) -> Iterator[Edit]:
     """The tags, and the checksums over what holds them, which would no longer be right."""
-    outer = file.children(tags)
+    outer = list(file.children(tags))
     found = False
     for tag in (element for element in outer if element.id == _TAG):
-        inner = file.children(tag)
-        told = [element for element in inner if element.id == _SIMPLE_TAG and _tells_position(file, element)]
+        inner = list(file.children(tag))
+        told = {element for element in inner if element.id == _SIMPLE_TAG and _tells_position(file, element)}
         found = found or bool(told)
         yield from (_void(element) for element in inner if element in told or (told and element.id == _CHECKSUM))
     if found:
@@ -45,6 +45,7 @@ def _in_tags(file: Segments, tags: Element) -> Iterator[Edit]:
 
 
 def _tells_position(file: Segments, tag: Element) -> bool:
+    file.deadline.check()
     content = file.read(tag.body, min((tag.end or tag.body) - tag.body, _INSPECTED_BYTES))
     return _NAME.search(content) is not None or tells_position(content)
 

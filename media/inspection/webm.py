@@ -58,11 +58,11 @@ class Segments:
             raise cut_off("video")
         return content
 
-    def children(self, parent: Element) -> list[Element]:
+    def children(self, parent: Element) -> Iterator[Element]:
         """The elements inside one whose size is told."""
         if parent.end is None:
             raise broken("video")
-        return list(self.elements(parent.body, parent.end))
+        return self.elements(parent.body, parent.end)
 
     def elements(self, at: int, end: int) -> Iterator[Element]:
         """The elements from `at` to `end`. One of unknown size is followed by what is inside it."""

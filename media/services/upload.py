@@ -10,14 +10,16 @@ from django.utils import timezone
 from auditlog.services import record
 from config.api.caller import Caller, require, workspace_of
 from config.api.uploads import Spool, Upload, too_large
+from config.db.bell import ring
 from media import inspection, scanning, selectors, storage
 from media.fetching import fetch
 from media.filenames import SUFFIXES, label_of
 from media.limits import most_bytes, most_bytes_of
 from media.models import MediaAsset
+from media.services.thumbnails import DUTY
 
 logger = logging.getLogger(__name__)
-WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
+WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF, MediaAsset.Kind.VIDEO)
 
 
 def upload_media(
@@ -84,7 +86,9 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
         other = same.select_for_update().order_by("pk").first()
         if other is None:
             return False
-        asset.storage_key = other.storage_key
+        asset.storage_key, asset.thumbnail_key = other.storage_key, other.thumbnail_key
+        if asset.thumbnail_key:
+            asset.due_at = None
         _insert(caller, asset)
     return True
 
@@ -105,6 +109,8 @@ def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
 def _insert(caller: Caller, asset: MediaAsset) -> None:
     asset.save(force_insert=True)
     _record(caller, asset)
+    if asset.due_at:
+        ring(DUTY)
 
 
 def _take_back(asset: MediaAsset) -> None:

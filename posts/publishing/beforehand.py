@@ -19,6 +19,7 @@ from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
 PAUSED_LOOK_AGAIN = timedelta(seconds=30)
+TURN_GOOD_FOR = timedelta(seconds=2)  # beyond the pace; turns that were missed must not all be used at once
 MOST_WORKER_LOSSES = 3  # a step that has ended so many workers ends no further one
 
 
@@ -38,6 +39,9 @@ def stopped_beforehand(target: PostTarget, adapter: Platform) -> bool:
         outcomes.postpone(target, timezone.now() + PAUSED_LOOK_AGAIN)
         return True
     doubtful = may_be_out(target, adapter)
+    if doubtful and target.account.status != ConnectedAccount.Status.ACTIVE:
+        outcomes.unconfirmed(target, f"The account is {target.account.status}, so nobody can look whether it is out.")
+        return True
     if _stopped_by_its_past(target, adapter, doubtful=doubtful):
         return True
     # What may be out is brought to its end, whatever has changed since.
@@ -50,7 +54,7 @@ def _stopped_by_its_past(target: PostTarget, adapter: Platform, *, doubtful: boo
     if poisonous:
         logger.error("%s has ended %s workers and is published no further.", target.id, MOST_WORKER_LOSSES)
     if doubtful and (poisonous or worn_out or adapter.capabilities.retry_safety == "at_most_once"):
-        outcomes.unconfirmed(target, "The worker that was publishing this died before it learned the outcome.")
+        outcomes.unconfirmed(target, "It may be out: whoever was publishing it did not learn the outcome.")
         return True
     if poisonous or worn_out:
         message = "The worker that was preparing this died at every attempt."
@@ -79,11 +83,17 @@ def stopped_by_circumstances(target: PostTarget) -> bool:
 
 def _waits_for_its_turn(target: PostTarget, adapter: Platform) -> bool:
     """Targets of one account go out one after another, each at a turn of its own, so that none fails for haste."""
-    pace = adapter.capabilities.pace
-    if pace is None or target.sandbox or target.turn_at or target.status == TargetStatus.PROCESSING:
+    pace, now, account = adapter.capabilities.pace, timezone.now(), target.account
+    if pace is None or target.sandbox or target.status == TargetStatus.PROCESSING:
+        return False
+    if account.held_until is not None and account.held_until > now:
+        outcomes.postpone(target, account.held_until)
+        return True
+    missed = target.turn_at is None or target.turn_at + timedelta(seconds=pace.seconds) + TURN_GOOD_FOR < now
+    if not missed:
         return False
     turn_at = take_turn(account_id=target.account_id, pace=pace)
-    if turn_at is None or turn_at <= timezone.now():
+    if turn_at is None or turn_at <= now:
         return False
     outcomes.wait_for_turn(target, turn_at)
     return True

@@ -5,24 +5,27 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from functools import reduce
+from contextlib import suppress
+from functools import partial, reduce
 from operator import or_
 
-from django.db import close_old_connections
-from django.db.models import Q
+from django.db import DatabaseError, close_old_connections, connection, transaction
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config.db.due import claim_due, due, give_back
 from config.db.duty import PollingDuty
+from config.db.fair_shares import FairShares, Shares
 from posts.models import PostTarget
 from posts.publishing.engine import LEASE, publish_target
 
 logger = logging.getLogger(__name__)
-IN_FLIGHT = 24
 RENEW_SECONDS = LEASE.total_seconds() / 4
-IN_FLIGHT_OF_A_PLATFORM = 8  # the bulkhead: a slow platform holds a third of the threads at most
+# The bulkheads: a slow account holds few of the threads, the slow ones of a platform a quarter, so that a platform (or
+# somebody's own server) that hangs delays nothing else.
+SHARES = Shares(places=32, quick=24, slow=4, slow_together=24)
+SLOW_OF_A_PLATFORM = 8
 
 
 class PublishDuty(PollingDuty):
@@ -32,60 +35,84 @@ class PublishDuty(PollingDuty):
 
     def __init__(self) -> None:
         super().__init__()
-        self._pool = ThreadPoolExecutor(IN_FLIGHT, thread_name_prefix="publish")
+        self._pool = ThreadPoolExecutor(SHARES.places, thread_name_prefix="publish")
         self._lock = threading.Lock()
-        self._in_flight: Counter[str] = Counter()
-        self._futures: dict[Future[None], PostTarget] = {}
+        self._shares = FairShares(SHARES)
+        self._in_hand: dict[Future[None], PostTarget] = {}
         self._renewed = time.monotonic()
 
     def run_once(self) -> bool:
         self._renew_leases()
         for platform in due(PostTarget.objects.all()).order_by().values_list("platform", flat=True).distinct():
-            for target in claim_due(
-                PostTarget.objects.filter(platform=platform), limit=self._room(platform), lease=LEASE
-            ):
+            for target in self._claim(PostTarget.objects.filter(platform=platform), platform):
                 self._submit(target)
         return False
 
     def finish(self, seconds: float) -> None:
-        """Let what is being published end; what has not begun is given back to the other workers."""
+        """Let what is being published end; what has not begun is given back to the other workers.
+
+        What takes longer goes on until the process is ended, and stays this worker's as long as that.
+        """
         with self._lock:
-            futures = dict(self._futures)
+            in_hand = dict(self._in_hand)
         # Outside the lock: a future that is cancelled calls `_done` in this thread.
-        waiting = {future: target for future, target in futures.items() if future.cancel()}
-        give_back(PostTarget.objects.all(), waiting.values())
-        wait(futures.keys() - waiting.keys(), timeout=seconds)
+        waiting = {future: target for future, target in in_hand.items() if future.cancel()}
+        with suppress(DatabaseError):  # their leases will give them back
+            give_back(PostTarget.objects.all(), waiting.values())
+        wait(in_hand.keys() - waiting.keys(), timeout=seconds)
         self._pool.shutdown(wait=False, cancel_futures=True)
+        threading.Thread(target=self._keep_leases, name="publish-leases", daemon=True).start()
+
+    def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
+        """Due targets with room: first of accounts that are known to be quick, then of the others."""
+        with self._lock:
+            room, left_out = self._shares.room_at_quick(), self._shares.left_out()
+            free, free_for_slow = self._shares.places, self._shares.places_for_slow
+            here = [each for each in self._in_hand.values() if each.platform == platform]
+            slow_here = sum(not self._shares.is_quick(each.account_id) for each in here)
+            mine = [each.pk for each in self._in_hand.values()]  # claims that ran out while the database was away
+        rows = rows.exclude(pk__in=mine)
+        quick = claim_due(rows.filter(account_id__in=room), limit=min(free, sum(room.values())), lease=LEASE)
+        limit = min(free - len(quick), free_for_slow, SLOW_OF_A_PLATFORM - slow_here)
+        return quick + claim_due(rows.exclude(account_id__in=left_out), limit=limit, lease=LEASE)
+
+    def _submit(self, target: PostTarget) -> None:
+        with self._lock:
+            taken = self._shares.take(target.account_id)
+        if not taken:  # its account is full now, so the next claim passes it by
+            give_back(PostTarget.objects.all(), [target])
+            return
+        future = self._pool.submit(_publish, target)
+        with self._lock:
+            self._in_hand[future] = target
+        future.add_done_callback(partial(self._done, time.monotonic()))
+
+    def _done(self, began: float, future: Future[None]) -> None:
+        with self._lock:
+            target = self._in_hand.pop(future)
+            self._shares.release(target.account_id, time.monotonic() - began)
+        self.wake()
 
     def _renew_leases(self) -> None:
         """Short leases, renewed while the work goes on: what a killed worker held is taken over within seconds, and a
         long step is not taken from a worker that lives."""
         if time.monotonic() - self._renewed < RENEW_SECONDS:
             return
-        self._renewed = time.monotonic()
         with self._lock:
-            mine = [Q(pk=target.pk, fence=target.fence) for target in self._futures.values()]
+            mine = [Q(pk=target.pk, fence=target.fence) for target in self._in_hand.values()]
         if mine:
-            rows = PostTarget.objects.filter(reduce(or_, mine), lease_until__isnull=False)
-            rows.update(lease_until=timezone.now() + LEASE)
+            rows = PostTarget.objects.filter(reduce(or_, mine), lease_until__isnull=False).order_by("pk")
+            with transaction.atomic():  # what somebody is writing at this moment needs no longer lease
+                free = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
+                PostTarget.objects.filter(pk__in=free).update(lease_until=timezone.now() + LEASE)
+        self._renewed = time.monotonic()
 
-    def _room(self, platform: str) -> int:
-        with self._lock:
-            return min(IN_FLIGHT_OF_A_PLATFORM - self._in_flight[platform], IN_FLIGHT - self._in_flight.total())
-
-    def _submit(self, target: PostTarget) -> None:
-        with self._lock:
-            self._in_flight[target.platform] += 1
-        future = self._pool.submit(_publish, target)
-        with self._lock:
-            self._futures[future] = target
-        future.add_done_callback(self._done)
-
-    def _done(self, future: Future[None]) -> None:
-        with self._lock:
-            target = self._futures.pop(future)
-            self._in_flight[target.platform] -= 1
-        self.wake()
+    def _keep_leases(self) -> None:
+        while self._in_hand:
+            with suppress(DatabaseError):
+                self._renew_leases()
+            time.sleep(1.0)
+        connection.close()
 
 
 def publish_due(*, limit: int = 100) -> int:

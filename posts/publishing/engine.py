@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import IntegrityError, InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from accounts.platforms import errors
 from accounts.platforms.base import START, Platform
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Content, Grant, MediaFile, Progress, Published
-from accounts.services import hold_back, mark_needs_reauth, refresh_grant
+from accounts.services import BeingRenewed, hold_back, mark_needs_reauth, refresh_grant
 from config.api.trace import start_trace
 from config.db.due import held
 from config.db.encryption import SealedValueError
@@ -37,6 +37,7 @@ from posts.states import GroupStatus, TargetStatus, before
 
 logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=20)  # the duty renews it while the target is in hand (posts/publishing/duty.py)
+UNFORESEEN_PAUSE = timedelta(minutes=5)
 DATABASE_AWAY_SECONDS = 30.0  # how long an outcome waits in memory for a database that is away
 DATABASE_LOOK_SECONDS = 0.5
 
@@ -51,6 +52,7 @@ class Attempt:
     grant: Grant = field(default_factory=Grant)
     media: tuple[MediaFile, ...] = ()
     renewed: bool = False
+    began: float = field(default_factory=time.monotonic)
 
     @property
     def content(self) -> Content:
@@ -71,26 +73,32 @@ def publish_target(claimed: PostTarget) -> None:
     target = PostTarget.objects.select_related("group__workspace", "account").get(pk=claimed.pk)
     target.fence, target.lease_until = claimed.fence, claimed.lease_until
     start_trace(target.group.trace_id)
-    adapter = publisher(target.platform, sandbox=target.sandbox)
     try:
+        adapter = publisher(target.platform, sandbox=target.sandbox)
         if not stopped_beforehand(target, adapter):
             _take_steps(Attempt(target, adapter, may_be_out(target, adapter)))
     except ClaimLost:
         logger.warning("%s is another worker's now.", target.id)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        logger.exception("%s cannot be published by this service.", target.id)
+        outcomes.postpone(target, timezone.now() + UNFORESEEN_PAUSE)
 
 
 def _take_steps(attempt: Attempt) -> None:
-    target = attempt.target
+    target, first = attempt.target, True
+    progress = Progress(target.phase or START.phase, target.progress)
     try:
         attempt.grant, attempt.media = target.account.grant(), files_of(target.group)
     except (SealedValueError, MediaGone) as fault:
-        _begin_step(target, target.phase or START.phase, first=True)
+        _begin_step(target, progress, first=True)
         return _record_fault(attempt, _cannot_begin(attempt, fault))
-    first = True
     while True:
+        if _stopped_meanwhile(attempt, progress):
+            return None
         tried_at = target.step_begun_at
-        progress = Progress(target.phase or START.phase, target.progress)
-        _begin_step(target, progress.phase, first=first)
+        _begin_step(target, progress, first=first)
         first = False
         try:
             result = _look(attempt, progress, tried_at) if _can_look(attempt) else _step(attempt, progress)
@@ -102,8 +110,10 @@ def _take_steps(attempt: Attempt) -> None:
         except errors.PlatformError as error:
             return _record_fault(attempt, error)
         else:
-            if _surely(_record_result, attempt, result):
+            following = _record_result(attempt, progress, result)
+            if following is None:
                 return None
+            progress = following
 
 
 def _cannot_begin(attempt: Attempt, fault: Exception) -> errors.PlatformError:
@@ -120,7 +130,7 @@ def _can_look(attempt: Attempt) -> bool:
     return attempt.doubtful and attempt.adapter.capabilities.retry_safety == "verifiable"
 
 
-def _look(attempt: Attempt, progress: Progress, tried_at: datetime | None) -> Published | NotThere:
+def _look(attempt: Attempt, progress: Progress, tried_at: datetime | None) -> Progress | Published | NotThere:
     try:
         found = attempt.adapter.find(attempt.grant, attempt.content, progress)
     except errors.PlatformError:
@@ -128,16 +138,8 @@ def _look(attempt: Attempt, progress: Progress, tried_at: datetime | None) -> Pu
     except Exception as fault:
         logger.exception("The %s adapter met a fault that it does not know.", attempt.adapter.name)
         raise errors.Transient("The service met a fault while it looked for the post.") from fault
-    if found and _is_anothers(attempt.target, found):
-        raise errors.OutcomeUnknown("A post like this one is there, but another target has it.", final=True)
     settles = timedelta(seconds=attempt.adapter.settles_seconds)
     return found or NotThere((tried_at or timezone.now()) + settles)
-
-
-def _is_anothers(target: PostTarget, found: Published) -> bool:
-    """Two targets with the same text at one account look alike: what is one's post is not the other's."""
-    published = PostTarget.objects.filter(account_id=target.account_id, external_id=found.external_id)
-    return published.exclude(pk=target.pk).exists()
 
 
 def _step(attempt: Attempt, progress: Progress) -> Progress | Published:
@@ -153,37 +155,65 @@ def _step(attempt: Attempt, progress: Progress) -> Progress | Published:
         raise errors.Transient("The service met a fault before it published anything.") from fault
 
 
-def _record_result(attempt: Attempt, result: Progress | Published | NotThere) -> bool:
-    """Write what a step or a look came to; True when nothing more is to be done in this claim."""
+def _record_result(attempt: Attempt, progress: Progress, result: Progress | Published | NotThere) -> Progress | None:
+    """Write what a step or a look came to; the step that follows in this claim, if one does.
+
+    A step that follows at once is not stored here: its beginning stores it, in one statement.
+    """
     target = attempt.target
     if isinstance(result, Published):
-        outcomes.published(target, result)
-        return True
+        _record_published(target, result)
+        return None
     attempt.doubtful = False
     if isinstance(result, NotThere):
         if result.settled_at > timezone.now():
-            outcomes.look_again(target, result.settled_at)
-            return True
-        return stopped_by_circumstances(target)  # it would be sent anew
-    outcomes.advance(target, result)
-    return result.ready_at is not None
+            _surely(outcomes.look_again, target, result.settled_at)
+            return None
+        target.maybe_out = False
+        return None if stopped_by_circumstances(target) else progress  # it would be sent anew
+    if result.ready_at is not None:
+        _surely(outcomes.advance, target, result)
+        return None
+    target.step_begun_at, target.worker_losses = None, 0
+    return result
 
 
-def _begin_step(target: PostTarget, phase: str, *, first: bool) -> None:
+def _record_published(target: PostTarget, result: Published) -> None:
+    try:
+        _surely(outcomes.published, target, result)
+    except ClaimLost:
+        _surely(outcomes.published_late, target, result)
+    except IntegrityError:
+        _surely(outcomes.unconfirmed, target, "A post like this one is there, but another target has it.")
+
+
+def _begin_step(target: PostTarget, progress: Progress, *, first: bool) -> None:
     """Commit that this step begins, and extend the lease; the first step of a claim is an attempt.
 
-    `target.step_begun_at` stays as the claim found it: it tells when the last try before this one was.
+    `target.step_begun_at` stays as it was: it tells when the last try of the step before this one was.
     """
-    now = timezone.now()
     spent = int(first and target.status != TargetStatus.PROCESSING)
-    target.attempts, target.round_attempts = target.attempts + spent, target.round_attempts + spent
     if first:
         target.worker_losses = worker_losses(target)
+    target.attempts, target.round_attempts = target.attempts + spent, target.round_attempts + spent
+    target.phase, target.progress = progress.phase, dict(progress.state)
+    _surely(_commit_beginning, target)
+    target.status = TargetStatus.PUBLISHING
+    if first and target.group.status == GroupStatus.SCHEDULED:
+        PostGroup.objects.filter(pk=target.group_id, status=GroupStatus.SCHEDULED).update(
+            status=GroupStatus.PUBLISHING, updated_at=timezone.now()
+        )
+
+
+def _commit_beginning(target: PostTarget) -> None:
+    now = timezone.now()
     if not held(PostTarget.objects.filter(status__in=before(TargetStatus.PUBLISHING)), target).update(
         status=TargetStatus.PUBLISHING,
-        phase=phase,
+        phase=target.phase,
+        progress=target.progress,
         step_begun_at=now,
         worker_losses=target.worker_losses,
+        maybe_out=target.maybe_out,
         turn_at=None,
         attempts=target.attempts,
         round_attempts=target.round_attempts,
@@ -191,19 +221,31 @@ def _begin_step(target: PostTarget, phase: str, *, first: bool) -> None:
         updated_at=now,
     ):
         raise ClaimLost
-    target.status, target.phase = TargetStatus.PUBLISHING, phase
-    if first and target.group.status == GroupStatus.SCHEDULED:
-        PostGroup.objects.filter(pk=target.group_id, status=GroupStatus.SCHEDULED).update(
-            status=GroupStatus.PUBLISHING, updated_at=now
-        )
+
+
+def _stopped_meanwhile(attempt: Attempt, progress: Progress) -> bool:
+    """Before something is sent that took long to prepare, the workspace and the account are looked at once more."""
+    target = attempt.target
+    long = time.monotonic() - attempt.began > LEASE.total_seconds()
+    if not long or attempt.doubtful or progress.phase not in attempt.adapter.irreversible:
+        return False
+    target.group.workspace.refresh_from_db(fields=["status"])
+    target.account.refresh_from_db(fields=["status"])
+    return stopped_by_circumstances(target)
 
 
 def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:
     """Exchange stale tokens, once in a claim. Raises PlatformError when there are no new ones."""
     if attempt.renewed:
-        raise errors.AccountDisconnected(stale.message)
-    attempt.grant = refresh_grant(account_id=attempt.target.account_id, stale=attempt.grant)
+        raise errors.Transient(f"The platform refuses tokens that it has just issued: {stale.message}")
     attempt.renewed = True
+    try:
+        attempt.grant = refresh_grant(account_id=attempt.target.account_id, stale=attempt.grant)
+    except errors.PlatformError:
+        raise
+    except Exception as fault:
+        logger.exception("The tokens of %s could not be renewed.", attempt.target.account_id)
+        raise errors.Transient("The service met a fault while it renewed the account's tokens.") from fault
 
 
 def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
@@ -213,11 +255,13 @@ def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
     rejection of its repetition proves that it is not there.
     """
     target, adapter = attempt.target, attempt.adapter
-    pace = adapter.capabilities.pace
+    if isinstance(error, BeingRenewed):
+        at = timezone.now() + timedelta(seconds=error.retry_after or 1.0)
+        return _surely(outcomes.wait_for_tokens, target, at, may_be_out=attempt.doubtful)
     if isinstance(error, errors.AccountDisconnected | errors.TokenExpired) and not target.sandbox:
         _surely(mark_needs_reauth, account_id=target.account_id, stale=attempt.grant)
-    if isinstance(error, errors.RateLimited) and error.retry_after and pace and not target.sandbox:
-        _surely(hold_back, account_id=target.account_id, pace=pace, seconds=error.retry_after)
+    if isinstance(error, errors.RateLimited) and error.retry_after and not target.sandbox:
+        _surely(hold_back, account_id=target.account_id, seconds=error.retry_after)
     code, lasting = _meaning(error, adapter)
     doubtful = isinstance(error, errors.OutcomeUnknown) or (
         attempt.doubtful and not isinstance(error, errors.ContentRejected)
@@ -226,8 +270,9 @@ def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
         return None
     if doubtful:
         return _surely(outcomes.unconfirmed, target, error.message)
-    gave_up = "The service gave up after its last attempt; retry the post later."
-    return _surely(outcomes.failed, target, code, error.message, error.suggested_action if lasting else gave_up)
+    action = error.suggested_action if lasting else "The service gave up after its last attempt; retry the post later."
+    refused = isinstance(error, errors.ContentRejected) and adapter.capabilities.retry_safety != "at_most_once"
+    return _surely(outcomes.failed, target, code, error.message, action, proven=refused)
 
 
 def _meaning(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]:
@@ -246,7 +291,7 @@ def _meaning(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]
 def _surely(write: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """Write what the platform answered, though the database be away for a while: nobody else knows it.
 
-    A write that was committed and not acknowledged is seen as ClaimLost at its repetition, or repeats itself harmlessly.
+    The repetition of a write that was committed and not acknowledged changes nothing, or is seen as ClaimLost.
     """
     deadline = time.monotonic() + DATABASE_AWAY_SECONDS
     while True:

@@ -45,8 +45,8 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
 
 def _preview(group: PostGroup) -> None:
     for target in refuse_begun(group):
-        doubtful = target.step_begun_at is not None
-        target.status, target.due_at = TargetStatus.UNCONFIRMED if doubtful else TargetStatus.CANCELLED, None
+        target.status = TargetStatus.UNCONFIRMED if target.maybe_out else TargetStatus.CANCELLED
+        target.due_at = None
     group.status, group.finished_at = roll_up(target.status for target in group.targets.all()), timezone.now()
 
 

@@ -11,7 +11,7 @@ from config.api.errors import InvalidState
 from posts import selectors
 from posts.models import PostGroup, PostTarget
 from posts.planning import check_allowlist, require_publishing_mode
-from posts.publishing.outcomes import close_target, not_published
+from posts.publishing.outcomes import close_targets, not_published
 from posts.states import FINISHED, TargetStatus, roll_up
 
 
@@ -28,9 +28,9 @@ def resolve_post(
     check_allowlist(caller, [target.account_id])
     status = TargetStatus.PUBLISHED if permalink else TargetStatus.FAILED
     changes: dict[str, object] = (
-        {"permalink": permalink, "published_at": timezone.now(), "error": None}
+        {"permalink": permalink, "published_at": timezone.now(), "error": None, "maybe_out": False}
         if permalink
-        else {"error": not_published()}
+        else {"error": not_published(), "maybe_out": False}
     )
     with transaction.atomic():
         if dry_run:
@@ -57,7 +57,8 @@ def _settle(group: PostGroup, target: PostTarget, status: TargetStatus, changes:
     rows = PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED)
     if not rows.update(status=status, updated_at=timezone.now(), **changes):
         raise _settled(target)
-    return close_target(target, status)
+    target.status = status
+    return close_targets([target])[0]
 
 
 def _unconfirmed(group: PostGroup, target_id: str) -> PostTarget:

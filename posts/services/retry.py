@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from accounts.platforms.registry import publisher
@@ -108,7 +109,7 @@ def _send_again(
 def _reset(target: PostTarget, due: datetime) -> None:
     """Back to pending. What certainly failed begins anew. What may be out keeps the step that was begun, so that an
     idempotent platform changes nothing if it is there and a verifiable one is asked first; where neither can be, it
-    begins anew as well, and only the time of the step tells that it was unconfirmed (take_back.py)."""
+    begins anew as well. The fence moves, so that nothing of the round before can still be written."""
     doubtful = target.status == TargetStatus.UNCONFIRMED
     fresh = {} if doubtful and not _is_at_most_once(target) else {"phase": "", "progress": {}}
     PostTarget.objects.filter(pk=target.pk, status=target.status).update(
@@ -116,6 +117,9 @@ def _reset(target: PostTarget, due: datetime) -> None:
         due_at=due,
         lease_until=None,
         step_begun_at=target.updated_at if doubtful else None,
+        maybe_out=doubtful,
+        turn_at=None,
+        fence=F("fence") + 1,
         round_attempts=0,
         error=None,
         updated_at=timezone.now(),

@@ -32,8 +32,8 @@ def stop(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
     now = timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lte=now)
     waiting = targets.filter(free, status=TargetStatus.PENDING)
-    rows = dict(waiting.select_for_update(of=("self",)).values_list("pk", "step_begun_at"))
-    doubtful = [pk for pk, step_begun_at in rows.items() if step_begun_at and cancel]
+    rows = dict(waiting.select_for_update(of=("self",)).values_list("pk", "maybe_out"))
+    doubtful = [pk for pk, maybe_out in rows.items() if maybe_out and cancel]
     sure = [pk for pk in rows if pk not in doubtful]
     stopped = {"due_at": None, "lease_until": None, "turn_at": None, "fence": F("fence") + 1, "updated_at": now}
     ended = {"status": TargetStatus.CANCELLED} if cancel else {}

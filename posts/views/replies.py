@@ -10,7 +10,12 @@ from config.api.operation import Call, Preview, Reply
 from posts import selectors, services
 from posts.models import PostGroup
 
-SPEND_ERRORS = ("SPEND_CAP_EXCEEDED", "SOCIAL_URL_POST_CAP_EXCEEDED", "POSTS_PER_DAY_CAP_EXCEEDED")
+SPEND_ERRORS = (
+    "SPEND_CAP_EXCEEDED",
+    "PAYMENT_METHOD_REQUIRED",
+    "SOCIAL_URL_POST_CAP_EXCEEDED",
+    "POSTS_PER_DAY_CAP_EXCEEDED",
+)
 RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "WEBHOOK_URL_NOT_ALLOWED")
 
 

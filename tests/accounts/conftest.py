@@ -1,4 +1,4 @@
-"""A Bluesky server on loopback with one account, and the means to connect it through the API."""
+"""A Bluesky server and a platform with OAuth on loopback, each with one account, and the means to connect them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
+from accounts.platforms import registry
+from tests.accounts.oauth_adapter import OAuthPlatform
+from tests.accounts.oauth_calls import complete, granted
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
+from tests.fakes.oauth_platform import CLIENT_ID, CLIENT_SECRET, FakeOAuthPlatform
 from workspaces.models import Workspace
 
 HANDLE = "alice.test"
@@ -49,3 +53,33 @@ def connect(pds: FakeBluesky, workspace: Workspace) -> Callable[..., Any]:
 def connected(api: ApiClient, connect: Callable[..., Any]) -> ConnectedAccount:
     """The account, connected."""
     return ConnectedAccount.objects.get(pk=connect(api).json()["account"]["id"])
+
+
+@pytest.fixture
+def provider(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOAuthPlatform]:
+    """A platform with OAuth, set up by the operator, in Pinterest's place; its owner has one account there."""
+    with FakeOAuthPlatform() as server:
+        server.add_account("alice")
+        settings.PLATFORM_SETTINGS = {
+            "PINTEREST_CLIENT_ID": CLIENT_ID,
+            "PINTEREST_CLIENT_SECRET": CLIENT_SECRET,
+            "PINTEREST_API_BASE": server.url,
+        }
+        path = f"{OAuthPlatform.__module__}.{OAuthPlatform.__name__}"
+        monkeypatch.setitem(registry.PLATFORMS, OAuthPlatform.name, path)
+        _forget_platforms()
+        yield server
+        monkeypatch.undo()
+        _forget_platforms()
+
+
+@pytest.fixture
+def oauth_account(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -> ConnectedAccount:
+    """The account at the platform with OAuth, connected."""
+    answer = complete(api, granted(api, workspace, provider))
+    return ConnectedAccount.objects.get(pk=answer.json()["account"]["id"])
+
+
+def _forget_platforms() -> None:
+    registry.platform.cache_clear()
+    registry.publisher.cache_clear()

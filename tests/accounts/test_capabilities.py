@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import PLATFORMS
+from accounts.platforms.registry import PLATFORMS, platforms
 from accounts.platforms.types import DocumentRules, ImageRules, MediaRules, VideoRules
 from config.db.ids import new_id
 from tests import factories
@@ -127,7 +127,8 @@ def test_the_service_tells_any_caller_what_can_be_connected(
     assert len({answer.content for answer in answers}) == 1
     body = answers[0].json()
     assert set(body) == {"account_connections", "billing"}
-    assert [connection["provider"] for connection in body["account_connections"]] == list(PLATFORMS)
+    connections = [(each["provider"], each["method"]) for each in body["account_connections"]]
+    assert connections == [(each.name, method) for each in platforms() for method in each.methods]
     assert body["billing"] == {
         "mode": "free_beta",
         "checkout_available": False,
@@ -141,7 +142,7 @@ def test_what_cannot_be_connected_says_why_and_what_takes_credentials_says_which
     for connection in api.get("/capabilities").json()["account_connections"]:
         assert set(connection) - {"reason", "credentials_schema"} == {"provider", "method", "available"}
         assert ("reason" in connection) is (not connection["available"])
-        assert ("credentials_schema" in connection) is (connection["method"] == "credentials")
+        assert "credentials_schema" in connection or connection["method"] == "oauth"
         Draft202012Validator.check_schema(connection.get("credentials_schema", {}))
 
 
@@ -159,7 +160,9 @@ def test_the_credentials_of_a_platform_are_the_contracts(
     api: ApiClient, platform: str, credentials: set[str], required: set[str]
 ) -> None:
     [connection] = [
-        each for each in api.get("/capabilities").json()["account_connections"] if each["provider"] == platform
+        each
+        for each in api.get("/capabilities").json()["account_connections"]
+        if (each["provider"], each["method"]) == (platform, "credentials")
     ]
 
     schema = connection["credentials_schema"]

@@ -1,4 +1,4 @@
-"""GET /accounts/oauth/callback: a GET that writes. No platform is connected by OAuth yet, so no state is ever known."""
+"""GET /accounts/oauth/callback: a GET that writes; its form, and states that nobody was ever given."""
 
 from __future__ import annotations
 
@@ -93,6 +93,7 @@ def test_it_is_taken_as_a_get_only(api: ApiClient, method: str) -> None:
         ("?state=&code=a", "state"),
         ("?state=a&code=b&error=c", "error"),
         ("?state=a&state=b&code=c", "state"),
+        ("?state=a&code=b&choice=", "choice"),
         ("?state=%00&code=a", "state"),
         ("?state=a&code=b&dry_run=1", "dry_run"),
     ],
@@ -109,6 +110,7 @@ def test_the_document_tells_of_dry_run_and_key() -> None:
     assert {(each["name"], each["in"], each.get("required", False)) for each in told["parameters"]} == {
         ("state", "query", True),
         ("code", "query", True),
+        ("choice", "query", False),
         ("dry_run", "query", False),
         ("Idempotency-Key", "header", False),
     }

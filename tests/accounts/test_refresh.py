@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from queue import Queue
 from typing import Any
 
 import pytest
 import time_machine
+from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 
 from accounts import services
@@ -17,33 +20,46 @@ from accounts.platforms.types import Grant
 from tests.at_once import at_once
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
+from tests.fakes.oauth_platform import RENEW, FakeOAuthPlatform
 
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 REFRESH_SESSION = "com.atproto.server.refreshSession"
 
 
-def refresh(account: ConnectedAccount, stale: Grant) -> Grant | str:
+def refresh(account: ConnectedAccount, stale: Grant, **options: Any) -> Grant | str:
     """What one worker gets: the working grant, or the name of the error."""
     try:
-        return services.refresh_grant(account_id=account.id, stale=stale)
+        return services.refresh_grant(account_id=account.id, stale=stale, **options)
     except (Transient, AccountDisconnected) as error:
         return type(error).__name__
 
 
 @pytest.mark.django_db(transaction=True)
-def test_ten_who_find_the_tokens_stale_at_once_make_one_refresh(connected: ConnectedAccount, pds: FakeBluesky) -> None:
-    stale = connected.grant()
+def test_ten_who_find_the_tokens_stale_at_once_make_one_refresh_and_all_have_the_new_ones(
+    oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
+) -> None:
+    """The refresh token is good once: a second refresh would end the grant."""
+    stale, before = oauth_account.grant(), len(provider.requests)
+    release = provider.hold_next(RENEW)
 
-    outcomes = at_once(10, lambda _: refresh(connected, stale))
+    def meanwhile(n: int) -> Any:
+        if n < 10:
+            return refresh(oauth_account, stale)
+        provider.wait_for(before + 1)
+        return release.set()
 
-    renewed = ConnectedAccount.objects.get().grant()
-    assert pds.requests_to(REFRESH_SESSION) == 1
-    assert renewed in outcomes
-    assert renewed.tokens["refresh"] != stale.tokens["refresh"]
-    assert all(outcome == renewed for outcome in outcomes if isinstance(outcome, Grant))
+    outcomes = at_once(11, meanwhile)[:10]
+
+    account = ConnectedAccount.objects.get()
+    assert outcomes == [account.grant()] * 10
+    assert provider.requests_to(RENEW) == 1
+    assert set(account.grant().tokens.values()) <= provider.live_tokens
+    assert stale.tokens["refresh_token"] not in provider.live_tokens
+    assert (account.status, account.refresh_lease_until) == ("active", None)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_while_one_refreshes_the_others_are_told_to_come_again(connected: ConnectedAccount, pds: FakeBluesky) -> None:
+def test_who_does_not_wait_for_it_is_told_to_come_again(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     stale, before = connected.grant(), len(pds.requests)
     release = pds.hold_next(REFRESH_SESSION)
 
@@ -53,7 +69,7 @@ def test_while_one_refreshes_the_others_are_told_to_come_again(connected: Connec
         pds.wait_for(before + 1)
         try:
             with pytest.raises(Transient) as caught:
-                services.refresh_grant(account_id=connected.id, stale=stale)
+                services.refresh_grant(account_id=connected.id, stale=stale, looks=0)
             return caught.value.retry_after
         finally:
             release.set()
@@ -62,6 +78,25 @@ def test_while_one_refreshes_the_others_are_told_to_come_again(connected: Connec
 
     assert (isinstance(renewed, Grant), wait) == (True, 2.0)
     assert pds.requests_to(REFRESH_SESSION) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_waits_for_a_refresh_that_is_refused_does_not_ask_again(
+    oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
+) -> None:
+    stale, before = oauth_account.grant(), len(provider.requests)
+    provider.end_refresh()
+    release = provider.hold_next(RENEW)
+
+    def meanwhile(n: int) -> Any:
+        if n < 3:
+            return refresh(oauth_account, stale)
+        provider.wait_for(before + 1)
+        return release.set()
+
+    assert at_once(4, meanwhile)[:3] == ["AccountDisconnected"] * 3
+    assert provider.requests_to(RENEW) == 1
+    assert ConnectedAccount.objects.get().status == "needs_reauth"
 
 
 def test_tokens_that_another_has_renewed_are_taken_without_a_call(
@@ -76,11 +111,11 @@ def test_tokens_that_another_has_renewed_are_taken_without_a_call(
 
 def test_the_lease_of_a_worker_that_died_runs_out(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     stale = connected.grant()
-    ConnectedAccount.objects.update(refresh_lease_until=timezone.now() + timedelta(seconds=60))
-    assert refresh(connected, stale) == "BeingRenewed"
+    ConnectedAccount.objects.update(refresh_lease_until=timezone.now() + timedelta(seconds=90))
+    assert refresh(connected, stale, looks=0) == "BeingRenewed"
     assert pds.requests_to(REFRESH_SESSION) == 0
 
-    with time_machine.travel(timezone.now() + timedelta(seconds=61)):
+    with time_machine.travel(timezone.now() + timedelta(seconds=91)):
         assert isinstance(refresh(connected, stale), Grant)
     assert ConnectedAccount.objects.get().refresh_lease_until is None
 
@@ -141,3 +176,74 @@ def test_a_refusal_of_old_tokens_does_not_mark_a_reconnected_account(
     services.mark_needs_reauth(account_id=connected.id, stale=stale)
 
     assert ConnectedAccount.objects.get().status == "active"
+
+
+def test_a_refresh_token_is_never_replaced_by_an_empty_one(
+    oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
+) -> None:
+    stale = oauth_account.grant()
+    provider.keep_refresh_token()
+
+    for _ in range(2):
+        renewed = services.refresh_grant(account_id=oauth_account.id, stale=ConnectedAccount.objects.get().grant())
+        assert renewed == ConnectedAccount.objects.get().grant()
+        assert renewed.tokens["refresh_token"] == stale.tokens["refresh_token"]
+        assert renewed.tokens["access_token"] != stale.tokens["access_token"]
+
+
+@pytest.mark.parametrize(("seconds", "expires_at"), [(3600, NOON + timedelta(hours=1)), (None, None)])
+def test_the_new_tokens_end_is_kept(
+    oauth_account: ConnectedAccount, provider: FakeOAuthPlatform, seconds: int | None, expires_at: datetime | None
+) -> None:
+    provider.issue_for(seconds)
+
+    with time_machine.travel(NOON, tick=False):
+        renewed = services.refresh_grant(account_id=oauth_account.id, stale=oauth_account.grant())
+
+    assert (renewed.expires_at, ConnectedAccount.objects.get().token_expires_at) == (expires_at, expires_at)
+
+
+def test_a_lost_answer_of_a_platform_that_rotates_costs_the_grant(
+    oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
+) -> None:
+    """The new pair was lost on the way; that the account needs its owner is said only once the platform says so."""
+    stale = oauth_account.grant()
+    provider.drop_next(RENEW, after_accept=True)
+
+    assert refresh(oauth_account, stale) == "Transient"
+    assert ConnectedAccount.objects.get().status == "active"
+    assert refresh(oauth_account, stale) == "AccountDisconnected"
+    assert ConnectedAccount.objects.get().status == "needs_reauth"
+
+
+def test_the_operators_fault_is_not_the_accounts(
+    oauth_account: ConnectedAccount, provider: FakeOAuthPlatform, settings: Any
+) -> None:
+    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "PINTEREST_CLIENT_SECRET": "wrong"}
+
+    assert refresh(oauth_account, oauth_account.grant()) == "Transient"
+    assert ConnectedAccount.objects.get().status == "active"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(settings.SQLITE, reason="SQLite has no connection that could be cut")
+def test_new_tokens_outlive_a_database_that_goes_away(
+    oauth_account: ConnectedAccount, provider: FakeOAuthPlatform
+) -> None:
+    stale, before = oauth_account.grant(), len(provider.requests)
+    release, backends = provider.hold_next(RENEW), Queue[int]()
+
+    def meanwhile(n: int) -> Any:
+        with connection.cursor() as cursor:
+            if n == 0:
+                cursor.execute("SELECT pg_backend_pid()")
+                backends.put(cursor.fetchone()[0])
+            else:
+                provider.wait_for(before + 1)
+                cursor.execute("SELECT pg_terminate_backend(%s)", [backends.get(timeout=5)])
+                return release.set()
+        return refresh(oauth_account, stale)
+
+    renewed, _ = at_once(2, meanwhile)
+
+    assert renewed == ConnectedAccount.objects.get().grant() != stale

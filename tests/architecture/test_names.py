@@ -15,7 +15,7 @@ from config.db.ids import PrefixedIdField
 from tests.architecture.sources import ROOT, python_files
 
 SAYS_NOTHING = re.compile(r"utils?|helpers?|common|managers?|data|misc|stuff|base_utils|tools?", re.IGNORECASE)
-# The contract's prefixes (section 1); `con_` comes with OAuth connections.
+# The contract's prefixes (section 1).
 PREFIXES = {"usr", "wrk", "agt", "key", "acc", "med", "pgr", "tgt", "evt", "dlv", "log", "use", "con"}
 PLATFORM_MODULES = Path("accounts/platforms")
 # The same words in another meaning: Celery's pool of threads.

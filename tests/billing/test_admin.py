@@ -4,9 +4,13 @@ import pytest
 from django.test import Client
 
 from billing import services
-from billing.models import LedgerEntry
+from billing.models import BillingAlarm, LedgerEntry
+from billing.services.alarms import raise_alarm
+from tests.billing.processor_events import tell
 from tests.billing.rows import MARCH, charges, make_agent, make_workspace
-from workspaces.models import User
+from tests.billing.usage_reports import spend
+from tests.fakes.payment_processor import FakePaymentProcessor
+from workspaces.models import User, Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -43,3 +47,22 @@ def test_an_entry_can_be_read_and_not_changed_or_deleted(operator: Client) -> No
     assert operator.post(f"{page}change/", {"cents": "1"}).status_code == 403
     assert operator.post(f"{page}delete/", {"post": "yes"}).status_code == 403
     assert list(LedgerEntry.objects.values_list("cents", flat=True)) == [10]
+
+
+@pytest.mark.parametrize(
+    ("table", "found_by"),
+    [("subscription", "cus_9"), ("usagereport", "cus_9"), ("processorevent", "evt_77"), ("billingalarm", "evt_77")],
+)
+def test_operators_see_what_the_processor_told_and_what_was_told_to_it(
+    payer: Workspace, operator: Client, processor: FakePaymentProcessor, table: str, found_by: str
+) -> None:
+    spend(payer, "tgt_1", "tgt_2")
+    services.report_due_usage()
+    tell("customer.subscription.created", {**processor.subscribe("cus_9")}, id="evt_77")
+    raise_alarm(BillingAlarm.Kind.EVENTS, "evt_77", "It had no effect.")
+
+    found = operator.get(f"/admin/billing/{table}/", {"q": found_by})
+
+    assert found.status_code == 200
+    assert found.context["cl"].result_count == 1
+    assert operator.get(f"/admin/billing/{table}/add/").status_code == 403

@@ -58,7 +58,7 @@ def test_a_signed_event_is_kept_as_it_came() -> None:
     assert (answer.status_code, answer.json()) == (200, {"received": True})
     event = ProcessorEvent.objects.get()
     assert (event.event_id, event.type, event.payload.encode()) == ("evt_1", "invoice.paid", BODY)
-    assert (event.received_at, event.processed_at) == (NOON, None)
+    assert (event.received_at, event.processed_at, event.due_at) == (NOON, None, NOON)
     assert stripe.WebhookSignature.verify_header(BODY.decode(), header, SECRET)  # the processor's own means agree
 
 
@@ -120,6 +120,12 @@ def test_the_signature_is_of_the_bytes_not_of_what_they_mean() -> None:
 
     assert_envelope(send(f"t={T},v1={v1()}", same), 400, "SIGNATURE_INVALID")
     assert send(f"t={T},v1={v1(same)}", same).status_code == 200
+
+
+@pytest.mark.parametrize("length", [0, 1, len(BODY) // 2, len(BODY) - 1])
+def test_a_truncated_body_is_refused_and_nothing_kept(length: int) -> None:
+    assert_envelope(send(f"t={T},v1={v1()}", BODY[:length]), 400, "SIGNATURE_INVALID")
+    assert not ProcessorEvent.objects.exists()
 
 
 def test_an_event_is_kept_once_as_it_came_first() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,19 +17,7 @@ from tests.people import as_user
 from workspaces.models import Member, User, Workspace
 
 CHECKOUT, PORTAL = "/billing/checkout-sessions", "/billing/portal-sessions"
-KEY = "sk_test_of_the_stand_in"
 both = pytest.mark.parametrize("path", [CHECKOUT, PORTAL])
-
-
-@pytest.fixture
-def processor(settings: Any) -> Iterator[FakePaymentProcessor]:
-    """The service in paid mode, with prices for two of the three plans."""
-    with FakePaymentProcessor(KEY) as processor:
-        settings.STRIPE_SECRET_KEY = KEY
-        settings.STRIPE_API_BASE = processor.url
-        settings.STRIPE_PRICES = {"payg": "price_payg", "pro": "price_pro", "scale": ""}
-        settings.BASE_URL = "https://posts.example.com"
-        yield processor
 
 
 def opened(client: ApiClient, path: str, workspace: Workspace, **body: Any) -> Any:
@@ -82,7 +70,7 @@ def test_a_subscriber_gets_the_portal_instead(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor, state: str
 ) -> None:
     Workspace.objects.update(processor_customer_id="cus_9")
-    processor.subscribers["cus_9"] = state
+    processor.subscribe("cus_9", state)
     answer = opened(as_user(owner), CHECKOUT, workspace)
 
     assert answer.json() == {"session": {"id": "bps_1", "url": "https://portal.example/bps_1"}}
@@ -94,7 +82,7 @@ def test_a_subscription_that_never_began_or_has_ended_is_none(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor, state: str
 ) -> None:
     Workspace.objects.update(processor_customer_id="cus_9")
-    processor.subscribers["cus_9"] = state
+    processor.subscribe("cus_9", state)
 
     assert opened(as_user(owner), CHECKOUT, workspace).json()["session"]["id"] == "cs_test_1"
 
@@ -233,7 +221,7 @@ def test_a_fault_of_the_processor_is_billing_unavailable(
     assert_envelope(answer, 503, "BILLING_UNAVAILABLE")
     assert answer["retry-after"] == "30"
     assert list(AuditEntry.objects.values_list("outcome", "code")) == [("refused", "BILLING_UNAVAILABLE")]
-    assert KEY not in caplog.text
+    assert processor.key not in caplog.text
 
 
 def test_a_session_leaves_an_entry_without_its_address(

@@ -24,6 +24,7 @@ from typing import Any
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
 from tests.fakes.mastodon_methods import MastodonMethods, Refusal, call_of
+from tests.fakes.mastodon_oauth import Application, MastodonOAuth
 
 SCOPES = ("read", "write")
 RATE_LIMIT = 300  # requests in RATE_WINDOW, for each account
@@ -39,6 +40,8 @@ class FakeMastodon(FaultyServer):
             self.url, honours_idempotency_key=honours_idempotency_key, tells_source=tells_source
         )
         self._store = self._methods.store
+        self._oauth = MastodonOAuth(self._store)
+        self._methods.endpoints |= self._oauth.endpoints
         self.calls = frozenset(self._methods.endpoints)
         self._limited: timedelta | None = None
 
@@ -56,6 +59,22 @@ class FakeMastodon(FaultyServer):
         with self._lock:
             self._store.person(username).tokens[token] = frozenset(scopes)
         return token
+
+    def grant(self, address: str, username: str) -> str:
+        """The owner grants access at the page that an application leads to; returns the code. Raises ValueError where the
+        page would show an error."""
+        with self._lock:
+            return self._oauth.grant(address, username)
+
+    def forget_applications(self) -> None:
+        """What servers before 4.3 do with applications that nobody has used."""
+        with self._lock:
+            self._oauth.applications.clear()
+
+    def close_registration(self) -> None:
+        """No application can be registered from now on."""
+        with self._lock:
+            self._oauth.closed = True
 
     def revoke_tokens(self, username: str) -> None:
         """Every token of the account answers 401 from now on."""
@@ -116,6 +135,16 @@ class FakeMastodon(FaultyServer):
             self._limited = reset
 
     # what a test reads
+
+    def applications(self) -> list[Application]:
+        """The applications that were registered, in order."""
+        with self._lock:
+            return list(self._oauth.applications.values())
+
+    def tokens_of(self, username: str) -> dict[str, frozenset[str]]:
+        """The account's tokens that are good, with their scopes."""
+        with self._lock:
+            return dict(self._store.person(username).tokens)
 
     def account_id(self, username: str) -> str:
         return self._store.person(username).id

@@ -174,7 +174,7 @@ class MastodonMethods:
         key = request.headers.get("idempotency-key")
         if key and self.honours_idempotency_key and (made := self._made_with(person, key)):
             return Answer.of_json(self.store.status_entity(made))
-        given = _parameters(request)
+        given = parameters(request)
         text, spoiler_text = str(given.get("status") or "").strip(), str(given.get("spoiler_text") or "").strip()
         media = self._attachable(person, given.get("media_ids") or [])
         if not text and not media and not spoiler_text:
@@ -251,7 +251,7 @@ def _one_of(value: Any, known: frozenset[str]) -> str:
     return str(value)
 
 
-def _parameters(request: ReceivedRequest) -> dict[str, Any]:
+def parameters(request: ReceivedRequest) -> dict[str, Any]:
     """JSON or a form; a form's lists are named `media_ids[]`."""
     if request.headers.get("content-type", "").startswith("application/json"):
         try:

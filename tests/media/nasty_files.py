@@ -131,6 +131,8 @@ DOCUMENTS: list[Nasty] = [
     ("pdf_with_script", lambda: pdf(catalog=b"/OpenAction << /S /JavaScript /JS (app.alert\\(1\\)) >>"), PDF_ACTIVE),
     ("pdf_with_script_name", lambda: pdf(b"<< /S/JS/JS(app.alert)>>"), PDF_ACTIVE),
     ("pdf_with_escaped_script", lambda: pdf(b"<< /S /Java#53cript /J#53 (x) >>"), PDF_ACTIVE),
+    ("pdf_with_script_behind_a_bracket", lambda: pdf(b"% (\n<< /S /Any /JS (x) >>"), PDF_ACTIVE),
+    ("pdf_with_script_in_a_stream", lambda: pdf(b"<< >>\nstream\n<< /S /JavaScript >>\nendstream"), PDF_ACTIVE),
     ("pdf_with_program", lambda: pdf(b"<< /S /Launch /F (cmd.exe) >>"), PDF_ACTIVE),
     ("pdf_with_files", lambda: pdf(catalog=b"/Names << /EmbeddedFiles << /Names [] >> >>"), PDF_ACTIVE),
     ("pdf_with_packed_script", lambda: pdf(packed_objects(b"4 0 << /S /JavaScript /JS (x) >>")), PDF_ACTIVE),

@@ -74,6 +74,7 @@ JPEG: list[Nasty] = [
     ("jpeg_many_scans", lambda: with_scans(1000), "more than 100 scans"),
     ("jpeg_many_segments", lambda: with_segments(encoded("JPEG"), segment(0xFE, b"") * 20_000), "more than 10,000"),
     ("jpeg_script_by_its_length", lambda: with_segments(encoded("JPEG"), script_segment()), SCRIPT),
+    ("jpeg_php_archive", lambda: with_segments(encoded("JPEG"), segment(0xFE, b"__HALT_COMPILER();")), "a script"),
     ("jpeg_php_in_comment", lambda: with_segments(encoded("JPEG"), segment(0xFE, b"<?php eval($x);")), "a script"),
 ]
 PNG: list[Nasty] = [
@@ -101,6 +102,7 @@ PNG: list[Nasty] = [
     ("png_text_bomb", lambda: with_chunks(png(), chunk(b"zTXt", b"a\0\0" + bomb(16_000_000))), BROKEN),
     ("png_itxt_bomb", lambda: with_chunks(png(), chunk(b"iTXt", b"a\0\1\0\0\0" + bomb(16_000_000))), BROKEN),
     ("png_profile_bomb", lambda: with_chunks(png(), chunk(b"iCCP", b"a\0\0" + bomb(16_000_000))), BROKEN),
+    ("png_pdf_in_text", lambda: with_chunks(png(), chunk(b"tEXt", b"a\0%PDF-1.4 obj")), "is a PDF as well"),
     ("png_many_chunks", lambda: with_chunks(png(), chunk(b"vpAg") * 120_000), "more than 100,000 chunks"),
     ("png_many_frames", lambda: with_chunks(png(), frame_control(0, (1, 1)) * 2000), "more than 1,000 frames"),
     ("png_frame_outside", lambda: with_chunks(png(), frame_control(0, (1, 1), (1, 0))), BROKEN),
@@ -121,6 +123,7 @@ GIF: list[Nasty] = [
     ("gif_frame_larger_than_it", lambda: gif((1, 1), gif_frame((65_535, 65_535))), TOO_LARGE),
     ("gif_10000_frames", lambda: gif((1, 1), gif_frame() * 10_000), "more than 1,000 frames"),
     ("gif_huge_frames", lambda: gif((6000, 6000), gif_frame() * 100), "over all its frames; 1,000 are taken"),
+    ("gif_many_blocks", lambda: gif((1, 1), gif_extension(0xFE) * 20_000, gif_frame()), "more than 10,000 blocks"),
     ("gif_script_by_its_width", lambda: gif((0x2A2F, 1), gif_frame(), gif_extension(0xFE, b"*/=1;alert(1)//")), SCRIPT),
 ]
 WEBP: list[Nasty] = [

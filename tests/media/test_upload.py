@@ -173,15 +173,15 @@ def test_a_key_uploads_to_its_own_workspace_and_a_person_names_one(
     assert assert_envelope(unnamed, 422, "VALIDATION_FAILED")["details"][0]["field"] == "workspace_id"
 
 
-@pytest.mark.parametrize("way", ["form", "form's query", "json"])
+@pytest.mark.parametrize("way", ["form", "form of a generated client", "form's query", "json"])
 def test_a_dry_run_checks_everything_and_keeps_nothing(
     api: ApiClient, workspace: Workspace, stored: Stored, incoming: Path, way: str
 ) -> None:
     if way == "json":
         answer = api.post("/media", in_json(jpeg(), filename="a.jpg", dry_run=True))
     else:
-        path, fields = ("/media", {"dry_run": "true"}) if way == "form" else ("/media?dry_run=true", {})
-        answer = api.upload(jpeg(), "a.jpg", path=path, **fields)
+        told = {"form": {"dry_run": "true"}, "form of a generated client": {"dry_run": "True"}}.get(way, {})
+        answer = api.upload(jpeg(), "a.jpg", path="/media" if told else "/media?dry_run=true", **told)
 
     body = answer.json()
     assert (answer.status_code, body["dry_run"], body["operation"]) == (200, True, "media.upload")

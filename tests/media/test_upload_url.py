@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.utils import timezone
 from pytest_django import Settings
 
+from config.api.models import IdempotencyRecord
 from config.db.ids import new_id
 from media.models import MediaAsset
 from tests.config.outbound_servers import closed_port
@@ -23,13 +27,15 @@ CUT = RawAnswer([b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", jpeg()])
 
 
 class FileServer(LoopbackServer):
-    """Answers each path with what `answers` holds for it."""
+    """Answers each path with what `answers` holds for it. `looks` is called before each answer."""
 
     def __init__(self) -> None:
         super().__init__()
         self.answers: dict[str, Answer | RawAnswer] = {}
+        self.looks: Callable[[], None] = lambda: None
 
     def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
+        self.looks()
         return self.answers.get(request.path, Answer(404, b"<p>Nothing here</p>"))
 
     def redirect(self, path: str, place: str, status: int = 302) -> None:
@@ -171,3 +177,20 @@ def test_a_repeat_with_the_key_fetches_nothing(api: ApiClient, server: FileServe
 
     assert len({answer.json()["media"]["id"] for answer in answers}) == 1
     assert len(server.requests) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_fetch_that_takes_its_minute_is_not_taken_for_dead(api: ApiClient, server: FileServer) -> None:
+    """A repeat of the call takes over when the lease is over; the fetch may take 60 s, and then comes the scan."""
+    left: list[timedelta] = []
+
+    def look() -> None:
+        lease_until = IdempotencyRecord.objects.get().lease_until
+        connection.close()
+        assert lease_until
+        left.append(lease_until - timezone.now())
+
+    server.looks = look
+    fetch(api, f"{server.url}/bench.jpg", key="1")
+
+    assert left[0] > timedelta(minutes=4)

@@ -58,17 +58,17 @@ def test_publishing_one_target_of_a_group(
     create(used, *accounts[:targets])
     with django_assert_num_queries(5):
         [claimed] = claim_due(PostTarget.objects.filter(platform="bluesky"), limit=1, lease=LEASE)
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(10):
         publish_target(claimed)
 
 
 def test_publishing_a_real_target_in_two_steps(
     used: ApiClient, telegram_account: ConnectedAccount, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    """Two statements for the second step and five for the books, once the month's counters are there."""
+    """One statement for the second step and five for the books, once the month's counters are there."""
     for text in ("The first of the month", "The second"):
         create(used, telegram_account, text=text)
     first, second = claim_due(PostTarget.objects.all(), limit=2, lease=LEASE)
     publish_target(first)
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(16):
         publish_target(second)

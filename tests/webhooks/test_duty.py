@@ -11,7 +11,7 @@ from django.db import connection
 from tests.fakes.receiver import Manner, Receiver
 from tests.webhooks.rows import emit
 from webhooks.duty import DeliverDuty
-from webhooks.host_shares import QUICK_HOST_SHARE, SLOW_HOST_SHARE
+from webhooks.host_shares import SHARES
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services import NewEvent, emit_many
 from workspaces.models import Workspace
@@ -59,13 +59,13 @@ def test_hanging_receivers_delay_no_other_and_hold_a_bounded_share(
     with Receiver(otherwise=Manner.HANG) as dead, Receiver(otherwise=Manner.DRIP_HEAD) as dripping:
         emit_to(workspace, dead.url, 50)
         emit_to(workspace, dripping.url, 50)
-        dead.wait_for(SLOW_HOST_SHARE)
-        dripping.wait_for(SLOW_HOST_SHARE)
+        dead.wait_for(SHARES.slow)
+        dripping.wait_for(SHARES.slow)
         emit_to(workspace, receiver.url, 50)
         receiver.wait_for(50, timeout=5)  # half of an attempt's deadline: nothing waited for the others
         duty.stop(1)
 
-        assert (len(dead.requests), len(dripping.requests)) == (SLOW_HOST_SHARE, SLOW_HOST_SHARE)
+        assert (len(dead.requests), len(dripping.requests)) == (SHARES.slow, SHARES.slow)
 
 
 def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, duty: DeliverDuty) -> None:
@@ -104,11 +104,11 @@ def test_a_refused_address_ends_without_a_connection(workspace: Workspace, duty:
 
 def test_a_quick_host_gets_its_whole_share(workspace: Workspace, duty: DeliverDuty) -> None:
     with Receiver(200, 200, otherwise=Manner.HANG) as turning:
-        emit_to(workspace, turning.url, 2 + 2 * QUICK_HOST_SHARE)
-        turning.wait_for(2 + QUICK_HOST_SHARE)
+        emit_to(workspace, turning.url, 2 + 2 * SHARES.quick)
+        turning.wait_for(2 + SHARES.quick)
         duty.stop(1)
 
-        assert len(turning.requests) == 2 + QUICK_HOST_SHARE
+        assert len(turning.requests) == 2 + SHARES.quick
 
 
 def _in_thread(work: Callable[[], None]) -> Callable[[], None]:

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from webhooks.host_shares import (
-    LONGEST_REST,
-    QUICK_HOST_SHARE,
-    QUICK_SECONDS,
-    REMEMBERED_HOSTS,
-    SHORTEST_REST,
-    SILENCES,
-    SLOW_HOST_SHARE,
-    SLOW_HOSTS_TOGETHER,
-    HostShares,
-)
+from config.db.fair_shares import QUICK_SECONDS, REMEMBERED
+from webhooks.host_shares import SHARES, SILENCES, SILENT_TOGETHER, HostShares
 from webhooks.sender import IN_FLIGHT
 
 
@@ -21,7 +12,7 @@ def quick(*hosts: str) -> HostShares:
     shares = HostShares()
     for host in hosts:
         shares.take(host)
-        shares.release(host, 0.1)
+        shares.ended(host, 0.1, silent=False)
     return shares
 
 
@@ -33,37 +24,37 @@ def takes(shares: HostShares, host: str) -> int:
 def test_a_new_host_gets_the_share_of_a_slow_one() -> None:
     shares = HostShares()
 
-    assert takes(shares, "a") == SLOW_HOST_SHARE
+    assert takes(shares, "a") == SHARES.slow
     assert shares.left_out() == {"a"}
 
 
 def test_a_host_that_answered_quickly_gets_more() -> None:
     shares = quick("a")
 
-    assert shares.room_at_quick() == {"a": QUICK_HOST_SHARE}
-    assert takes(shares, "a") == QUICK_HOST_SHARE
+    assert shares.room_at_quick() == {"a": SHARES.quick}
+    assert takes(shares, "a") == SHARES.quick
     assert shares.room_at_quick() == {}
 
 
 def test_a_host_that_turned_slow_loses_its_share() -> None:
     shares = quick("a")
     shares.take("a")
-    shares.release("a", QUICK_SECONDS + 0.1)
+    shares.ended("a", QUICK_SECONDS + 0.1, silent=False)
 
-    assert takes(shares, "a") == SLOW_HOST_SHARE
+    assert takes(shares, "a") == SHARES.slow
 
 
 def test_slow_hosts_together_leave_half_of_the_places() -> None:
     shares = HostShares()
-    for number in range(SLOW_HOSTS_TOGETHER // SLOW_HOST_SHARE):
+    for number in range(SHARES.slow_together // SHARES.slow):
         takes(shares, f"dead-{number}")
 
     assert shares.places_for_slow == 0
-    assert shares.places == IN_FLIGHT - SLOW_HOSTS_TOGETHER
+    assert shares.places == IN_FLIGHT - SHARES.slow_together
 
 
 def test_no_more_places_are_offered_to_slow_hosts_than_there_are() -> None:
-    hosts = [f"quick-{number}" for number in range(IN_FLIGHT // QUICK_HOST_SHARE)]
+    hosts = [f"quick-{number}" for number in range(IN_FLIGHT // SHARES.quick)]
     shares = quick(*hosts)
     for host in hosts:
         takes(shares, host)
@@ -74,60 +65,49 @@ def test_no_more_places_are_offered_to_slow_hosts_than_there_are() -> None:
 def test_a_place_that_is_released_is_free_again() -> None:
     shares = HostShares()
     takes(shares, "a")
-    shares.release("a", QUICK_SECONDS + 0.1)
+    shares.ended("a", QUICK_SECONDS + 0.1, silent=False)
 
     assert shares.has_room("a")
-    assert shares.places == IN_FLIGHT - SLOW_HOST_SHARE + 1
+    assert shares.places == IN_FLIGHT - SHARES.slow + 1
 
 
 def test_the_memory_of_quick_hosts_is_bounded() -> None:
-    shares = quick(*(f"host-{number}" for number in range(REMEMBERED_HOSTS + 1)))
+    shares = quick(*(f"host-{number}" for number in range(REMEMBERED + 1)))
 
-    assert shares.room_at_quick() == {f"host-{REMEMBERED_HOSTS}": QUICK_HOST_SHARE}
-
-
-class Clock:
-    """Seconds that stand still until they are moved."""
-
-    seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
+    assert shares.room_at_quick() == {f"host-{REMEMBERED}": SHARES.quick}
 
 
-def silent(clock: Clock, times: int = SILENCES) -> HostShares:
-    """Shares in which the host "a" has not answered so many attempts in a row."""
-    shares = HostShares(clock)
-    for _ in range(times):
-        clock.seconds += LONGEST_REST
-        assert shares.take("a")
-        shares.release("a", QUICK_SECONDS + 8, answered=False)
+def silent(*hosts: str, times: int = SILENCES) -> HostShares:
+    """Shares in which these hosts have not answered so many attempts in a row."""
+    shares = HostShares()
+    for host in hosts:
+        for _ in range(times):
+            assert shares.take(host)
+            shares.ended(host, QUICK_SECONDS + 8, silent=True)
     return shares
 
 
-def test_a_host_that_answers_nothing_rests_and_then_shows_with_one_attempt_whether_it_is_back() -> None:
-    clock = Clock()
-    shares = silent(clock)
+def test_however_many_hosts_are_dead_a_new_one_finds_room() -> None:
+    dead = [f"dead-{number}" for number in range(IN_FLIGHT)]
+    shares = silent(*dead)
 
-    assert (shares.left_out(), takes(shares, "a")) == ({"a"}, 0)
-    clock.seconds += SHORTEST_REST
-    assert (shares.left_out(), takes(shares, "a")) == (set(), 1)
-    shares.release("a", 0.1)
-    assert takes(shares, "a") == QUICK_HOST_SHARE
+    assert sum(takes(shares, host) for host in dead) == SILENT_TOGETHER
+    assert set(dead) <= shares.left_out()
+    assert takes(shares, "new") == SHARES.slow
+
+
+def test_a_host_that_answers_again_is_no_longer_silent() -> None:
+    dead = [f"dead-{number}" for number in range(IN_FLIGHT)]
+    shares = silent(*dead)
+    assert shares.take(dead[0])
+    shares.ended(dead[0], QUICK_SECONDS + 8, silent=False)
+    for host in dead[1:]:
+        takes(shares, host)
+
+    assert takes(shares, dead[0]) == SHARES.slow
 
 
 def test_fewer_silences_than_that_may_be_chance() -> None:
-    assert takes(silent(Clock(), SILENCES - 1), "a") == SLOW_HOST_SHARE
+    hosts = [f"host-{number}" for number in range(IN_FLIGHT // 2)]
 
-
-def test_each_further_silence_doubles_the_rest_up_to_a_bound() -> None:
-    clock = Clock()
-    shares = silent(clock, SILENCES + 1)
-    clock.seconds += SHORTEST_REST * 2 - 0.1
-    assert takes(shares, "a") == 0
-    clock.seconds += 0.1
-    assert takes(shares, "a") == 1
-
-    shares = silent(clock, SILENCES + 20)
-    clock.seconds += LONGEST_REST
-    assert takes(shares, "a") == 1
+    assert sum(takes(silent(*hosts, times=SILENCES - 1), host) for host in hosts) == IN_FLIGHT // 2 * SHARES.slow

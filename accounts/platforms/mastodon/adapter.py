@@ -1,15 +1,16 @@
-"""Mastodon: connection by a pasted access token, statuses that can be looked for."""
+"""Mastodon: connection by OAuth or by a pasted access token, statuses that can be looked for."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
-from accounts.platforms.mastodon import account, instance, lookup, media, statuses
-from accounts.platforms.mastodon.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SCOPES
+from accounts.platforms.mastodon import account, authorization, instance, lookup, media, statuses
+from accounts.platforms.mastodon.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, OAUTH_SCHEMA, SCOPES
 from accounts.platforms.mastodon.client import (
     MastodonError,
     Server,
@@ -17,7 +18,8 @@ from accounts.platforms.mastodon.client import (
     platform_error,
     platform_errors,
 )
-from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.oauth import scopes_of
+from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationRefused, OutboundError
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
@@ -29,18 +31,20 @@ class Mastodon(Platform):
     Publishing goes `start`, then for media `upload` (one file a step) and `process` (the server's own work), then
     `create`. Its state is {key, after, media, pending, looks}: the Idempotency-Key of the round, the account's newest
     status before it, the ids of the uploads, those still processed, and how often they were looked at.
-    A grant's credentials hold the token, which never runs out; its tokens are {instance, account, limits}.
+    Tokens never run out. One that the owner pasted stands in the grant's credentials, one that was granted in its tokens:
+    {instance, account, limits, and by OAuth access_token, client_id, client_secret}.
     """
 
     name = "mastodon"
     label = "Mastodon"
     capabilities = CAPABILITIES
-    methods = ("credentials",)
+    methods = ("credentials", "oauth")
     credentials_schema = CREDENTIALS_SCHEMA
+    oauth_schema = OAUTH_SCHEMA
     irreversible = frozenset({"create"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """None: tokens are made by the accounts' owners at their servers."""
+        """None: tokens are made by the accounts' owners at their servers, and servers register any application."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
@@ -48,22 +52,25 @@ class Mastodon(Platform):
         token = credentials["access_token"].strip()
         if not _TOKEN.fullmatch(token):
             raise CredentialsRejected("The access token holds characters that no token has.")
-        server = Server(instance.address(credentials["instance"]), token)
-        try:
-            identity = account.identity(server)
-            own_id = identity.external_id.partition("@")[0]
-            lookup.newest_status(Server(server.address, token, own_id))  # refused where read:statuses is missing
-        except DestinationRefused as error:
-            raise CredentialsRejected(f"The service does not connect to this instance: {error}") from error
-        except UnreadableAnswer as error:
-            raise CredentialsRejected("What answers at this address is no server with Mastodon's API.") from error
-        except OutboundError as error:
-            raise platform_error(error) from error
-        except MastodonError as error:
-            raise _refused_token(error) from error
-        tokens = {"instance": server.address, "account": own_id, "limits": instance.limits(server)}
+        address = instance.address(credentials["instance"])
+        with _connection_errors():
+            identity, tokens = _opened(Server(address, token))
         grant = Grant({**credentials, "access_token": token}, tokens, identity.external_id)
         return Connection(identity=identity, grant=grant)
+
+    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
+        """Register the service at the instance. Raises CredentialsRejected, Transient."""
+        with _connection_errors():
+            return authorization.authorize(given["instance"], state=state, redirect_uri=redirect_uri)
+
+    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+        """The one account that a token opens. Raises CredentialsRejected, Transient."""
+        with _connection_errors():
+            answer = authorization.exchange(code, redirect_uri=redirect_uri, kept=kept)
+            identity, tokens = _opened(Server(kept["instance"], answer["access_token"]))
+        tokens |= {"access_token": answer["access_token"]}
+        tokens |= {name: kept[name] for name in ("client_id", "client_secret")}
+        return (Connection(identity, Grant({}, tokens, identity.external_id), scopes_of(answer)),)
 
     def identify(self, grant: Grant) -> Identity:
         """Ask the server whose token it is. Raises AccountDisconnected, Transient."""
@@ -74,11 +81,14 @@ class Mastodon(Platform):
         return identity
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: the token that the owner pasted is the only one."""
+        """Raises AccountDisconnected: the token that there is, is the only one."""
         raise AccountDisconnected("The account's server no longer accepts the access token.")
 
     def revoke(self, grant: Grant) -> None:
-        """Nothing: a token can be revoked only by the application that it was made for, which is the owner's."""
+        """End a token that was granted to the service; one that was pasted is for its owner's application alone to end."""
+        if "client_id" in grant.tokens:
+            with platform_errors():
+                authorization.revoke(Server.of(grant), grant.tokens)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the step that `progress` names. Raises as the base's, but never TokenExpired."""
@@ -98,6 +108,29 @@ class Mastodon(Platform):
         with platform_errors():
             status = lookup.find(Server.of(grant), content, progress.state)
             return statuses.published(status) if status is not None else None
+
+
+def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
+    """Whose account the token opens, and {instance, account, limits}. Raises MastodonError, OutboundError."""
+    identity = account.identity(server)
+    own_id = identity.external_id.partition("@")[0]
+    lookup.newest_status(Server(server.address, server.token, own_id))  # refused where read:statuses is missing
+    return identity, {"instance": server.address, "account": own_id, "limits": instance.limits(server)}
+
+
+@contextmanager
+def _connection_errors() -> Iterator[None]:
+    """Turn the faults of calls that connect into platform errors."""
+    try:
+        yield
+    except DestinationRefused as error:
+        raise CredentialsRejected(f"The service does not connect to this instance: {error}") from error
+    except UnreadableAnswer as error:
+        raise CredentialsRejected("What answers at this address is no server with Mastodon's API.") from error
+    except OutboundError as error:
+        raise platform_error(error) from error
+    except MastodonError as error:
+        raise _refused_token(error) from error
 
 
 def _refused_token(error: MastodonError) -> PlatformError:

@@ -82,15 +82,22 @@ CAPABILITIES = Capabilities(
 
 SCOPES = ("read:accounts", "read:statuses", "write:statuses", "write:media")
 
+_INSTANCE = {
+    "type": "string",
+    "description": "The host name of the account's server, such as mastodon.social, or its https address.",
+    "minLength": 1,
+    "maxLength": 512,
+}
+OAUTH_SCHEMA = {
+    "type": "object",
+    "properties": {"instance": _INSTANCE},
+    "required": ["instance"],
+    "additionalProperties": False,
+}
 CREDENTIALS_SCHEMA = {
     "type": "object",
     "properties": {
-        "instance": {
-            "type": "string",
-            "description": "The host name of the account's server, such as mastodon.social, or its https address.",
-            "minLength": 1,
-            "maxLength": 512,
-        },
+        "instance": _INSTANCE,
         "access_token": {
             "type": "string",
             "description": "An access token of the account, from the server's Settings, Development, with the scopes "

@@ -66,16 +66,18 @@ class Answer:
 
 @dataclass(frozen=True)
 class Server:
-    """A server, by its `address` without a trailing slash, spoken to with an account's token; `account` is its id there."""
+    """A server, by its `address` without a trailing slash, spoken to with an account's token, or as nobody without one;
+    `account` is its id there."""
 
     address: str
-    token: str = field(repr=False)
+    token: str = field(default="", repr=False)
     account: str = ""
 
     @classmethod
     def of(cls, grant: Grant) -> Server:
-        """The server of a connected account."""
-        return cls(grant.tokens["instance"], grant.credentials["access_token"], grant.tokens["account"])
+        """The server of a connected account: its token was issued to the service, or given by the owner."""
+        token = grant.tokens.get("access_token") or grant.credentials["access_token"]
+        return cls(grant.tokens["instance"], token, grant.tokens["account"])
 
     def get(self, path: str, params: Mapping[str, str] | None = None, timeout: float = TIMEOUT_SECONDS) -> Answer:
         """Ask something, which changes nothing. Raises MastodonError, NotSent, NoAnswer."""
@@ -96,7 +98,8 @@ class Server:
     def _call(
         self, method: str, path: str, timeout: float, headers: Mapping[str, str] | None = None, **what: Any
     ) -> Answer:
-        every = {"Authorization": f"Bearer {self.token}", "Accept": "application/json", **(headers or {})}
+        bearer = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        every = {**bearer, "Accept": "application/json", **(headers or {})}
         url = f"{self.address}{path}"
         return _answer(request(method, url, headers=every, timeout=timeout, max_bytes=MAX_ANSWER_BYTES, **what))
 

@@ -11,10 +11,10 @@ from accounts.platforms.errors import ConnectionUnavailable
 from accounts.platforms.instagram import hashtags, mentions
 from accounts.platforms.registry import PLATFORMS, platform, platforms
 from accounts.platforms.types import Content, Grant
-from accounts.platforms.x import cashtags
+from accounts.platforms.x.capabilities import cashtags
 
 every_platform = pytest.mark.parametrize("name", PLATFORMS)
-UNBUILT = sorted(set(PLATFORMS) - {"bluesky", "discord", "mastodon", "telegram"})
+UNBUILT = sorted(set(PLATFORMS) - {"bluesky", "discord", "mastodon", "telegram", "x"})
 CREDENTIALS = {
     "mastodon": {"instance": "mastodon.example", "access_token": "t"},
     "telegram": {"bot_token": "123:abc_DEF-1", "chat_id": "-1001234567890"},
@@ -67,11 +67,12 @@ def test_only_these_platforms_refuse_a_post_of_text_alone() -> None:
     assert required == {"instagram", "tiktok", "youtube", "pinterest"}
 
 
-def test_only_bluesky_and_mastodon_can_tell_what_a_lost_answer_meant() -> None:
+def test_only_these_platforms_can_tell_what_a_lost_answer_meant() -> None:
     safe = {each.name: each.capabilities.retry_safety for each in platforms()}
     assert {name: safety for name, safety in safe.items() if safety != "at_most_once"} == {
         "bluesky": "idempotent",
         "mastodon": "verifiable",
+        "x": "verifiable",
     }
 
 

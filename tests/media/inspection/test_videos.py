@@ -109,6 +109,8 @@ DOCUMENTS = {
     "with_packed_page": lambda: pdf(stream(b"BT (Hello) Tj ET")),
     "with_packed_objects": lambda: pdf(packed_objects(b"4 0 << /Type /Font >>")),
     "with_packed_noise": lambda: pdf(b"<< /Length 40 >>\nstream\n\x01/JS( /JS<\x02 /Launch \x03\nendstream"),
+    "words_in_a_title": lambda: pdf(b"<< /Title (From HTML/JavaScript \\( to /JS (in short) and back) >>"),
+    "words_in_a_comment": lambda: pdf(b"% /JavaScript (in a comment\n<< /Title (A morning) >>"),
     "objects_not_packed_as_they_say": lambda: pdf(b"<< /Type /ObjStm >>\nstream\nencrypted\nendstream"),
     "saved_twice": lambda: pdf() + pdf(header=b"\n"),
     "a_little_behind_its_end": lambda: pdf() + b"\r\n" * 100,

@@ -17,7 +17,7 @@ def take_up() -> PostTarget:
 
 def begin(target: PostTarget) -> None:
     """Commit that the target's next step begins; the first one is an attempt."""
-    engine._begin_step(target, target.phase or "start", first=not target.phase)
+    engine._begin_step(target, Progress(target.phase or "start", target.progress), first=not target.phase)
 
 
 def do(target: PostTarget) -> Progress | Published:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
@@ -12,8 +13,7 @@ from django.db import connection
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Content, Published
 from posts.models import PostTarget
-from posts.publishing import duty as duty_module
-from posts.publishing.duty import IN_FLIGHT_OF_A_PLATFORM, PublishDuty
+from posts.publishing.duty import SLOW_OF_A_PLATFORM, PublishDuty
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import create, read
@@ -83,12 +83,12 @@ def test_a_platform_that_hangs_holds_its_share_and_delays_no_other(
 ) -> None:
     create(api, *AccountFactory.create_batch(20, workspace=workspace, platform="telegram", sandbox=False))
     duty.start()
-    wait_until(lambda: len(scripted.sent) == IN_FLIGHT_OF_A_PLATFORM)
+    wait_until(lambda: len(scripted.sent) == SLOW_OF_A_PLATFORM)
 
     others = [create(api, account, text=str(number)) for number in range(20)]
     wait_until(lambda: published("bluesky") == len(others))
 
-    assert (len(scripted.sent), published("telegram")) == (IN_FLIGHT_OF_A_PLATFORM, 0)
+    assert (len(scripted.sent), published("telegram")) == (SLOW_OF_A_PLATFORM, 0)
     gate.set()
     wait_until(lambda: published("telegram") == 20)
     assert len(scripted.sent) == 20
@@ -117,11 +117,9 @@ def test_stopping_gives_back_what_was_not_begun(
     workspace: Workspace,
     scripted: type[ScriptedPlatform],
     gate: threading.Event,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(duty_module, "IN_FLIGHT", 1)
-    duty = PublishDuty()  # one thread …
-    monkeypatch.setattr(duty_module, "IN_FLIGHT", 5)  # … and claims for five
+    duty = PublishDuty()
+    duty._pool = ThreadPoolExecutor(1)  # one thread, and claims for five
     create(api, *AccountFactory.create_batch(5, workspace=workspace, platform="telegram", sandbox=False))
     duty.start()
     wait_until(lambda: PostTarget.objects.filter(lease_until__isnull=False).count() == 5 and len(scripted.sent) == 1)
@@ -144,7 +142,7 @@ def test_the_claim_of_a_long_step_is_renewed_while_the_worker_lives(
     monkeypatch: pytest.MonkeyPatch,
     duty: PublishDuty,
 ) -> None:
-    monkeypatch.setattr(duty_module, "RENEW_SECONDS", 0)
+    monkeypatch.setattr("posts.publishing.duty.RENEW_SECONDS", 0)
     group = create(api, telegram_account)
     duty.start()
     wait_until(lambda: len(scripted.sent) == 1)

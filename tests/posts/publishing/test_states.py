@@ -46,7 +46,7 @@ def test_a_released_groups_state_follows_from_its_targets(targets: str, group: s
 @pytest.mark.parametrize(
     ("state", "following"),
     [
-        ("pending", "publishing failed cancelled"),
+        ("pending", "publishing failed unconfirmed cancelled"),
         ("publishing", "publishing processing retrying published failed unconfirmed"),
         ("processing", "publishing failed unconfirmed"),
         ("retrying", "publishing failed unconfirmed"),

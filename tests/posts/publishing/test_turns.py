@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import RateLimited
@@ -120,3 +121,55 @@ def test_the_simulator_has_no_pace(
     publish_due()
 
     assert PostTarget.objects.filter(status="published").count() == 4
+
+
+def test_turns_that_were_missed_are_not_all_used_at_once(
+    api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
+) -> None:
+    for number in range(12):
+        create(api, telegram_account, text=f"Number {number}")
+    publish_due()
+    clock.shift(600)
+
+    publish_due()
+
+    assert len(paced.sent) == 4
+
+
+def test_who_is_told_to_wait_sends_nothing_meanwhile_whatever_turns_there_were(
+    api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
+) -> None:
+    told: list[float] = []
+
+    def limited(content: Content) -> Published:
+        told.append((timezone.now() - NOON).total_seconds())
+        if told[-1] < 60:
+            raise RateLimited("Slower.", retry_after=60 - told[-1])
+        return publish_it(content)
+
+    paced.send = staticmethod(limited)
+    for number in range(12):
+        create(api, telegram_account, text=f"Number {number}")
+
+    publish_rounds(clock, rounds=60)
+
+    assert [seconds for seconds in told if 0 < seconds < 60] == []
+    assert PostTarget.objects.filter(status="published").count() == 12
+
+
+def test_a_retry_waits_for_a_turn_of_its_own(
+    api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
+) -> None:
+    groups = [create(api, telegram_account, text=f"Number {number}") for number in range(6)]
+    publish_due()
+    ConnectedAccount.objects.update(status="needs_reauth")
+    clock.shift(60)
+    publish_due()
+    ConnectedAccount.objects.update(status="active")
+    sent = len(paced.sent)
+
+    for group in groups:
+        api.post(f"/posts/{group['id']}/retry")
+    publish_due()
+
+    assert len(paced.sent) - sent == 2

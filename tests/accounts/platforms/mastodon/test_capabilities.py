@@ -29,8 +29,8 @@ def test_an_animation_stands_alone_as_a_video_does() -> None:
 def test_publishing_can_be_verified_and_needs_no_operator() -> None:
     assert CAPABILITIES.retry_safety == "verifiable"
     assert CAPABILITIES.pace == Pace(seconds=36, burst=300)
-    assert Mastodon.methods == ("credentials",)
-    assert Mastodon().unavailable_reason("credentials") is None
+    assert Mastodon.methods == ("credentials", "oauth")
+    assert [Mastodon().unavailable_reason(method) for method in Mastodon.methods] == [None, None]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
-"""Counters of the month and of the day, usage totals, the ledger that they must always agree with, and the payment
-processor's events.
+"""Counters of the month and of the day, usage totals, and the ledger that they must always agree with.
 
 Workspaces, agents and targets stand here as plain ids: the books outlive what they speak of, and a hot counter takes no
 foreign key's lock. Every amount is a Positive… field, so the database itself refuses a counter below zero.
@@ -127,17 +126,3 @@ class LedgerEntry(models.Model):
     def stands_with(self, holder_id: str) -> bool:
         """Whether this is part of what the workspace or agent holds."""
         return holder_id in (self.workspace_id, self.agent_id)
-
-
-class ProcessorEvent(models.Model):
-    """An event of the payment processor as it arrived, kept once by its own id; `processed_at` is null until it had
-    its effect."""
-
-    event_id = models.CharField(max_length=255, primary_key=True)
-    type = models.CharField(max_length=255)
-    payload = models.TextField()
-    received_at = models.DateTimeField(default=timezone.now, editable=False)
-    processed_at = models.DateTimeField(null=True, editable=False)
-
-    def __str__(self) -> str:
-        return f"{self.type} ({self.event_id})"

@@ -1,0 +1,124 @@
+"""The pages of connecting an account by OAuth: the way to the platform, and the landing of the browser that comes back.
+
+A grant is attached at once only in the browser that began it. Anywhere else an owner or admin of the workspace is shown
+who asked and which account it is, and confirms. Nothing is asked of the platform for anybody else.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts import selectors, services
+from accounts.errors import OAuthStateInvalid
+from accounts.models import ConnectedAccount, ConnectionAttempt
+from accounts.platforms.registry import platform
+from auditlog.services import record_refusal
+from config.api.caller import Caller
+from config.api.errors import ApiError, Forbidden, NotFound
+
+BEGUN_HERE = "connections_begun_here"  # in the session: the ids of the latest attempts
+KEPT_ATTEMPTS = 10
+_ERROR = re.compile(r"[a-zA-Z0-9_.-]{1,60}")
+
+
+@require_POST
+@login_required
+def begin(request: HttpRequest) -> HttpResponse:
+    """Begin a connection and go to the platform: `workspace_id`, `platform`, and what the platform's oauth_schema asks."""
+    given = {
+        name: str(value).replace("\0", "") for name, value in request.POST.items()
+    }  # no text of PostgreSQL holds NUL
+    given.pop("csrfmiddlewaretoken", None)
+    workspace_id, platform_name = given.pop("workspace_id", ""), given.pop("platform", "")
+    caller = _caller(request)
+    try:
+        begun = services.connect_account(
+            caller=caller,
+            workspace_id=workspace_id,
+            platform_name=platform_name,
+            method=ConnectedAccount.Method.OAUTH,
+            credentials=given,
+        )
+    except ApiError as error:
+        return _refused(request, caller, "accounts.connect", error)
+    assert isinstance(begun, services.Begun)  # noqa: S101 - that is what OAuth begins with
+    latest = [*request.session.get(BEGUN_HERE, []), begun.attempt_id]
+    request.session[BEGUN_HERE] = latest[-KEPT_ATTEMPTS:]
+    return HttpResponseRedirect(begun.authorization_url)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+def callback(request: HttpRequest) -> HttpResponse:
+    """Where platforms send the browser back to; the page's form sends the person's choice to the same address."""
+    if "error" in request.GET:
+        return _denied(request, request.GET["error"])
+    return _land(request, request.GET.get("state", ""), request.GET.get("code", ""))
+
+
+@login_required
+def _land(request: HttpRequest, state: str, code: str) -> HttpResponse:
+    caller = _caller(request)
+    try:
+        if request.method == "POST":
+            choice = request.POST.get("choice", "")
+            attached = services.attach_connection(caller=caller, state=state, code=code, choice=choice)
+            return _attached(request, attached)
+        landing = services.look_at_connection(caller=caller, state=state, code=code)
+        if landing.attached:
+            return _attached(request, landing.attached)
+        accounts = [connection.identity for connection in landing.connections]
+        if len(accounts) == 1 and _began_here(request, caller, landing.attempt):
+            choice = accounts[0].external_id
+            attached = services.attach_connection(caller=caller, state=state, code=code, choice=choice)
+            return _attached(request, attached)
+    except ApiError as error:
+        return _refused(request, caller, "accounts.complete_connection", error)
+    shown = {
+        **_named(landing.attempt.platform),
+        "attempt": landing.attempt,
+        "asked_by": selectors.who_began(landing.attempt),
+        "began_here": _began_here(request, caller, landing.attempt),
+        "accounts": accounts,
+    }
+    return render(request, "accounts/connect.html", shown)
+
+
+def _began_here(request: HttpRequest, caller: Caller, attempt: ConnectionAttempt) -> bool:
+    """Whether this person began it in this browser."""
+    return attempt.was_begun_by(caller) and attempt.id in request.session.get(BEGUN_HERE, [])
+
+
+def _attached(request: HttpRequest, account: ConnectedAccount) -> HttpResponse:
+    return render(request, "accounts/connected.html", {**_named(account.platform), "account": account})
+
+
+def _denied(request: HttpRequest, error: str) -> HttpResponse:
+    """The platform's own word for it, where it is one; the rest of its query could be anybody's text."""
+    told = error if _ERROR.fullmatch(error) else ""
+    return render(request, "accounts/not_connected.html", {"denied": True, "platform_error": told})
+
+
+def _refused(request: HttpRequest, caller: Caller, operation: str, error: ApiError) -> HttpResponse:
+    record_refusal(caller=caller, operation=operation, error=error, dry_run=False)
+    shown = {
+        "error": error,
+        "unknown": isinstance(error, OAuthStateInvalid),
+        "not_theirs": error.code in (Forbidden.code, NotFound.code),
+    }
+    return render(request, "accounts/not_connected.html", shown, status=error.status)
+
+
+def _named(platform_name: str) -> dict[str, Any]:
+    return {"platform_label": platform(platform_name).label}
+
+
+def _caller(request: HttpRequest) -> Caller:
+    return Caller(kind="user", actor_id=str(request.user.pk), ip=request.META.get("REMOTE_ADDR") or None)

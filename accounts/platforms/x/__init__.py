@@ -1,0 +1,1 @@
+"""X: posts and threads of an account, by API v2."""

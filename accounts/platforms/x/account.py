@@ -1,0 +1,51 @@
+"""An account at X, and whose it is. Source: docs.x.com, users/me."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from accounts.platforms.types import Grant, Identity
+from accounts.platforms.x.client import Api, UnreadableAnswer, data_of, id_of, line
+
+SITE = "https://x.com"
+_USERNAME = re.compile(r"[A-Za-z0-9_]{1,50}")
+_PICTURE = re.compile(r"https://[\x21-\x7e]{1,2000}")
+
+
+@dataclass(frozen=True)
+class Account:
+    """A connected account: its id and name at X, and the API with its token."""
+
+    api: Api
+    id: str
+    username: str
+
+    @classmethod
+    def of(cls, grant: Grant, address: str) -> Account:
+        """The account that a grant opens, at the API of this address."""
+        return cls(Api(address, grant.tokens["access_token"]), grant.external_id, grant.tokens["username"])
+
+    def permalink(self, post_id: str) -> str:
+        """Where a post of the account is shown; X goes by the id, so that it outlives a change of name."""
+        return f"{SITE}/{self.username}/status/{post_id}"
+
+
+def identity(api: Api) -> Identity:
+    """Whose access token it is. Raises XError, NotSent, NoAnswer."""
+    user = data_of(api.get("/2/users/me", {"user.fields": "profile_image_url"}))
+    username = user.get("username")
+    if not isinstance(username, str) or not _USERNAME.fullmatch(username):
+        raise UnreadableAnswer("The answer names no account.")
+    return Identity(
+        external_id=id_of(user),
+        handle=username,
+        display_name=line(user.get("name")),
+        avatar_url=_picture(user.get("profile_image_url")),
+        profile_url=f"{SITE}/{username}",
+    )
+
+
+def _picture(value: Any) -> str:
+    return value if isinstance(value, str) and _PICTURE.fullmatch(value) else ""

@@ -1,0 +1,96 @@
+"""What X takes by its API v2. Sources: docs.x.com (manage posts, media best practices) and twitter-text's configuration.
+
+280 weighted characters as twitter-text v3 counts; up to four images, or one GIF, or one video. A post with a URL costs
+more, and what is a URL is what X would link. Apps may send one cashtag in a post.
+"""
+
+from __future__ import annotations
+
+import re
+
+from accounts.platforms.counting import URL_LENGTH, has_linked_url, weighted
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
+
+MAX_WEIGHT = 280
+MAX_CASHTAGS = 1
+MAX_FURTHER_SEGMENTS = 9
+SCOPES = ("tweet.read", "tweet.write", "users.read", "media.write", "offline.access")
+
+_CASHTAG = re.compile(r"(?<!\S)\$[A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?(?!\w)")
+
+
+def cashtags(text: str) -> int:
+    """How many cashtags ($XYZ) the text holds."""
+    return len(_CASHTAG.findall(text))
+
+
+CAPABILITIES = Capabilities(
+    text=TextRules(
+        max_length=MAX_WEIGHT,
+        counted_as="weighted",
+        count=weighted,
+        url_length=URL_LENGTH,
+        also=(("cashtags", MAX_CASHTAGS, cashtags),),
+    ),
+    media=MediaRules(
+        max_count=4,
+        images=ImageRules(
+            mime_types=("image/jpeg", "image/png", "image/gif", "image/webp"), max_bytes=5_242_880, max_count=4
+        ),
+        gifs=ImageRules(mime_types=("image/gif",), max_bytes=15 * 1024 * 1024, max_count=1, max_pixels=1280 * 1080),
+        videos=VideoRules(
+            mime_types=("video/mp4", "video/quicktime"), max_bytes=512 * 1024 * 1024, max_duration_seconds=140
+        ),
+        alt_text_max_length=1000,
+    ),
+    features=(
+        "text",
+        "links",
+        "mentions",
+        "hashtags",
+        "images",
+        "gifs",
+        "video",
+        "alt_text",
+        "threads",
+        "reply_settings",
+    ),
+    retry_safety="verifiable",
+    options={
+        "type": "object",
+        "properties": {
+            "reply_settings": {
+                "type": "string",
+                "description": "Who may reply: accounts that are followed, mentioned, subscribed or verified; everybody "
+                "where it is left out.",
+                "enum": ["following", "mentionedUsers", "subscribers", "verified"],
+            },
+            "made_with_ai": {"type": "boolean", "description": "Label the post as made with AI."},
+            "paid_partnership": {"type": "boolean", "description": "Label the post as a paid promotion."},
+            "thread": {
+                "type": "array",
+                "description": "Further posts, each a reply to the one before it. Each has a post's length, and no "
+                "links: those stand in the first post.",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "text": {
+                            "type": "string",
+                            "description": "The text of the post.",
+                            "minLength": 1,
+                            "maxLength": 2000,  # an emoji of many code points weighs 2
+                        }
+                    },
+                    "required": ["text"],
+                    "additionalProperties": False,
+                },
+                "minItems": 1,
+                "maxItems": MAX_FURTHER_SEGMENTS,
+            },
+        },
+        "additionalProperties": False,
+    },
+    links_url=has_linked_url,
+    # Of an account: 100 posts in 15 minutes, and 300 in three hours.
+    pace=Pace(seconds=40, burst=30),
+)

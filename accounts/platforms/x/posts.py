@@ -1,0 +1,98 @@
+"""Making a post, or the next segment of a thread, and what every answer to that means. Source: docs.x.com, POST /2/tweets.
+
+X knows no idempotency key. It refuses a text that the account has posted shortly before, which tells that an earlier
+try may be out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.platforms.errors import OutcomeUnknown
+from accounts.platforms.types import Content, Progress, Published
+from accounts.platforms.x import lookup, media, thread
+from accounts.platforms.x.account import Account
+from accounts.platforms.x.client import XError, data_of, id_of, platform_error, platform_errors, refusal
+from config.outbound import NoAnswer, NotSent
+
+OF_THE_FIRST = ("reply_settings", "made_with_ai", "paid_partnership")
+
+
+def begin(content: Content) -> Progress:
+    """The first step's end: the moment after which the post would stand. Raises ContentRejected."""
+    thread.check(content)
+    state = {"since": timezone.now().isoformat(), "media": [], "described": 0, "sent": []}
+    return media.following(content.media, state)
+
+
+def create(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published:
+    """Make the next post of the thread, which most often is its only one. Raises platform errors."""
+    with thread.telling(len(state["sent"])):
+        post_id = _make(account, content, state)
+    if post_id is None:
+        return media.following(content.media, {**state, "media": [], "described": 0, "again": True})
+    return _following(account, content, state, post_id)
+
+
+def find(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published | None:
+    """What follows when an earlier try of `create` has made its post; None when it certainly has not.
+
+    Raises OutcomeUnknown and what `platform_errors` raises.
+    """
+    try:
+        with platform_errors():
+            post_id = lookup.find(account, _next_text(content, state), state)
+    except OutcomeUnknown as fault:
+        if not state["sent"]:
+            raise
+        raise thread.partly_out(fault, len(state["sent"])) from fault
+    return _following(account, content, state, post_id) if post_id else None
+
+
+def _make(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
+    """The id of the post; None when its media have to be uploaded once more, because X no longer knows them."""
+    try:
+        return id_of(data_of(account.api.post("/2/tweets", json=_body(content, state))))
+    except NotSent as error:
+        raise platform_error(error) from error
+    except NoAnswer as error:
+        raise OutcomeUnknown("X did not say whether it took the post.") from error
+    except XError as error:
+        if error.status >= 500:
+            raise OutcomeUnknown(f"X answered {error.status} and may have taken the post.") from error
+        return _settle_refusal(account, content, state, error)
+
+
+def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
+    text = _next_text(content, state)
+    body: dict[str, Any] = {"text": text} if text.strip() else {}
+    if state["sent"]:
+        return {**body, "reply": {"in_reply_to_tweet_id": state["sent"][-1]}}
+    if state["media"]:
+        body["media"] = {"media_ids": state["media"]}
+    return body | {name: content.options[name] for name in OF_THE_FIRST if name in content.options}
+
+
+def _settle_refusal(account: Account, content: Content, state: Mapping[str, Any], refused: XError) -> str | None:
+    """What a refusal comes to. One of a repetition, or of media that X no longer takes, may mean that an earlier try has
+    made the post after all; media are uploaded once more (None), since X forgets them after a day."""
+    if refused.is_duplicate or refused.is_about_media:
+        with platform_errors():
+            post_id = lookup.find(account, _next_text(content, state), state)
+        if post_id or (refused.is_about_media and not state.get("again")):
+            return post_id
+    raise refusal(refused, "this post") from refused
+
+
+def _next_text(content: Content, state: Mapping[str, Any]) -> str:
+    return thread.segments(content)[len(state["sent"])]
+
+
+def _following(account: Account, content: Content, state: Mapping[str, Any], post_id: str) -> Progress | Published:
+    sent = [*state["sent"], post_id]
+    if len(sent) < len(thread.segments(content)):
+        return Progress("create", {**state, "sent": sent})
+    return Published(sent[0], account.permalink(sent[0]))

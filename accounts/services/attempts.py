@@ -1,0 +1,159 @@
+"""Connections by OAuth that are under way: begun, brought back with the platform's code, and forgotten after ten minutes.
+
+A state is good for one exchange. Only when the platform could not be reached it stays usable, since the code may still be
+good; any other fault ends it. What the exchange opened is kept, sealed, until it is attached: whoever shows the same state
+and code again is shown the same accounts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.errors import OAuthStateInvalid, as_api_error
+from accounts.models import ConnectionAttempt
+from accounts.platforms.base import Platform
+from accounts.platforms.errors import CredentialsRejected, PlatformError, Transient
+from accounts.platforms.registry import platform
+from accounts.platforms.types import Connection, Grant, Identity
+from auditlog.services import record
+from config.api.caller import Caller, WorkspaceStatus
+
+OPEN_FOR = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What whoever began a connection is given: where to send the browser, and the state that comes back with it."""
+
+    attempt_id: str
+    authorization_url: str = field(repr=False)
+    state: str = field(repr=False)
+    expires_at: datetime
+
+
+def begin(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> Begun:
+    """Begin a connection, which may ask the platform outside any transaction. Raises CredentialsRejected (given),
+    ConnectionUnavailable, PlatformFault."""
+    state = secrets.token_urlsafe(32)
+    redirect_uri = settings.BASE_URL + reverse("connect-callback")
+    try:
+        authorization = chosen.authorize(state=state, redirect_uri=redirect_uri, given=given)
+    except PlatformError as error:
+        raise as_api_error(error) from error
+    with transaction.atomic():
+        attempt = ConnectionAttempt.objects.create(
+            workspace_id=workspace_id,
+            actor_kind=caller.kind,
+            actor_id=caller.actor_id,
+            platform=chosen.name,
+            state_sha256=_digest(state),
+            redirect_uri=redirect_uri,
+            begun={"state": state, "authorization_url": authorization.url},
+            kept=dict(authorization.kept),
+            expires_at=timezone.now() + OPEN_FOR,
+        )
+        record(
+            caller=caller,
+            operation="accounts.connect",
+            resource_type="connection_attempt",
+            resource_id=attempt.id,
+            metadata={"platform": chosen.name},
+        )
+    return Begun(attempt.id, authorization.url, state, attempt.expires_at)
+
+
+def begun_again(*, attempt_id: str) -> dict[str, str | None]:
+    """{authorization_url, state} of a connection that was begun, for a repeat of that call; null once it is used or over."""
+    attempt = ConnectionAttempt.objects.filter(pk=attempt_id, expires_at__gt=timezone.now()).first()
+    begun = attempt.begun if attempt else None
+    return begun or {"authorization_url": None, "state": None}
+
+
+def open_attempt(state: str) -> ConnectionAttempt | None:
+    """The attempt of this state, used or not, until it runs out."""
+    rows = ConnectionAttempt.objects.select_related("workspace", "account")
+    return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
+
+
+def holds_code(attempt: ConnectionAttempt, code: str) -> bool:
+    """Whether it was exchanged for this very code."""
+    return secrets.compare_digest(attempt.code_sha256, _digest(code))
+
+
+def check_usable(attempt: ConnectionAttempt, code: str) -> None:
+    """Raise OAuthStateInvalid unless the code can be exchanged, or was and what it opened can still be attached."""
+    if attempt.used_at is not None and (attempt.opened is None or not holds_code(attempt, code)):
+        raise OAuthStateInvalid()
+
+
+def exchange(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
+    """Every connection that the code opens; the platform is asked for it once, outside any transaction.
+
+    Raises OAuthStateInvalid, CredentialsRejected, ConnectionUnavailable, PlatformFault.
+    """
+    check_usable(attempt, code)
+    if attempt.used_at is not None:
+        return tuple(_unpacked(each) for each in attempt.opened or ())
+    row = ConnectionAttempt.objects.filter(pk=attempt.pk)
+    if not row.filter(used_at=None).update(used_at=timezone.now(), code_sha256=_digest(code)):
+        raise OAuthStateInvalid()
+    try:
+        kept = attempt.kept or {}
+        opened = platform(attempt.platform).exchange(code=code, redirect_uri=attempt.redirect_uri, kept=kept)
+        if not opened:
+            raise CredentialsRejected("This login opens no account that can be connected.")
+    except Transient as error:
+        row.update(used_at=None, code_sha256="")
+        raise as_api_error(error) from error
+    except PlatformError as error:
+        row.update(kept=None, begun=None)
+        raise as_api_error(error) from error
+    sealed = ConnectionAttempt._meta.get_field("opened").seal(attempt.id, [_packed(each) for each in opened])
+    attempt.expires_at = timezone.now() + OPEN_FOR  # for the owner to pick
+    row.update(opened=sealed, kept=None, begun=None, expires_at=attempt.expires_at)
+    return opened
+
+
+def note_attached(attempt: ConnectionAttempt, *, account_id: str, connections: Sequence[Connection]) -> None:
+    """The attempt is over when its only account is attached; of several, more may be until it runs out."""
+    over = {"opened": None} if len(connections) == 1 else {}
+    ConnectionAttempt.objects.filter(pk=attempt.pk).update(account_id=account_id, **over)
+
+
+def purge_attempts() -> int:
+    """Delete the attempts that ran out, and those of deleted workspaces, with all that they opened; returns how many."""
+    over = Q(expires_at__lte=timezone.now()) | Q(workspace__status=WorkspaceStatus.DELETED)
+    return ConnectionAttempt.objects.filter(over).delete()[0]
+
+
+def _packed(connection: Connection) -> dict[str, Any]:
+    grant = connection.grant
+    return {
+        "identity": asdict(connection.identity),
+        "credentials": dict(grant.credentials),
+        "tokens": dict(grant.tokens),
+        "external_id": grant.external_id,
+        "expires_at": grant.expires_at.isoformat() if grant.expires_at else None,
+        "scopes": list(connection.scopes),
+    }
+
+
+def _unpacked(packed: Mapping[str, Any]) -> Connection:
+    expires_at = datetime.fromisoformat(packed["expires_at"]) if packed["expires_at"] else None
+    grant = Grant(packed["credentials"], packed["tokens"], packed["external_id"], expires_at)
+    return Connection(Identity(**packed["identity"]), grant, tuple(packed["scopes"]))
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

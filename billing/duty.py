@@ -1,0 +1,45 @@
+"""The worker's duties to the payment processor: what its events bring about, and the usage that it is to invoice."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from billing.plans import is_paid
+from billing.services import effects, events, metering
+from config.db.duty import PollingDuty
+
+SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
+
+
+class ProcessorEventsDuty(PollingDuty):
+    """One event at a time: each may have to wait for the processor's answer."""
+
+    name = events.DUTY
+
+    def run_once(self) -> bool:
+        return effects.process_due_events(limit=1) > 0
+
+
+class UsageReportsDuty(PollingDuty):
+    """Several reports at a time. After an attempt without an answer it pauses, longer each time, and then tries with one."""
+
+    name = metering.DUTY
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pause = timedelta()
+        self._quiet_until = timezone.now()
+
+    def run_once(self) -> bool:
+        if not is_paid() or timezone.now() < self._quiet_until:
+            return False
+        limit = 1 if self._pause else metering.AT_ONCE
+        done = metering.report_due_usage(limit=limit)
+        if done.unanswered:
+            self._pause = min(max(SHORTEST_PAUSE, 2 * self._pause), LONGEST_PAUSE)
+            self._quiet_until = timezone.now() + self._pause
+        elif done.claimed:
+            self._pause = timedelta()
+        return done.claimed == limit

@@ -1,0 +1,1 @@
+"""Billing's commands for `manage.py`."""

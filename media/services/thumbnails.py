@@ -1,0 +1,88 @@
+"""Making the thumbnails of assets: rows that are due, claimed for one attempt at a time.
+
+An attempt is counted before it begins, so that an asset which ends its workers is given up like one that cannot be read.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import tempfile
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from config.db.due import claim_due, held
+from media import selectors, storage
+from media.models import MediaAsset
+from media.thumbnails import Thumbnail, thumbnail_of_image, thumbnail_of_video
+
+logger = logging.getLogger(__name__)
+DUTY = "thumbnail"
+LEASE = timedelta(minutes=5)  # the longest video comes out of a bucket meanwhile
+PAUSES = (timedelta(minutes=1), timedelta(hours=1))  # after the first attempt that failed, and after the second
+ATTEMPTS = len(PAUSES) + 1
+
+
+def claim_thumbnail() -> MediaAsset | None:
+    """Claim the asset whose thumbnail has been due longest, for its next attempt; what has used up all of them is given up.
+
+    One at a time: when a worker dies, it is plain which asset it had in hand.
+    """
+    while claimed := claim_due(selectors.ready_assets(), limit=1, lease=LEASE):
+        [asset] = claimed
+        row = held(selectors.ready_assets(), asset)
+        if asset.thumbnail_attempts < ATTEMPTS:
+            asset.thumbnail_attempts += 1
+            row.update(thumbnail_attempts=asset.thumbnail_attempts)
+            return asset
+        row.update(due_at=None, lease_until=None)
+        logger.error("The thumbnail of %s is given up: %d workers have not come back from it.", asset.pk, ATTEMPTS)
+    return None
+
+
+def make_thumbnail(asset: MediaAsset) -> None:
+    """Make the thumbnail of a claimed asset and keep it, if the asset is still there and this worker's.
+
+    An attempt that fails is logged and tried again after a pause, the last one given up.
+    """
+    try:
+        thumbnail = _picture(asset)
+        key = _keep(asset, thumbnail) if thumbnail else ""
+    except Exception as error:  # whatever decoders, ffmpeg and the storage's client raise
+        _put_off(asset, error)
+        return
+    settled = {"thumbnail_key": key, "due_at": None, "lease_until": None, "updated_at": timezone.now()}
+    if not held(selectors.ready_assets(), asset).update(**settled) and key:
+        storage.remove(key)
+
+
+def _picture(asset: MediaAsset) -> Thumbnail | None:
+    opened = functools.partial(storage.open_stored, asset.storage_key)
+    if asset.kind == MediaAsset.Kind.VIDEO:
+        seconds = (asset.duration_ms or 0) / 1000
+        return thumbnail_of_video(
+            opened, mime_type=asset.mime_type, sides=(asset.width or 1, asset.height or 1), seconds=seconds
+        )
+    with opened() as file:
+        return thumbnail_of_image(file.read(), asset.mime_type)
+
+
+def _keep(asset: MediaAsset, thumbnail: Thumbnail) -> str:
+    """Store it; returns its key."""
+    with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
+        file.write(thumbnail.content)
+        file.flush()
+        return storage.keep(
+            Path(file.name), workspace_id=asset.workspace_id, sha256=thumbnail.sha256, suffix=thumbnail.suffix
+        )
+
+
+def _put_off(asset: MediaAsset, error: Exception) -> None:
+    attempt = asset.thumbnail_attempts
+    due_at = timezone.now() + PAUSES[attempt - 1] if attempt < ATTEMPTS else None
+    held(selectors.ready_assets(), asset).update(due_at=due_at, lease_until=None)
+    level, next_step = (logging.WARNING, "it is tried again") if due_at else (logging.ERROR, "it is given up")
+    logger.log(level, "Attempt %d at the thumbnail of %s failed, %s: %r", attempt, asset.pk, next_step, error)

@@ -1,0 +1,200 @@
+"""POST /accounts/connect by OAuth: what whoever begins is given, and what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import time_machine
+
+from accounts.models import ConnectedAccount, ConnectionAttempt
+from auditlog.models import AuditEntry
+from config.api.models import IdempotencyRecord
+from tests.accounts.oauth_adapter import OAuthPlatform
+from tests.accounts.oauth_calls import Granted, begin, complete
+from tests.accounts.test_connect_input import everything_stored
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.fakes.oauth_platform import CLIENT_ID, FakeOAuthPlatform
+from tests.people import as_user
+from workspaces.models import User, Workspace
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+
+
+def test_the_answer_says_where_the_owner_grants_access(
+    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, settings: Any
+) -> None:
+    settings.BASE_URL = "https://publish.example"
+    with time_machine.travel(NOON, tick=False):
+        answer = begin(api, workspace)
+
+    body = answer.json()
+    address = urlsplit(body["authorization_url"])
+    asked = {name: values[-1] for name, values in parse_qs(address.query).items()}
+    assert answer.status_code == 200
+    assert set(body) == {"authorization_url", "state", "expires_at"}
+    assert body["expires_at"] == "2027-03-10T12:10:00Z"
+    assert f"{address.scheme}://{address.netloc}{address.path}" == f"{provider.url}/authorize"
+    assert len(asked.pop("code_challenge")) == 43
+    assert asked == {
+        "response_type": "code",
+        "client_id": CLIENT_ID,
+        "redirect_uri": "https://publish.example/dashboard/connect/callback",
+        "state": body["state"],
+        "code_challenge_method": "S256",
+    }
+    assert len(body["state"]) >= 43
+    assert not ConnectedAccount.objects.exists()
+
+
+def test_each_state_is_new(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
+    assert len({begin(api, workspace).json()["state"] for _ in range(5)}) == 5
+
+
+def test_neither_state_nor_address_nor_verifier_stands_in_a_table(
+    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
+) -> None:
+    body = begin(api, workspace, idempotency_key="one").json()
+
+    [attempt] = ConnectionAttempt.objects.all()
+    assert attempt.kept is not None
+    stored = everything_stored()
+    assert attempt.id in stored
+    for secret in (body["state"], body["authorization_url"], attempt.kept["code_verifier"]):
+        assert secret not in stored
+
+
+def test_it_is_entered_in_the_audit_log(api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform) -> None:
+    begin(api, workspace)
+
+    entry = AuditEntry.objects.get()
+    assert (entry.operation, entry.resource_type) == ("accounts.connect", "connection_attempt")
+    assert (entry.resource_id, entry.metadata) == (ConnectionAttempt.objects.get().id, {"platform": "pinterest"})
+
+
+def test_a_dry_run_checks_everything_and_begins_nothing(
+    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, settings: Any
+) -> None:
+    answer = begin(api, workspace, dry_run=True, idempotency_key="one")
+
+    body = answer.json()
+    assert answer.status_code == 200
+    assert (body["operation"], body["unchecked"]) == ("accounts.connect", ["authorization"])
+    assert body["request"] == {"workspace_id": workspace.id, "platform": "pinterest", "method": "oauth"}
+    assert (body["would_create"]["platform"], body["would_create"]["method"]) == ("pinterest", "oauth")
+    assert not ConnectionAttempt.objects.exists()
+    assert not IdempotencyRecord.objects.exists()
+
+    settings.PLATFORM_SETTINGS = {}
+    assert_envelope(begin(api, workspace, dry_run=True), 503, "CONNECTION_UNAVAILABLE")
+
+
+def test_a_platform_that_the_operator_did_not_set_up_says_so(
+    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, settings: Any
+) -> None:
+    settings.PLATFORM_SETTINGS = {}
+
+    body = assert_envelope(begin(api, workspace), 503, "CONNECTION_UNAVAILABLE")
+    assert body["message"] == "PINTEREST_CLIENT_ID is not set."
+    [told] = [
+        each
+        for each in api.get("/capabilities").json()["account_connections"]
+        if (each["provider"], each["method"]) == ("pinterest", "oauth")
+    ]
+    assert told == {"provider": "pinterest", "method": "oauth", "available": False, "reason": body["message"]}
+    assert not ConnectionAttempt.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({"method": "credentials"}, ("method", "invalid")),
+        ({"credentials": {"instance": "x.example"}}, ("credentials.instance", "unknown_field")),
+        ({"platform": "bluesky"}, ("method", "invalid")),
+    ],
+)
+def test_what_the_platform_does_not_ask_for_is_refused(
+    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, fields: dict[str, Any], fault: tuple[str, str]
+) -> None:
+    details = assert_envelope(begin(api, workspace, **fields), 422, "VALIDATION_FAILED")["details"]
+
+    assert [(detail["field"], detail["code"]) for detail in details] == [fault]
+    assert not ConnectionAttempt.objects.exists()
+
+
+def test_what_the_platform_asks_for_is_told_and_checked(
+    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"region": {"type": "string", "enum": ["eu"]}},
+        "required": ["region"],
+        "additionalProperties": False,
+    }
+    monkeypatch.setattr(OAuthPlatform, "oauth_schema", schema)
+
+    details = assert_envelope(begin(api, workspace), 422, "VALIDATION_FAILED")["details"]
+    assert [(detail["field"], detail["code"]) for detail in details] == [("credentials.region", "required")]
+    assert begin(api, workspace, credentials={"region": "eu"}).status_code == 200
+    told = {each["provider"]: each for each in api.get("/capabilities").json()["account_connections"]}
+    assert told["pinterest"]["credentials_schema"] == schema
+
+
+def test_who_may_not_connect_begins_nothing(
+    workspace: Workspace,
+    provider: FakeOAuthPlatform,
+    teammate: User,
+    stranger: User,
+    key_with: Callable[..., ApiClient],
+) -> None:
+    assert_envelope(begin(key_with("accounts.read"), workspace), 403, "SCOPE_MISSING")
+    assert_envelope(begin(as_user(teammate), workspace), 403, "FORBIDDEN")
+    assert_envelope(begin(as_user(stranger), workspace), 422, "VALIDATION_FAILED")
+    Workspace.objects.update(status="paused")
+    assert_envelope(begin(key_with("accounts.write"), workspace), 403, "WORKSPACE_PAUSED")
+    assert not ConnectionAttempt.objects.exists()
+
+
+def test_a_repeat_with_its_key_begins_nothing_anew_and_shows_the_same(
+    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
+) -> None:
+    first = begin(api, workspace, idempotency_key="one")
+    again = begin(api, workspace, idempotency_key="one")
+
+    assert (again["Idempotency-Replayed"], again.json()) == ("true", first.json())
+    assert ConnectionAttempt.objects.count() == 1
+
+
+@pytest.mark.parametrize("end", ["used", "run out"])
+def test_a_repeat_shows_nothing_to_open_once_the_state_is_no_good_any_more(
+    api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform, end: str
+) -> None:
+    with time_machine.travel(NOON) as clock:
+        first = begin(api, workspace, idempotency_key="one").json()
+        if end == "used":
+            code = provider.grant(first["authorization_url"])
+            assert complete(api, Granted(first["state"], code)).status_code == 200
+        else:
+            clock.shift(timedelta(minutes=10, seconds=1))
+        again = begin(api, workspace, idempotency_key="one")
+
+    assert again["Idempotency-Replayed"] == "true"
+    assert again.json() == {"authorization_url": None, "state": None, "expires_at": first["expires_at"]}
+
+
+def test_the_document_tells_both_answers() -> None:
+    described = ApiClient().get("/openapi.json").json()
+    schemas = described["components"]["schemas"]
+    answers = described["paths"]["/accounts/connect"]["post"]["responses"]["200"]["content"]["application/json"]
+
+    [result, preview] = [each["$ref"].rpartition("/")[2] for each in answers["schema"]["oneOf"]]
+    forms = [each["$ref"].rpartition("/")[2] for each in schemas[result]["oneOf"]]
+    assert [set(schemas[form]["properties"]) for form in forms] == [
+        {"account"},
+        {"authorization_url", "state", "expires_at"},
+    ]
+    assert preview == "AccountConnectPreview"

@@ -1,0 +1,220 @@
+"""Renewing tokens ahead of their end, as the beat has it done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from cryptography.fernet import Fernet
+from django.conf import settings as service
+from pytest_django import Settings
+
+from accounts.models import ConnectedAccount
+from accounts.platforms import registry
+from accounts.services import refresh_ahead
+from accounts.tasks import refresh_tokens_ahead
+from tests import factories
+from tests.at_once import at_once
+from tests.conftest import ApiClient
+from tests.fakes.http_server import Answer
+from tests.fakes.oauth_platform import ACCOUNTS, RENEW, FakeOAuthPlatform
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+AHEAD = timedelta(minutes=96)  # of the two hours that a token lives here
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    """A clock that stands at noon until it is moved."""
+    with time_machine.travel(NOON, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def expiring(clock: time_machine.Traveller, oauth_account: ConnectedAccount) -> ConnectedAccount:
+    """An account connected at noon whose token ends at two."""
+    return oauth_account
+
+
+def copy_of(account: ConnectedAccount, **fields: Any) -> ConnectedAccount:
+    """Another account with the same tokens; what is given by name is its own."""
+    same = {name: getattr(account, name) for name in ("workspace", "platform", "token_expires_at", "refresh_at")}
+    tokens = fields.pop("tokens", None) or dict(account.grant().tokens)
+    return factories.AccountFactory.create(**{**same, "sandbox": False, "tokens": tokens, **fields})
+
+
+def test_tokens_are_renewed_when_a_fifth_of_their_life_is_left(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
+) -> None:
+    clock.shift(AHEAD - timedelta(seconds=1))
+    assert refresh_tokens_ahead() == 0
+    clock.shift(timedelta(seconds=1))
+    assert refresh_tokens_ahead() == 1
+    assert refresh_tokens_ahead() == 0
+
+    account = ConnectedAccount.objects.get()
+    assert account.grant() != expiring.grant()
+    assert account.token_expires_at == NOON + AHEAD + timedelta(hours=2)
+    assert account.refresh_at == NOON + 2 * AHEAD
+    assert provider.requests_to(RENEW) == 1
+
+
+def test_so_are_those_that_live_for_weeks(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
+) -> None:
+    provider.issue_for(60 * 86_400)
+    clock.shift(AHEAD)
+    refresh_tokens_ahead()
+
+    assert ConnectedAccount.objects.get().refresh_at == NOON + AHEAD + timedelta(days=48)
+
+
+def test_the_beat_looks_every_minute() -> None:
+    entry = service.CELERY_BEAT_SCHEDULE["refresh-tokens-ahead"]
+
+    assert entry == {"task": refresh_tokens_ahead.name, "schedule": 60.0}
+
+
+@pytest.mark.parametrize("why", ["no end", "needs_reauth", "disconnected", "sandbox"])
+def test_what_needs_no_renewal_is_left_alone(
+    api: ApiClient, expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller, why: str
+) -> None:
+    if why == "no end":
+        provider.issue_for(None)
+        clock.shift(AHEAD)
+        assert refresh_tokens_ahead() == 1
+    elif why == "sandbox":
+        expiring.delete()
+        factories.AccountFactory(workspace=expiring.workspace)
+    elif why == "disconnected":
+        api.delete(f"/accounts/{expiring.id}")
+    else:
+        ConnectedAccount.objects.update(status=why)
+    asked = provider.requests_to(RENEW)
+
+    clock.shift(timedelta(days=400))
+    assert refresh_tokens_ahead() == 0
+    assert provider.requests_to(RENEW) == asked
+
+
+def test_a_platform_that_is_away_is_asked_again_later_and_each_time_later(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
+) -> None:
+    provider.fail_next(RENEW, times=3)
+    clock.shift(AHEAD)
+    for pause in (60, 120, 240):
+        assert refresh_tokens_ahead() == 0
+        clock.shift(timedelta(seconds=pause - 1))
+        before = provider.requests_to(RENEW)
+        assert refresh_tokens_ahead() == 0
+        assert provider.requests_to(RENEW) == before
+        clock.shift(timedelta(seconds=1))
+
+    assert refresh_tokens_ahead() == 1
+    account = ConnectedAccount.objects.get()
+    assert (account.status, account.refresh_failures) == ("active", 0)
+
+
+def test_it_waits_as_long_as_the_platform_says(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
+) -> None:
+    provider.refuse_next(RENEW, Answer(429, b"", {"Retry-After": "900"}))
+    clock.shift(AHEAD)
+    refresh_tokens_ahead()
+
+    assert ConnectedAccount.objects.get().refresh_at == NOON + AHEAD + timedelta(minutes=15)
+
+
+def test_a_platform_that_is_away_is_asked_once_in_a_round_and_holds_up_no_other(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller, monkeypatch: Any
+) -> None:
+    monkeypatch.setitem(registry.PLATFORMS, "threads", registry.PLATFORMS["pinterest"])
+    later = expiring.refresh_at + timedelta(seconds=1) if expiring.refresh_at else None
+    others = [copy_of(expiring) for _ in range(3)]
+    elsewhere = copy_of(expiring, platform="threads", refresh_at=later)
+    provider.fail_next(RENEW)
+    clock.shift(AHEAD + timedelta(seconds=1))
+
+    assert refresh_tokens_ahead() == 1
+
+    assert provider.requests_to(RENEW) == 2
+    elsewhere.refresh_from_db()
+    assert elsewhere.refresh_at == NOON + 2 * AHEAD + timedelta(seconds=1)
+    assert ConnectedAccount.objects.filter(pk__in=[each.id for each in others], refresh_failures=0).count() == 3
+
+
+def test_a_grant_that_has_ended_needs_a_person(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
+) -> None:
+    provider.end_refresh()
+    provider.expire_access_tokens()
+    clock.shift(AHEAD)
+
+    assert refresh_tokens_ahead() == 0
+    assert ConnectedAccount.objects.get().status == "needs_reauth"
+
+
+def test_tokens_that_nothing_renews_are_used_to_their_end(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
+) -> None:
+    provider.end_refresh()
+    clock.shift(AHEAD)
+    assert refresh_tokens_ahead() == 0
+    account = ConnectedAccount.objects.get()
+    assert (account.status, account.refresh_at) == ("active", account.token_expires_at)
+
+    clock.shift(timedelta(minutes=24))
+    assert refresh_tokens_ahead() == 0
+    assert ConnectedAccount.objects.get().status == "needs_reauth"
+    assert provider.requests_to(RENEW) == 2
+
+
+def test_whether_they_still_work_is_asked_later_where_the_platform_does_not_say(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
+) -> None:
+    provider.end_refresh()
+    provider.fail_next(ACCOUNTS)
+    clock.shift(AHEAD)
+
+    assert refresh_tokens_ahead() == 0
+    account = ConnectedAccount.objects.get()
+    assert (account.status, account.refresh_at) == ("active", NOON + AHEAD + timedelta(minutes=1))
+
+
+def test_secrets_that_no_key_opens_hold_up_no_other(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller, settings: Settings
+) -> None:
+    keys = settings.ENCRYPTION_KEYS
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    sealed_otherwise = copy_of(expiring, tokens={"access_token": "x"}, refresh_at=NOON)
+    settings.ENCRYPTION_KEYS = keys
+    clock.shift(AHEAD)
+
+    assert refresh_tokens_ahead() == 1
+
+    [unopened] = ConnectedAccount.objects.filter(pk=sealed_otherwise.id).values("status", "refresh_failures")
+    assert unopened == {"status": "active", "refresh_failures": 1}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_beats_at_once_renew_each_once(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
+) -> None:
+    clock.shift(AHEAD)
+
+    assert sum(at_once(2, lambda _: refresh_tokens_ahead())) == 1
+    assert provider.requests_to(RENEW) == 1
+    assert ConnectedAccount.objects.get().status == "active"
+
+
+def test_a_round_is_bounded(
+    expiring: ConnectedAccount, provider: FakeOAuthPlatform, clock: time_machine.Traveller
+) -> None:
+    copy_of(expiring)
+    clock.shift(AHEAD)
+
+    assert refresh_ahead(limit=1) == 1
+    assert ConnectedAccount.objects.filter(refresh_at__lte=NOON + AHEAD).count() == 1

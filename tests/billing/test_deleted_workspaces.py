@@ -1,0 +1,135 @@
+"""The subscriptions of deleted workspaces are ended at the processor, with an alarm until it is done."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.db import transaction
+from pytest_django import Settings
+
+from billing import services
+from billing.models import BillingAlarm, Subscription
+from billing.tasks import end_subscriptions_of_deleted
+from tests import factories
+from tests.billing.processor_events import tell
+from tests.billing.rows import MARCH, charges
+from tests.billing.usage_reports import spend
+from tests.conftest import ApiClient
+from tests.fakes.payment_processor import FakePaymentProcessor
+from workspaces.models import Workspace
+
+pytestmark = pytest.mark.django_db
+
+CANCEL = "subscriptions.cancel"
+
+
+def delete(workspace: Workspace) -> None:
+    assert ApiClient(factories.workspace_key(workspace)).delete(f"/workspaces/{workspace.id}").status_code == 200
+
+
+def test_all_that_runs_is_canceled_and_what_was_used_invoiced(
+    payer: Workspace, processor: FakePaymentProcessor
+) -> None:
+    live = [processor.subscribe("cus_9", status) for status in ("active", "past_due", "incomplete", "canceled")]
+    others = processor.subscribe("cus_other")
+    assert end_subscriptions_of_deleted() == 0
+    delete(payer)
+
+    assert [end_subscriptions_of_deleted() for _ in range(2)] == [1, 0]
+
+    assert [each["status"] for each in (*live, others)] == ["canceled"] * 4 + ["active"]
+    cancels = [request for request in processor.requests if request.method == "DELETE"]
+    assert [request.query for request in cancels] == [{"invoice_now": "true", "prorate": "false"}] * 3
+    row = Subscription.objects.get(pk=payer.pk)
+    assert (row.status, row.closed_at is not None) == ("canceled", True)
+    assert not BillingAlarm.objects.exists()
+
+
+def test_until_it_is_done_there_is_an_alarm_and_another_try_each_round(
+    payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
+) -> None:
+    live = processor.subscribe("cus_9")
+    delete(payer)
+    processor.fail_next(CANCEL, 500, times=2)
+
+    for _ in range(2):
+        assert end_subscriptions_of_deleted() == 0
+        alarm = BillingAlarm.objects.get()
+        assert (alarm.kind, alarm.subject, alarm.resolved_at) == ("deleted", payer.pk, None)
+        clock.shift(timedelta(minutes=1))
+    assert end_subscriptions_of_deleted() == 1
+
+    assert live["status"] == "canceled"
+    alarm.refresh_from_db()
+    assert alarm.resolved_at is not None
+
+
+def test_one_that_cannot_be_ended_holds_up_no_other_for_long(payer: Workspace, processor: FakePaymentProcessor) -> None:
+    other = factories.WorkspaceFactory.create(processor_customer_id="cus_other")
+    live = processor.subscribe("cus_other")
+    processor.unknown_customers.add("cus_9")
+    for workspace in (payer, other):
+        delete(workspace)
+
+    assert [end_subscriptions_of_deleted() for _ in range(2)] in ([0, 1], [1, 0])
+
+    assert live["status"] == "canceled"
+    assert BillingAlarm.objects.get(resolved_at=None).subject == payer.pk
+
+
+def test_the_last_usage_is_reported_first_for_an_hour(
+    payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
+) -> None:
+    live = processor.subscribe("cus_9")
+    spend(payer, "tgt_1", "tgt_2")
+    delete(payer)
+    assert end_subscriptions_of_deleted() == 0
+    services.report_due_usage()
+    assert end_subscriptions_of_deleted() == 1
+
+    assert live["status"] == "canceled"
+    assert processor.recorded_cents("cus_9") == 2
+    paths = [(request.method, request.path) for request in processor.requests]
+    assert paths.index(("POST", "/v1/billing/meter_events")) < paths.index(("DELETE", "/v1/subscriptions/sub_1"))
+
+
+def test_money_that_stays_held_delays_the_end_by_an_hour_at_the_most(
+    payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
+) -> None:
+    live = processor.subscribe("cus_9")
+    with transaction.atomic():
+        services.hold(workspace_id=payer.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+    delete(payer)
+    clock.shift(timedelta(minutes=59))
+    assert end_subscriptions_of_deleted() == 0
+    clock.shift(timedelta(minutes=2))
+
+    assert end_subscriptions_of_deleted() == 1
+    assert live["status"] == "canceled"
+
+
+def test_a_checkout_that_is_finished_after_the_deletion_is_ended_too(
+    payer: Workspace, processor: FakePaymentProcessor
+) -> None:
+    delete(payer)
+    assert end_subscriptions_of_deleted() == 1
+    late = processor.subscribe("cus_9", workspace_id=payer.pk)
+
+    tell("customer.subscription.created", late)
+
+    assert [end_subscriptions_of_deleted() for _ in range(2)] == [1, 0]
+    assert late["status"] == "canceled"
+
+
+def test_without_a_key_what_is_known_to_run_is_an_alarm(
+    payer: Workspace, processor: FakePaymentProcessor, settings: Settings
+) -> None:
+    quiet = factories.WorkspaceFactory.create(processor_customer_id="cus_other")
+    for workspace in (payer, quiet):
+        delete(workspace)
+    settings.STRIPE_SECRET_KEY = ""
+
+    assert end_subscriptions_of_deleted() == 0
+    assert BillingAlarm.objects.get().subject == payer.pk

@@ -1,0 +1,238 @@
+"""PAYMENT_METHOD_REQUIRED: past the free credit, in paid mode, only a workspace with a subscription that pays goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import transaction
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from billing import selectors, services
+from billing.errors import PaymentMethodRequired
+from billing.models import Subscription
+from posts.models import PostGroup, PostTarget
+from tests import factories
+from tests.at_once import at_once
+from tests.billing.processor_events import event, send
+from tests.billing.rows import MARCH, charges, make_agent, make_workspace, month_of
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.fakes.payment_processor import FakePaymentProcessor
+from workspaces.models import Workspace
+
+pytestmark = pytest.mark.django_db
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+WORDS = (
+    "This needs 1 cent; the workspace has 0 of its free credit of 3 left in 2027-03 (spent 0, reserved 3), "
+    "and no subscription that pays for more."
+)
+
+
+@pytest.fixture(autouse=True)
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def workspace(workspace: Workspace) -> Workspace:
+    """Three cents free, a cap of a hundred, known to the processor."""
+    known = {"free_monthly_credit_cents": 3, "monthly_spend_cap_cents": 100, "processor_customer_id": "cus_9"}
+    Workspace.objects.filter(pk=workspace.pk).update(**known)
+    workspace.refresh_from_db()
+    return workspace
+
+
+@pytest.fixture
+def account(workspace: Workspace) -> Any:
+    """A post to it costs a cent."""
+    return factories.AccountFactory.create(workspace=workspace, sandbox=False)
+
+
+def body_for(account: Any, **fields: Any) -> dict[str, Any]:
+    target = {"platform": account.platform, "connected_account_id": account.id}
+    return {"text": "Hello", "targets": [target], "scheduled_at": "2027-03-25T12:00:00Z", **fields}
+
+
+def spend(api: ApiClient, account: Any, times: int = 3) -> None:
+    for _ in range(times):
+        assert api.post("/posts", body_for(account)).status_code == 201
+
+
+def tell(processor: FakePaymentProcessor, status: str) -> None:
+    live = processor.subscriptions.get("sub_1") or processor.subscribe("cus_9", status)
+    live["status"] = status
+    send(event("customer.subscription.updated", live))
+    services.process_due_events()
+
+
+def test_past_the_free_credit_every_way_to_spend_asks_for_a_payment_method(
+    api: ApiClient, account: Any, processor: FakePaymentProcessor
+) -> None:
+    draft = api.post("/posts", body_for(account, draft=True)).json()["post_group"]
+    scheduled = api.post("/posts", body_for(account)).json()["post_group"]
+    spend(api, account, 2)
+
+    other = factories.AccountFactory.create(workspace=account.workspace, sandbox=False)
+    wider = body_for(account)["targets"] + body_for(other)["targets"]
+    for dry_run in (True, False):
+        refused = [
+            api.post("/posts", body_for(account, dry_run=dry_run)),
+            api.post("/posts/batch", {"posts": [body_for(account)], "dry_run": dry_run}),
+            api.post(f"/posts/{draft['id']}/confirm", {"content_version": 1, "dry_run": dry_run}),
+        ]
+        for answer in refused:
+            told = assert_envelope(answer, 402, "PAYMENT_METHOD_REQUIRED")
+            assert told["message"] == WORDS
+            assert "POST /billing/checkout-sessions" in told["suggested_action"]
+        edited = api.request("PATCH", f"/posts/{scheduled['id']}", {"targets": wider, "dry_run": dry_run})
+        assert assert_envelope(edited, 402, "PAYMENT_METHOD_REQUIRED")["message"].startswith(
+            "This needs 2 cents; the workspace has 1 of its free credit of 3 left in 2027-03 (spent 0, reserved 2)"
+        )
+
+    tell(processor, "active")
+    assert api.post("/posts", body_for(account, dry_run=True)).status_code == 201
+    spend(api, account, 5)
+
+
+def test_a_failed_target_that_is_retried_asks_for_one_too(
+    api: ApiClient, workspace: Workspace, account: Any, processor: FakePaymentProcessor
+) -> None:
+    group = api.post("/posts", body_for(account)).json()["post_group"]
+    target = group["targets"][0]["id"]
+    with transaction.atomic():
+        services.release(target_id=target, failed=True)
+    PostTarget.objects.filter(pk=target).update(status="failed", due_at=None)
+    PostGroup.objects.filter(pk=group["id"]).update(status="failed")
+    spend(api, account)
+
+    for dry_run in (True, False):
+        answer = api.post(f"/posts/{group['id']}/retry", {"dry_run": dry_run})
+        assert assert_envelope(answer, 402, "PAYMENT_METHOD_REQUIRED")["message"] == WORDS
+
+
+@pytest.mark.parametrize(
+    ("status", "pays"),
+    [
+        ("active", True),
+        ("trialing", True),
+        ("past_due", True),
+        ("unpaid", False),
+        ("paused", False),
+        ("canceled", False),
+        ("incomplete", False),
+        ("incomplete_expired", False),
+        ("a status of next year", False),
+    ],
+)
+def test_only_a_subscription_that_is_paid_for_opens_paid_usage(
+    api: ApiClient, account: Any, processor: FakePaymentProcessor, status: str, pays: bool
+) -> None:
+    tell(processor, status)
+    spend(api, account)
+
+    answer = api.post("/posts", body_for(account))
+
+    if pays:
+        assert answer.status_code == 201
+    else:
+        assert_envelope(answer, 402, "PAYMENT_METHOD_REQUIRED")
+
+
+def test_a_failed_payment_leaves_paid_usage_open_for_a_grace(
+    api: ApiClient, account: Any, processor: FakePaymentProcessor, settings: Settings, clock: time_machine.Traveller
+) -> None:
+    settings.PAST_DUE_GRACE_DAYS = 3
+    tell(processor, "active")
+    clock.shift(timedelta(days=1))
+    tell(processor, "past_due")
+    clock.shift(timedelta(days=2, hours=23))
+    spend(api, account, 4)
+    tell(processor, "past_due")  # told again, it has not begun anew
+    clock.shift(timedelta(hours=1))
+
+    assert_envelope(api.post("/posts", body_for(account)), 402, "PAYMENT_METHOD_REQUIRED")
+
+
+def test_the_spend_cap_refuses_first(api: ApiClient, account: Any, processor: FakePaymentProcessor) -> None:
+    Workspace.objects.update(monthly_spend_cap_cents=0)
+    spend(api, account)
+
+    for dry_run in (True, False):
+        assert_envelope(api.post("/posts", body_for(account, dry_run=dry_run)), 402, "SPEND_CAP_EXCEEDED")
+        batch = {"posts": [body_for(account, scheduled_at="2027-04-11T12:00:00Z")] * 4 + [body_for(account)]}
+        answer = api.post("/posts/batch", {**batch, "dry_run": dry_run})
+        assert_envelope(answer, 402, "SPEND_CAP_EXCEEDED")
+
+
+def test_in_a_batch_over_two_months_the_spend_cap_of_the_second_refuses_before_the_payment_of_the_first(
+    processor: FakePaymentProcessor,
+) -> None:
+    workspace = make_workspace(free=10, cap=10)
+    april = MARCH.replace(month=4)
+
+    with pytest.raises(Exception, match="This needs 30 cents") as refusal:
+        selectors.check_all(
+            workspace_id=workspace.pk,
+            agent_id=None,
+            parts=[(MARCH, charges("tgt_1", cents=15)), (april, charges("tgt_2", cents=30))],
+        )
+    assert getattr(refusal.value, "code", None) == "SPEND_CAP_EXCEEDED"
+
+
+def test_in_free_beta_nobody_is_asked(api: ApiClient, account: Any) -> None:
+    spend(api, account, 5)
+
+    assert api.get("/capabilities").json()["billing"] == {
+        "mode": "free_beta",
+        "checkout_available": False,
+        "portal_available": False,
+        "available_plans": [],
+    }
+
+
+def test_sandbox_posts_are_never_asked_for_money(api: ApiClient, account: Any, processor: FakePaymentProcessor) -> None:
+    spend(api, account)
+
+    assert api.post("/posts", body_for(account, sandbox=True)).status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_forty_at_the_last_free_cents_use_no_more_than_is_free(processor: FakePaymentProcessor) -> None:
+    workspace = make_workspace(free=25, cap=1000)
+    agent = make_agent(workspace)
+
+    def hold(n: int) -> str:
+        try:
+            with transaction.atomic():
+                services.hold(
+                    workspace_id=workspace.pk,
+                    agent_id=agent.pk if n % 2 else None,
+                    charges=charges(f"tgt_{n}", cents=5),
+                    due=MARCH,
+                )
+            return "done"
+        except PaymentMethodRequired:
+            return "asked"
+
+    ends = at_once(40, hold)
+
+    assert (ends.count("done"), ends.count("asked")) == (5, 35)
+    assert month_of(workspace) == (25, 0, 0)
+    assert selectors.drift() == []
+
+
+def test_a_hold_in_paid_mode_asks_the_database_once_more(
+    processor: FakePaymentProcessor, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    workspace = make_workspace(cap=1000)
+    Subscription.objects.create(workspace_id=workspace.pk, status="active")
+    services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_0"), due=MARCH)
+
+    with django_assert_num_queries(5):  # caps, subscription, earlier rounds, month, ledger
+        services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)

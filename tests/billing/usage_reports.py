@@ -1,0 +1,40 @@
+"""Spending, and what is reported of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import time_machine
+from django.db import transaction
+
+from billing import services
+from billing.models import LedgerEntry, UsageReport
+from tests.billing.rows import MARCH, charges
+from workspaces.models import Workspace
+
+SEND = "meter_events.create"
+
+
+def spend(workspace: Workspace, *targets: str, cents: int = 6, due: datetime = MARCH) -> None:
+    """Publish the targets, one after another."""
+    for target in targets:
+        with transaction.atomic():
+            held = charges(target, cents=cents)
+            services.hold(workspace_id=workspace.pk, agent_id=None, charges=held, due=due)
+            services.settle(target_id=target)
+
+
+def reports() -> list[tuple[str, int, str]]:
+    """(target, cents, status) in the order of settlement."""
+    rows = UsageReport.objects.order_by("entry_id")
+    targets = dict(LedgerEntry.objects.values_list("pk", "target_id"))
+    return [(targets[row.entry_id], row.cents, row.status) for row in rows]
+
+
+def report_on(clock: time_machine.Traveller, until: timedelta) -> None:
+    """Let the duty's service run each time that a report is due, for so long."""
+    end = datetime.now(UTC) + until
+    while (due := UsageReport.objects.filter(due_at__lte=end).order_by("due_at").first()) is not None:
+        clock.move_to(max(due.due_at or end, datetime.now(UTC)))
+        services.report_due_usage()
+    clock.move_to(end)

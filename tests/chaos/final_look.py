@@ -1,0 +1,50 @@
+"""What the service's database holds at the end of a run, written to a file as JSON: `python -m tests.chaos.final_look FILE`.
+
+Run as a process of its own with the service's environment; the harness itself imports nothing of the service.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import django
+
+
+def look() -> dict[str, Any]:
+    """Groups, targets, events, deliveries, and how far the books are off."""
+    from accounts.models import ConnectedAccount  # noqa: PLC0415 (Django has to be set up before)
+    from billing.models import MonthCounter  # noqa: PLC0415
+    from billing.selectors import drift  # noqa: PLC0415
+    from posts.models import PostGroup, PostTarget  # noqa: PLC0415
+    from webhooks.models import Delivery, Event  # noqa: PLC0415
+
+    off = [
+        abs(each.counter.held_cents - each.ledger.held_cents)
+        + abs(each.counter.settled_cents - each.ledger.settled_cents)
+        for each in drift()
+    ]
+    accounts = ConnectedAccount.objects.filter(sandbox=False)
+    return {
+        "accounts": list(accounts.values("id", "platform", "status")),
+        "groups": list(PostGroup.objects.values("id", "text", "status")),
+        "targets": list(
+            PostTarget.objects.values("id", "group_id", "account_id", "status", "attempts", "price_cents", "due_at")
+        ),
+        "events": list(Event.objects.values("id", "kind", "post_group_id", "target_id")),
+        "deliveries": list(
+            Delivery.objects.values("id", "event_id", "url", "status", "attempts", "last_status_code", "last_error")
+        ),
+        "drift_cents": sum(off),
+        "held_cents": sum(MonthCounter.objects.values_list("held_cents", flat=True)),
+        "settled_cents": sum(MonthCounter.objects.values_list("settled_cents", flat=True)),
+    }
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    Path(sys.argv[1]).write_text(json.dumps(look(), default=str))

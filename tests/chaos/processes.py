@@ -1,0 +1,262 @@
+"""Programs that the harness starts, kills and starts again, and the two servers that it stops and starts."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import redis
+
+PORTS = range(20_000, 32_000)  # below those that the kernel hands out, so that a server gets its port again
+LOOK_SECONDS = 0.1
+
+
+class Program:
+    """One program, run in a session of its own with its output in a file; `wanted` says whether it should run.
+
+    `keep` is the process manager's look at it: one that died is buried and, after a pause, started again.
+    """
+
+    def __init__(
+        self, name: str, command: Sequence[str], *, environ: Mapping[str, str], logs: Path, user: str | None = None
+    ) -> None:
+        self.name = name
+        self.command = command
+        self.environ = environ
+        self.log = logs / f"{name}.log"
+        self.user = user
+        self.wanted = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._start_at = 0.0
+        self._lock = threading.Lock()
+
+    @property
+    def running(self) -> bool:
+        """Whether its main process lives."""
+        process = self._process
+        return process is not None and process.poll() is None
+
+    def pids(self) -> list[int]:
+        """Its main process and the children of that one, while they live."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            return []
+        with suppress(OSError):
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+            return [process.pid, *map(int, children.split())]
+        return [process.pid]
+
+    def keep(self, pause: float) -> None:
+        """Bury it when it has died, and start it when it is wanted and `pause` seconds have passed since."""
+        with self._lock:
+            now = time.monotonic()
+            if self._process is not None and self._process.poll() is not None:
+                self._bury()
+                self._start_at = now + pause
+            if self.wanted and self._process is None and now >= self._start_at:
+                self._start()
+
+    def stop(self, number: int = signal.SIGTERM, *, grace: float = 30.0) -> float:
+        """Ask it to end by a signal, kill what is left after `grace` seconds; returns the seconds that it took."""
+        self.wanted = False
+        began = time.monotonic()
+        process = self._process
+        if process is not None:
+            with suppress(ProcessLookupError):
+                process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(grace)
+        with self._lock:
+            self._bury()
+            self._start_at = 0.0
+        return time.monotonic() - began
+
+    def end(self) -> None:
+        """End it for good, within a few seconds."""
+        self.stop(grace=10.0)
+
+    def _start(self) -> None:
+        owner = {"user": self.user, "group": self.user, "extra_groups": []} if self.user else {}
+        with open(self.log, "ab") as log:
+            self._process = subprocess.Popen(
+                self.command,
+                cwd=Path(__file__).resolve().parents[2],
+                env=dict(self.environ),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                **owner,  # type: ignore[call-overload]
+            )
+
+    def _bury(self) -> None:
+        """Kill what is left of its process group, so that nothing holds its port or its work."""
+        if self._process is None:
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._process = None
+
+
+class ProcessManager:
+    """A thread that keeps programs running, with a short random pause before each start, as an operator's would."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.programs: list[Program] = []
+        self._rng = rng
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="process-manager", daemon=True)
+
+    def add(self, *programs: Program) -> None:
+        """Start programs, and keep them running from now on."""
+        for program in programs:
+            program.wanted = True
+            self.programs.append(program)
+        if not self._thread.is_alive():
+            self._thread.start()
+
+    def stop_all(self) -> None:
+        """End every program: the service's all at once, then its servers."""
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+        servers = [program for program in self.programs if isinstance(program, PostgresServer | RedisServer)]
+        for group in ([program for program in self.programs if program not in servers], servers):
+            for pid in [pid for program in group for pid in program.pids()]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+            with ThreadPoolExecutor() as pool:
+                list(pool.map(Program.end, group))
+
+    def _run(self) -> None:
+        while not self._stop.wait(LOOK_SECONDS):
+            for program in list(self.programs):
+                program.keep(self._rng.uniform(0.3, 2.0))
+
+
+class PostgresServer(Program):
+    """A PostgreSQL server on data of its own. It must not run as root, so root starts it as the user postgres."""
+
+    def __init__(self, binaries: Path, home: Path, logs: Path) -> None:
+        user = "postgres" if os.getuid() == 0 else None
+        self.port = free_port()
+        folder = home / "postgres"
+        folder.mkdir()
+        if user:
+            account = pwd.getpwnam(user)
+            os.chown(folder, account.pw_uid, account.pw_gid)
+        environ = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8"}
+        subprocess.run(
+            [binaries / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env=environ,
+            cwd=folder,
+            **({"user": user, "group": user, "extra_groups": []} if user else {}),  # type: ignore[call-overload]
+        )
+        # The machine itself never dies here, so the kernel keeps what was written: fsync would only cost time.
+        options = {"fsync": "off", "unix_socket_directories": "", "max_connections": "250"}
+        command = [str(binaries / "postgres"), "-D", str(folder / "data"), "-h", "127.0.0.1", "-p", str(self.port)]
+        command += [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        super().__init__("postgres", command, environ=environ, logs=logs, user=user)
+
+    def end(self) -> None:
+        """Without waiting for its clients to go."""
+        self.stop(signal.SIGINT, grace=10.0)
+
+    @property
+    def url(self) -> str:
+        """What DATABASE_URL says."""
+        return f"postgres://postgres@127.0.0.1:{self.port}/postgres"
+
+    def answers(self) -> bool:
+        """Whether it takes a connection."""
+        try:
+            psycopg.connect(self.url, connect_timeout=2).close()
+        except psycopg.Error:
+            return False
+        return True
+
+    def cut_sessions(self, share: float) -> bool:
+        """End a share (0 to 1) of its sessions in the middle of whatever they do; False when it does not answer."""
+        statement = (
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() AND random() < %s"
+        )
+        with suppress(psycopg.Error), psycopg.connect(self.url, connect_timeout=2) as connection:
+            connection.execute(statement, [share])
+            return True
+        return False
+
+
+class RedisServer(Program):
+    """A Redis server that keeps nothing."""
+
+    def __init__(self, binary: str, home: Path, logs: Path) -> None:
+        self.port = free_port()
+        command = [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        super().__init__("redis", [*command, "--dir", str(home)], environ=dict(os.environ), logs=logs)
+
+    @property
+    def url(self) -> str:
+        """What REDIS_URL says."""
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def answers(self) -> bool:
+        """Whether it answers a ping."""
+        try:
+            with redis.Redis.from_url(self.url, socket_timeout=2) as client:
+                return bool(client.ping())
+        except redis.RedisError:
+            return False
+
+    def flush(self) -> bool:
+        """Forget everything, so that every bell that waits is dropped; False when it does not answer."""
+        with suppress(redis.RedisError), redis.Redis.from_url(self.url, socket_timeout=2) as client:
+            return bool(client.flushall())
+        return False
+
+
+def free_port() -> int:
+    """A port of PORTS on which nothing listens."""
+    while True:
+        port = random.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+
+
+@contextmanager
+def borrowed_database(server: str) -> Iterator[str]:
+    """The URL of a new, empty database on the server of this URL; it is dropped in the end."""
+    name = f"chaos_{os.getpid()}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        try:
+            yield urlsplit(server)._replace(path=f"/{name}").geturl()
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def postgres_binaries() -> Path | None:
+    """The folder of `postgres` and `initdb`; None where there are none, or root finds no user to run them as."""
+    if os.getuid() == 0 and not any(account.pw_name == "postgres" for account in pwd.getpwall()):
+        return None
+    asked = shutil.which("pg_config")
+    told = subprocess.run([asked, "--bindir"], capture_output=True, text=True).stdout.strip() if asked else ""
+    folders = [*([Path(told)] if told else []), *sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)]
+    return next((each for each in folders if (each / "postgres").exists() and (each / "initdb").exists()), None)

@@ -1,0 +1,173 @@
+"""How a Mastodon server lets applications in: registration, the owner's grant, tokens and their revocation.
+
+Source: docs.joinmastodon.org, methods/apps and methods/oauth; the words of errors are Doorkeeper's, which it is built on.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.fakes.http_server import Answer, ReceivedRequest
+from tests.fakes.mastodon_accounts import MastodonStore
+from tests.fakes.mastodon_methods import Refusal, parameters
+
+REGISTER, TOKEN, REVOKE = "POST /api/v1/apps", "POST /oauth/token", "POST /oauth/revoke"
+CODE_KEPT = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class Application:
+    """A registered application."""
+
+    client_id: str
+    client_secret: str
+    name: str
+    website: str
+    redirect_uris: tuple[str, ...]
+    scopes: frozenset[str]
+
+
+@dataclass
+class Code:
+    """What an owner granted, until it is exchanged."""
+
+    client_id: str
+    redirect_uri: str
+    owner: str
+    scopes: tuple[str, ...]
+    challenge: str | None
+    granted_at: datetime
+
+
+class MastodonOAuth:
+    """Applications, codes and the tokens that were made for them, over one store."""
+
+    def __init__(self, store: MastodonStore) -> None:
+        self.store = store
+        self.applications: dict[str, Application] = {}
+        self.closed = False  # a server that takes no registrations
+        self._codes: dict[str, Code] = {}
+        self._made_for: dict[str, str] = {}  # tokens, by the client that they were made for
+        self.endpoints: dict[str, Callable[[ReceivedRequest], Answer]] = {
+            REGISTER: self.register,
+            TOKEN: self.token,
+            REVOKE: self.revoke,
+        }
+
+    def grant(self, address: str, username: str) -> str:
+        """The code that the owner's browser brings back, after the server has checked the address as its page does."""
+        parts = urlsplit(address)
+        asked = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
+        if f"{parts.scheme}://{parts.netloc}{parts.path}" != f"{self.store.origin}/oauth/authorize":
+            raise ValueError(f"{address} is no authorization page of this server")
+        application = self.applications.get(asked.get("client_id", ""))
+        if application is None:
+            raise ValueError("Client authentication failed due to unknown client")
+        if asked.get("redirect_uri") not in application.redirect_uris:
+            raise ValueError("The requested redirect uri is malformed or doesn't match client redirect URI.")
+        if asked.get("response_type") != "code":
+            raise ValueError("The authorization server does not support this response type.")
+        scopes = tuple(asked.get("scope", "read").split())
+        if not set(scopes) <= application.scopes:
+            raise ValueError("The requested scope is invalid, unknown, or malformed.")
+        if "code_challenge" in asked and asked.get("code_challenge_method") != "S256":
+            raise ValueError("The code_challenge_method must be S256.")
+        code = secrets.token_urlsafe(32)
+        self._codes[code] = Code(
+            application.client_id,
+            asked["redirect_uri"],
+            self.store.person(username).id,
+            scopes,
+            asked.get("code_challenge"),
+            datetime.now(UTC),
+        )
+        return code
+
+    # the service
+
+    def register(self, request: ReceivedRequest) -> Answer:
+        given = parameters(request)
+        if self.closed:
+            raise Refusal(403, "This method is not available")
+        uris = tuple(str(given.get("redirect_uris") or "").split())
+        if not given.get("client_name") or not uris or any(not urlsplit(uri).scheme for uri in uris):
+            raise Refusal(422, "Validation failed: Redirect URI must be an absolute URI.")
+        scopes = frozenset(str(given.get("scopes") or "read").split())
+        application = Application(
+            secrets.token_urlsafe(32),
+            secrets.token_urlsafe(32),
+            str(given["client_name"]),
+            str(given.get("website") or ""),
+            uris,
+            scopes,
+        )
+        self.applications[application.client_id] = application
+        entity = {
+            "id": str(len(self.applications)),
+            "name": application.name,
+            "website": application.website,
+            "scopes": sorted(scopes),
+            "redirect_uris": list(uris),
+            "redirect_uri": "\n".join(uris),
+            "client_id": application.client_id,
+            "client_secret": application.client_secret,
+            "client_secret_expires_at": 0,
+        }
+        return Answer.of_json(entity)
+
+    def token(self, request: ReceivedRequest) -> Answer:
+        """A code is good once, for ten minutes, for its application, redirect URI and verifier."""
+        given = parameters(request)
+        self._authenticate(given)
+        if given.get("grant_type") != "authorization_code":
+            return _error(400, "unsupported_grant_type")
+        code = self._codes.pop(str(given.get("code")), None)
+        if code is None or not self._fits(code, given):
+            return _error(400, "invalid_grant")
+        token = secrets.token_urlsafe(32)
+        self.store.people[code.owner].tokens[token] = frozenset(code.scopes)
+        self._made_for[token] = code.client_id
+        made = {
+            "access_token": token,
+            "token_type": "Bearer",
+            "scope": " ".join(code.scopes),
+            "created_at": int(datetime.now(UTC).timestamp()),
+        }
+        return Answer.of_json(made)
+
+    def revoke(self, request: ReceivedRequest) -> Answer:
+        """Ends a token for its own application; one that is not there is as good as ended."""
+        given = parameters(request)
+        token = str(given.get("token"))
+        application = self.applications.get(str(given.get("client_id")))
+        known = application is not None and application.client_secret == given.get("client_secret")
+        owned = application is not None and self._made_for.get(token, application.client_id) == application.client_id
+        if not known or not owned:
+            return _error(403, "unauthorized_client")
+        for person in self.store.people.values():
+            person.tokens.pop(token, None)
+        return Answer.of_json({})
+
+    def _authenticate(self, given: dict[str, Any]) -> None:
+        application = self.applications.get(str(given.get("client_id")))
+        if application is None or application.client_secret != given.get("client_secret"):
+            raise Refusal(401, "invalid_client")
+
+    @staticmethod
+    def _fits(code: Code, given: dict[str, Any]) -> bool:
+        late = datetime.now(UTC) - code.granted_at > CODE_KEPT
+        same = (code.client_id, code.redirect_uri) == (given.get("client_id"), given.get("redirect_uri"))
+        digest = hashlib.sha256(str(given.get("code_verifier", "")).encode()).digest()
+        verified = code.challenge in (None, base64.urlsafe_b64encode(digest).decode().rstrip("="))
+        return same and verified and not late
+
+
+def _error(status: int, error: str) -> Answer:
+    return Answer.of_json({"error": error, "error_description": "The request was refused."}, status)

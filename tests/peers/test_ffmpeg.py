@@ -1,0 +1,70 @@
+"""Frames out of real videos by a real ffmpeg, where one is on the path."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from media.inspection import inspect
+from media.thumbnails import Thumbnail, thumbnail_of_video
+
+FFMPEG = shutil.which("ffmpeg") or ""
+
+pytestmark = [
+    pytest.mark.peer,
+    pytest.mark.skipif(not FFMPEG, reason="there is no ffmpeg on the path"),
+]
+
+
+def film(path: Path, *options: str, sides: str = "640x360") -> Path:
+    """Three seconds of black, red and blue, one second each."""
+    colours = (f"color=c={colour}:s={sides}:r=10:d=1" for colour in ("black", "red", "blue"))
+    inputs = [argument for colour in colours for argument in ("-f", "lavfi", "-i", colour)]
+    subprocess.run([FFMPEG, "-v", "error", *inputs, "-filter_complex", "concat=n=3", *options, str(path)], check=True)
+    return path
+
+
+def thumbnail(path: Path) -> Thumbnail | None:
+    seen = inspect(path)
+    assert seen.width
+    assert seen.height
+    return thumbnail_of_video(
+        lambda: path.open("rb"),
+        mime_type=seen.mime_type,
+        sides=(seen.width, seen.height),
+        seconds=(seen.duration_ms or 0) / 1000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("a.mp4", ("-pix_fmt", "yuv420p")),
+        ("a.mov", ("-c:v", "mpeg4")),
+        ("a.webm", ("-pix_fmt", "yuv420p")),
+        ("fragmented.mp4", ("-pix_fmt", "yuv420p", "-movflags", "frag_keyframe+empty_moov")),
+    ],
+)
+def test_it_is_the_frame_after_a_second(tmp_path: Path, name: str, options: tuple[str, ...]) -> None:
+    made = thumbnail(film(tmp_path / name, *options))
+
+    assert made is not None
+    picture = Image.open(io.BytesIO(made.content))
+    assert (picture.format, picture.size) == ("JPEG", (320, 180))
+    red, green, blue = picture.getpixel((160, 90))  # type: ignore[misc]
+    assert red > 200 > 60 > max(green, blue)
+
+
+def test_a_film_that_was_turned_stands_upright(tmp_path: Path) -> None:
+    turned = tmp_path / "turned.mp4"
+    lying = film(tmp_path / "lying.mp4", "-pix_fmt", "yuv420p")
+    subprocess.run([FFMPEG, "-v", "error", "-display_rotation", "90", "-i", lying, "-c", "copy", turned], check=True)
+    made = thumbnail(turned)
+
+    assert made is not None
+    assert Image.open(io.BytesIO(made.content)).size == (180, 320)

@@ -1,0 +1,148 @@
+"""Billing against independent stand-ins of the payment processor, each started on loopback by whoever runs the tests.
+
+LOCALSTRIPE_URL names a localstripe: customers, subscriptions, webhooks signed as the processor signs them.
+EMULATE_URL names an emulate with its stripe service: checkout sessions with a page of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+from pytest_django import Settings
+
+from billing import processor, services
+from billing.models import ProcessorEvent, Subscription
+from billing.tasks import end_subscriptions_of_deleted
+from tests.billing.processor_events import subscription_of
+from tests.conftest import ApiClient
+from tests.fakes.receiver import Receiver
+from tests.people import as_user
+from workspaces.models import User, Workspace
+
+LOCALSTRIPE = os.environ.get("LOCALSTRIPE_URL", "").rstrip("/")
+EMULATE = os.environ.get("EMULATE_URL", "").rstrip("/")
+KEY, SECRET = "sk_test_of_the_peer", "whsec_of_the_peer"
+HOOK = "/billing/webhooks/processor"
+
+pytestmark = [pytest.mark.peer, pytest.mark.django_db(transaction=True)]
+localstripe = pytest.mark.skipif(not LOCALSTRIPE, reason="LOCALSTRIPE_URL names no localstripe to test against")
+emulate = pytest.mark.skipif(not EMULATE, reason="EMULATE_URL names no emulate to test against")
+
+
+@pytest.fixture
+def paid(settings: Settings) -> Settings:
+    settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = KEY, SECRET
+    settings.STRIPE_PRICES = {"payg": "", "pro": "", "scale": ""}
+    return settings
+
+
+def ask(base: str, method: str, path: str, **form: str) -> Any:
+    """Ask the peer itself, past the service."""
+    answer = requests.request(method, base + path, data=form, auth=(KEY, ""), timeout=10)  # noqa: TID251
+    assert answer.status_code < 400, answer.text
+    return answer.json() if answer.content else None
+
+
+def forward(receiver: Receiver, kind: str) -> bytes:
+    """Give the service what the peer sends, byte for byte with its signature, up to an event of this kind; its body."""
+    for number in range(1, 20):
+        sent = receiver.wait_for(number, timeout=10)[number - 1]
+        answer = ApiClient().post(HOOK, sent.body, stripe_signature=sent.headers["stripe-signature"])
+        assert (answer.status_code, answer.json()) == (200, {"received": True})
+        if sent.json()["type"] == kind:
+            return sent.body
+    raise AssertionError(f"The peer sends no {kind}.")
+
+
+@pytest.fixture
+def known(workspace: Workspace, paid: Settings) -> Workspace:
+    """A workspace that localstripe knows as a customer; its plan's price is there as well."""
+    price = f"price_{secrets.token_hex(6)}"
+    paid.STRIPE_API_BASE, paid.STRIPE_PRICES = LOCALSTRIPE, {"payg": price, "pro": "", "scale": ""}
+    product = ask(LOCALSTRIPE, "POST", "/v1/products", name="Posts", type="service")["id"]
+    plan = {"id": price, "product": product, "amount": "0", "currency": "usd", "interval": "month"}
+    ask(LOCALSTRIPE, "POST", "/v1/plans", **plan)
+    workspace.processor_customer_id = processor.create_customer(workspace.pk, workspace.name)
+    workspace.save()
+    return workspace
+
+
+def subscribe(workspace: Workspace, price: str) -> str:
+    """Begin a subscription as the processor's page does; returns its id."""
+    form = {"customer": workspace.processor_customer_id, "items[0][plan]": price}
+    marks = {"metadata[workspace_id]": workspace.pk, "metadata[plan]": "payg"}
+    return str(ask(LOCALSTRIPE, "POST", "/v1/subscriptions", **form, **marks)["id"])
+
+
+@localstripe
+def test_signed_events_of_a_subscription_are_verified_and_have_their_effect(
+    api: ApiClient, known: Workspace, paid: Settings
+) -> None:
+    with Receiver() as receiver:
+        hook = f"/_config/webhooks/{secrets.token_hex(4)}"
+        ask(LOCALSTRIPE, "POST", hook, url=receiver.url, secret=SECRET)
+        name = subscribe(known, paid.STRIPE_PRICES["payg"])
+        forward(receiver, "customer.subscription.created")
+        services.process_due_events()
+        assert subscription_of(api, known) == {"plan": "payg", "status": "active"}
+        assert Subscription.objects.get().subscription_id == name
+
+        ask(LOCALSTRIPE, "DELETE", f"/v1/subscriptions/{name}")
+        told = forward(receiver, "customer.subscription.deleted")
+        services.process_due_events()
+        assert subscription_of(api, known) == {"plan": "payg", "status": "canceled"}
+
+        signature = receiver.requests[-1].headers["stripe-signature"]
+        forged = ApiClient().post(HOOK, told.replace(b"canceled", b"active"), stripe_signature=signature)
+        assert forged.status_code == 400
+    assert not ProcessorEvent.objects.filter(processed_at=None).exists()
+
+
+@localstripe
+def test_the_reconciliation_reads_the_peers_truth_and_a_deletion_ends_it(
+    api: ApiClient, known: Workspace, paid: Settings
+) -> None:
+    name = subscribe(known, paid.STRIPE_PRICES["payg"])
+    assert services.reconcile().subscriptions_changed == 1
+    assert subscription_of(api, known) == {"plan": "payg", "status": "active"}
+
+    assert api.delete(f"/workspaces/{known.pk}").status_code == 200
+    assert [end_subscriptions_of_deleted() for _ in range(2)] == [1, 0]
+
+    assert ask(LOCALSTRIPE, "GET", f"/v1/subscriptions/{name}")["status"] == "canceled"
+
+
+@localstripe
+def test_a_customer_that_the_peer_does_not_know_is_no_customer(
+    known: Workspace, paid: Settings, workspace: Workspace
+) -> None:
+    Workspace.objects.update(processor_customer_id="cus_of_nobody")
+
+    assert services.reconcile().complete
+    assert not Subscription.objects.exclude(status="").exists()
+
+
+@emulate
+def test_a_checkout_opens_the_peers_page_and_paying_there_alone_entitles_to_nothing(
+    api: ApiClient, workspace: Workspace, owner: User, paid: Settings
+) -> None:
+    paid.STRIPE_API_BASE = EMULATE
+    product = ask(EMULATE, "POST", "/v1/products", name="Pro")["id"]
+    price = ask(EMULATE, "POST", "/v1/prices", product=product, currency="usd", unit_amount="900")["id"]
+    paid.STRIPE_PRICES = {"payg": "", "pro": price, "scale": ""}
+
+    answer = as_user(owner).post("/billing/checkout-sessions", {"workspace_id": workspace.pk, "plan": "pro"})
+
+    assert answer.status_code == 200, answer.content
+    page = urlsplit(answer.json()["session"]["url"])
+    assert requests.get(f"{EMULATE}{page.path}", timeout=10).status_code == 200  # noqa: TID251
+    session = answer.json()["session"]["id"]
+    requests.post(f"{EMULATE}/checkout/{session}/complete", timeout=10, allow_redirects=False)  # noqa: TID251
+    assert ask(EMULATE, "GET", f"/v1/checkout/sessions/{session}")["status"] == "complete"
+    services.process_due_events()
+    assert subscription_of(api, workspace) is None
