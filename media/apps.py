@@ -12,5 +12,5 @@ class MediaConfig(AppConfig):
     name = "media"
 
     def ready(self) -> None:
-        checks.register(check_scanner)
-        checks.register(check_scanner_limits, deploy=True)
+        checks.register(check_scanner, "outside")
+        checks.register(check_scanner_limits, "outside", deploy=True)

@@ -1,4 +1,7 @@
-"""System checks of the scanner: whether it answers at every start, whether its limits suffice by `check --deploy`."""
+"""System checks of the scanner: whether it answers, and whether its limits suffice.
+
+The second takes seconds: it is made by `check --deploy`, and by each worker beside its start, which logs what it finds.
+"""
 
 from __future__ import annotations
 

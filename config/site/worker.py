@@ -14,6 +14,7 @@ from typing import Any
 from celery import beat, bootsteps
 from celery.signals import worker_shutting_down
 from django.conf import settings
+from django.core import checks
 from django.db import DatabaseError, connections
 from django.utils import timezone
 from django.utils.module_loading import import_string
@@ -46,6 +47,7 @@ class Duties(bootsteps.StartStopStep):
         for duty in self.duties:
             duty.start()
         threading.Thread(target=self._beat_hearts, name="heartbeats", daemon=True).start()
+        threading.Thread(target=_tell_of_the_outside, name="checks", daemon=True).start()
 
     def stop(self, worker: Any) -> None:
         self._begin_to_stop()
@@ -101,6 +103,12 @@ class EmbeddedBeat(bootsteps.StartStopStep):
                 connections.close_all()
                 time.sleep(HEARTBEAT_SECONDS)
                 self.service = self._new_service()
+
+
+def _tell_of_the_outside() -> None:
+    """Log what is not right with the programs that the service needs; it starts all the same, for they may come later."""
+    for message in checks.run_checks(tags=["outside"], include_deployment_checks=True):
+        logger.warning("%s %s", message.msg, message.hint or "")
 
 
 def _note(duty: str) -> None:
