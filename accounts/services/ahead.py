@@ -48,7 +48,7 @@ def _due() -> QuerySet[ConnectedAccount]:
     now = timezone.now()
     free = Q(refresh_lease_until=None) | Q(refresh_lease_until__lte=now)
     active = ConnectedAccount.objects.filter(free, status=ConnectedAccount.Status.ACTIVE, refresh_at__lte=now)
-    return active.order_by("refresh_at")
+    return active.order_by("refresh_at", "pk")
 
 
 def _renew(account: ConnectedAccount) -> bool:

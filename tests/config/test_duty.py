@@ -11,6 +11,7 @@ from config.db import bell, duty
 from config.db.duty import PollingDuty
 
 PATIENCE = 10.0
+pytestmark = pytest.mark.django_db(transaction=True)  # a duty asks the database for its time
 
 
 class Counting(PollingDuty):
