@@ -7,10 +7,10 @@ ifneq ($(ENVIRONMENT),production)
 run: export OUTBOUND_ALLOW_LOOPBACK ?= true
 endif
 
-.PHONY: help run test check format lock peers contract chaos clean
+.PHONY: help run test check format lock peers contract browser-setup browser chaos bench scale clean
 
 help: ## list what make can do
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 run: .venv/runtime ## start the service at http://127.0.0.1:8000 (ARGS="--port 9000 --data-dir DIR")
 	$(BIN)/python manage.py up $(ARGS)
@@ -25,6 +25,7 @@ check: .venv/development ## lint, types, import floors, migrations, the OpenAPI 
 	$(BIN)/mypy .
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
+	$(BIN)/python .ci/audit
 
 format: .venv/development ## format the code and sort its imports
 	$(BIN)/ruff check --fix --quiet .
@@ -36,8 +37,20 @@ peers: .venv/development ## tests against third-party programs (BLUESKY_PDS_URL=
 contract: .venv/development .venv-contract/installed ## fuzz a service, lint its document, generate clients (ARGS=60)
 	tests/contract/run_contract.sh $(ARGS)
 
+browser-setup: .venv/development ## bring what the browser tests need: Playwright, chromium, axe-core
+	tests/browser/setup.sh
+
+browser: .venv/development ## drive the running service with a browser, screenshots in var/screenshots (ARGS="-k composer")
+	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
+
 chaos: .venv/development ## kill, freeze and cut the running service, and prove that nothing is lost or doubled (ARGS="--seed 7 --minutes 10")
 	$(BIN)/python -m tests.chaos $(ARGS)
+
+bench: .venv/development ## measure the hot paths beside their references and goals (ARGS="--only lateness", --embedded, --json)
+	$(BIN)/python -m tests.bench $(ARGS)
+
+scale: .venv/development ## the hot reads with ten million targets (ARGS="--groups 100000")
+	$(BIN)/python -m tests.bench.scale $(ARGS)
 
 lock: .venv/development ## pin requirements.in and requirements-dev.in anew, with hashes and without addresses
 	$(BIN)/python -m pip install --quiet pip-tools
@@ -47,6 +60,8 @@ lock: .venv/development ## pin requirements.in and requirements-dev.in anew, wit
 		--constraint requirements-dev.txt --output-file requirements.txt requirements.in
 	$(BIN)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate --no-emit-options \
 		--output-file requirements-contract.txt requirements-contract.in
+	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \
+		--no-emit-options --constraint requirements-dev.txt --output-file requirements-browser.txt requirements-browser.in
 
 clean: ## remove the virtual environments and everything under var/
 	rm -rf .venv .venv-contract var

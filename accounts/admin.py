@@ -1,17 +1,55 @@
-"""Connected accounts in the operators' console; their secrets are not shown."""
+"""Connected accounts, and connections under way, in the operators' console; their secrets are not shown."""
 
 from __future__ import annotations
 
-from django.contrib import admin
+from typing import Any
 
-from accounts.models import ConnectedAccount
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from accounts.models import ConnectedAccount, ConnectionAttempt
+from accounts.platforms.registry import PLATFORMS
+from accounts.services.check import check_account
 from config.api.admin import ReadOnlyAdmin
+from config.api.admin_actions import operator_of
+
+
+class PlatformFilter(admin.SimpleListFilter):
+    """By the platforms that there are, not by those that a look at the whole table would find."""
+
+    title = parameter_name = "platform"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, name) for name in PLATFORMS]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(platform=self.value()) if self.value() else queryset
 
 
 @admin.register(ConnectedAccount)
 class ConnectedAccountAdmin(ReadOnlyAdmin):
     list_display = ("id", "platform", "handle", "workspace", "sandbox", "status", "last_checked_at")
-    list_filter = ("platform", "status", "sandbox")
+    list_filter = ("status", PlatformFilter, "sandbox")
     list_select_related = ("workspace",)
-    search_fields = ("=id", "handle", "=workspace__id")
-    exclude = ("credentials", "tokens")
+    finds = {"wrk": "workspace_id"}
+    search_fields = ("handle",)
+    actions = ("check_now",)
+
+    @admin.action(description="Ask the platform whether the account still works", permissions=["operate"])
+    def check_now(self, request: HttpRequest, queryset: QuerySet[ConnectedAccount]) -> None:
+        self.carry_out(
+            request,
+            queryset.select_related("workspace"),
+            "accounts.check",
+            lambda account: check_account(caller=operator_of(request, account.workspace), account_id=account.pk),
+            "Asked; the status is what the platform said",
+        )
+
+
+@admin.register(ConnectionAttempt)
+class ConnectionAttemptAdmin(ReadOnlyAdmin):
+    list_display = ("id", "platform", "workspace", "actor_kind", "actor_id", "used_at", "account", "expires_at")
+    list_select_related = ("workspace", "account")
+    finds = {"wrk": "workspace_id", "acc": "account_id"}
+    secrets = ("state_sha256", "code_sha256")

@@ -17,7 +17,8 @@ class ConnectedAccount(TimestampedModel):
 
     `refresh_lease_until` is held by the one worker that renews the tokens, `refresh_at` is when they are next renewed
     ahead of their end (services/ahead.py). `paced_until` is when the turns that were given out end, `held_until` the
-    pause that the platform asked for (services/pace.py).
+    pause that the platform asked for (services/pace.py). `limits` is what its server takes where servers of the platform
+    differ, as it was last read.
     """
 
     class Status(models.TextChoices):
@@ -41,6 +42,7 @@ class ConnectedAccount(TimestampedModel):
     profile_url = models.CharField(max_length=2048, blank=True)
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.ACTIVE)
     scopes = models.JSONField(default=list)
+    limits = models.JSONField(default=dict)
     credentials = EncryptedJSONField(null=True)
     tokens = EncryptedJSONField(null=True)
     token_expires_at = models.DateTimeField(null=True)
@@ -63,7 +65,8 @@ class ConnectedAccount(TimestampedModel):
                 fields=["refresh_at"],
                 condition=models.Q(status="active", refresh_at__isnull=False),
                 name="account_refresh_due",
-            )
+            ),
+            models.Index(fields=["id"], condition=models.Q(status="needs_reauth"), name="account_needs_reauth"),
         ]
 
     def __str__(self) -> str:
@@ -71,7 +74,9 @@ class ConnectedAccount(TimestampedModel):
 
     def grant(self) -> Grant:
         """What opens the account. Raises SealedValueError when no key opens it."""
-        return Grant(self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at)
+        return Grant(
+            self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at, limits=self.limits
+        )
 
 
 class ConnectionAttempt(TimestampedModel):

@@ -22,6 +22,22 @@ def accounts_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | 
     return paginate(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED), limit=limit, cursor=cursor)
 
 
+def connected_accounts(
+    *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None
+) -> Page[ConnectedAccount]:
+    """As `accounts_of`, without the sandbox's. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "accounts.read", write=False)
+    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, sandbox=False)
+    return paginate(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED), limit=limit, cursor=cursor)
+
+
+def sandbox_accounts(*, caller: Caller, workspace_id: str) -> list[ConnectedAccount]:
+    """The workspace's sandbox accounts that are connected, by platform. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "accounts.read", write=False)
+    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, sandbox=True)
+    return list(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED).order_by("platform", "pk"))
+
+
 def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:
     """An account that exists for this caller. Raises NotFound, ScopeMissing, WorkspacePaused."""
     account = ConnectedAccount.objects.filter(pk=account_id).first() if is_id(account_id, "acc") else None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from accounts import dashboard
+from accounts.dashboard import accounts, connect, connect_platform
 from accounts.views import AccountViewSet, CapabilitiesViewSet, OAuthCallbackViewSet
+
+PAGES = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
     path("accounts", AccountViewSet.as_view({"get": "list"})),
@@ -14,7 +16,12 @@ urlpatterns = [
     path("accounts/<str:account_id>", AccountViewSet.as_view({"delete": "destroy"})),
     path("accounts/<str:account_id>/status", AccountViewSet.as_view({"get": "status"})),
     path("accounts/<str:account_id>/capabilities", AccountViewSet.as_view({"get": "capabilities"})),
-    path("dashboard/connect", dashboard.begin, name="connect-begin"),
-    path("dashboard/connect/callback", dashboard.callback, name="connect-callback"),
+    path("dashboard/connect", connect.begin, name="connect-begin"),
+    path("dashboard/connect/callback", connect.callback, name="connect-callback"),
     path("capabilities", CapabilitiesViewSet.as_view({"get": "retrieve"})),
+    path(f"{PAGES}/accounts", accounts.accounts, name="accounts"),
+    path(f"{PAGES}/accounts/connect/<str:platform_name>", connect_platform.connect, name="account-connect"),
+    path(f"{PAGES}/accounts/<str:account_id>", accounts.account, name="account"),
+    path(f"{PAGES}/accounts/<str:account_id>/check", accounts.check, name="account-check"),
+    path(f"{PAGES}/accounts/<str:account_id>/disconnect", accounts.disconnect, name="account-disconnect"),
 ]

@@ -1,11 +1,15 @@
-"""Agents and keys in the operators' console; tokens are never there to be shown."""
+"""Agents, keys and claim tokens in the operators' console; tokens are never there to be shown."""
 
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
-from agents.models import Agent, ApiKey
+from agents.models import Agent, ApiKey, ClaimToken
+from agents.services import revoke_agent, revoke_any_key
 from config.api.admin import ReadOnlyAdmin
+from config.api.admin_actions import asks_first, operator_of
 
 
 @admin.register(Agent)
@@ -13,12 +17,48 @@ class AgentAdmin(ReadOnlyAdmin):
     list_display = ("id", "name", "workspace", "default_mode", "status", "created_at")
     list_filter = ("status", "default_mode")
     list_select_related = ("workspace",)
-    search_fields = ("=id", "=workspace__id", "name")
+    finds = {"wrk": "workspace_id", "usr": "owner_user_id"}
+    search_fields = ("name",)
+    actions = ("revoke",)
+
+    @admin.action(description="Revoke", permissions=["operate"])
+    @asks_first("These agents, their keys and their claim tokens stop at once and for good.")
+    def revoke(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
+        self.carry_out(
+            request,
+            queryset.select_related("workspace"),
+            "agents.revoke",
+            lambda agent: revoke_agent(caller=operator_of(request, agent.workspace), agent_id=agent.pk),
+            "Revoked",
+        )
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ReadOnlyAdmin):
     list_display = ("id", "prefix", "name", "workspace", "agent", "status", "last_used_at", "created_at")
     list_select_related = ("workspace", "agent")
-    search_fields = ("=id", "=prefix", "=workspace__id", "=agent__id")
-    exclude = ("token_sha256",)
+    finds = {"wrk": "workspace_id", "agt": "agent_id"}
+    search_fields = ("prefix__exact", "name")
+    secrets = ("token_sha256",)
+    extra_fields = ("status",)
+    actions = ("revoke",)
+
+    @admin.action(description="Revoke", permissions=["operate"])
+    @asks_first("These keys stop at once and for good.")
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
+        caller = operator_of(request)
+        self.carry_out(
+            request,
+            queryset,
+            "ops.revoke_key",
+            lambda key: revoke_any_key(caller=caller, api_key_id=key.pk),
+            "Revoked",
+        )
+
+
+@admin.register(ClaimToken)
+class ClaimTokenAdmin(ReadOnlyAdmin):
+    list_display = ("id", "agent", "created_at", "expires_at", "burned_at")
+    list_select_related = ("agent",)
+    finds = {"agt": "agent_id"}
+    secrets = ("token_sha256",)

@@ -1,4 +1,5 @@
-"""Bearer tokens to callers: workspace keys, agent keys, claim tokens and, in development, the service's own user tokens."""
+"""Bearer tokens to callers: workspace keys, agent keys, claim tokens, the identity provider's tokens of people and, in
+development without a provider, the service's own."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from agents import tokens
+from agents import oidc, tokens
 from agents.models import Agent, ApiKey, ClaimToken
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
@@ -23,7 +24,7 @@ CLIENTS = ("cli", "mcp", "agent_runtime")
 
 
 class BearerAuthentication(BaseAuthentication):
-    """`request.user` becomes the Caller. Raises Unauthenticated, ApiKeyExpired, ApiKeyRevoked."""
+    """`request.user` becomes the Caller. Raises Unauthenticated, ApiKeyExpired, ApiKeyRevoked, ServiceUnavailable."""
 
     def authenticate(self, request: Request) -> tuple[Caller, None] | None:
         header = request.META.get("HTTP_AUTHORIZATION", "")
@@ -45,6 +46,8 @@ class BearerAuthentication(BaseAuthentication):
 def _caller_of(token: str) -> Caller:
     if token.startswith(tokens.USER):
         return _user_caller(token)
+    if oidc.is_taken(token):
+        return Caller(kind="user", actor_id=oidc.user_of(token).id)
     if not tokens.is_well_formed(token):
         raise Unauthenticated("This token is not one of this service's.")
     return _claim_caller(token) if token.startswith(tokens.CLAIM) else _key_caller(token)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agents.models import Agent, ApiKey
+from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
+
+from agents.models import Agent, ApiKey, ClaimToken
 from config.api.caller import Caller, absent, require
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
@@ -21,6 +23,39 @@ def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: 
         raise absent(None, "agent")
     require(caller, agent.workspace_id, scope, write=write, noun="agent")
     return agent
+
+
+def agents_with_use(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[Agent]:
+    """As `agents_of`, each with `has_key` (it was ever given one), `claim_until` (when its unused claim token ends) and
+    `last_used_at`. Raises NotFound."""
+    require(caller, workspace_id, None, write=False)
+    return paginate(_with_use(Agent.objects.filter(workspace_id=workspace_id)), limit=limit, cursor=cursor)
+
+
+def agent_with_use(*, caller: Caller, workspace_id: str, agent_id: str) -> Agent:
+    """One of `agents_with_use`. Raises NotFound, for an agent of another workspace too."""
+    require(caller, workspace_id, None, write=False)
+    rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
+    agent = _with_use(rows).first() if is_id(agent_id, "agt") else None
+    if agent is None:
+        raise absent(None, "agent")
+    return agent
+
+
+def keys_of_agent(*, caller: Caller, agent: Agent, limit: int) -> list[ApiKey]:
+    """The agent's latest keys, newest first. Raises NotFound, ScopeMissing."""
+    require(caller, agent.workspace_id, "api_keys.write", write=False, noun="agent")
+    return list(ApiKey.objects.filter(agent=agent).order_by("-pk")[:limit])
+
+
+def _with_use(rows: QuerySet[Agent]) -> QuerySet[Agent]:
+    keys = ApiKey.objects.filter(agent=OuterRef("pk")).order_by()
+    claims = ClaimToken.objects.filter(agent=OuterRef("pk"), burned_at=None)
+    return rows.annotate(
+        has_key=Exists(keys),
+        claim_until=Subquery(claims.values("expires_at")[:1]),
+        last_used_at=Subquery(keys.values("agent").annotate(latest=Max("last_used_at")).values("latest")),
+    )
 
 
 def api_keys_of(*, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:

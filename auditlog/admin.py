@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db.models import Q
 
 from auditlog.models import AuditEntry
 from config.api.admin import ReadOnlyAdmin
+from config.api.admin_search import TRACE
+
+RESOURCES = ("acc", "agt", "con", "dlv", "key", "med", "pgr", "usr")
+
+
+def _actor_or_resource(word: str) -> Q:
+    return Q(actor_id=word) | Q(resource_id=word)
 
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
-    list_display = ("id", "created_at", "workspace_id", "actor_type", "actor_id", "operation", "outcome", "code")
-    list_filter = ("outcome", "actor_type", "operation")
-    search_fields = ("=id", "=workspace_id", "=actor_id", "=resource_id", "=trace_id")
+    list_display = (
+        "created_at",
+        "operation",
+        "actor_type",
+        "actor_id",
+        "via",
+        "workspace_id",
+        "resource_id",
+        "outcome",
+        "code",
+        "dry_run",
+    )
+    list_filter = ("outcome",)
+    finds = {"wrk": "workspace_id", TRACE: "trace_id"}
+    narrows = dict.fromkeys(RESOURCES, _actor_or_resource)

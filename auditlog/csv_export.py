@@ -1,18 +1,17 @@
-"""Audit entries as CSV (RFC 4180), streamed: memory holds a few rows, however long the log is."""
+"""Audit entries, and other rows, as CSV (RFC 4180), streamed: memory holds a few rows, however long the list is."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 
-from auditlog.models import AuditEntry
 from auditlog.serializers import LogSerializer
 
 COLUMNS = LogSerializer.Meta.fields
@@ -21,20 +20,20 @@ ROWS_AT_ONCE = 500
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_response(entries: QuerySet[AuditEntry], name: str) -> StreamingHttpResponse:
-    """The entries in their order under one header row, as a file `<name>.csv`."""
+def csv_response(rows: QuerySet[Any], name: str, columns: Sequence[str] = COLUMNS) -> StreamingHttpResponse:
+    """The rows in their order under one header row, as a file `<name>.csv`; `columns` are fields of theirs."""
     return StreamingHttpResponse(
-        _pieces(entries),
+        _pieces(rows, columns),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
     )
 
 
-def _pieces(entries: QuerySet[AuditEntry]) -> Iterator[str]:
+def _pieces(rows: QuerySet[Any], columns: Sequence[str]) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
-    for number, row in enumerate(entries.values_list(*COLUMNS).iterator(ROWS_AT_ONCE), start=1):
+    writer.writerow(columns)
+    for number, row in enumerate(rows.values_list(*columns).iterator(ROWS_AT_ONCE), start=1):
         writer.writerow(map(_cell, row))
         if number % ROWS_AT_ONCE == 0:
             yield _take(buffer)
@@ -49,13 +48,13 @@ def _take(buffer: io.StringIO) -> str:
 
 
 def _cell(value: Any) -> str:
-    """The value as JSON shows it, null as an empty cell; what looks like a formula gets a leading apostrophe."""
+    """The value as JSON shows it, null as an empty cell; a text that looks like a formula gets a leading apostrophe."""
     if value is None:
         return ""
     if isinstance(value, datetime):
-        text = value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    elif isinstance(value, str):
-        text = value
-    else:
-        text = json.dumps(value, ensure_ascii=False)
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULA_STARTS) else value
+    return json.dumps(value, ensure_ascii=False)

@@ -48,7 +48,7 @@ class AuditEntry(models.Model):
     code = models.CharField(max_length=64, null=True)
     dry_run = models.BooleanField(default=False)
     ip = models.GenericIPAddressField(null=True)
-    trace_id = models.CharField(max_length=32, db_index=True)
+    trace_id = models.CharField(max_length=32)
     retention_tier = models.CharField(max_length=12)
     metadata = models.JSONField(default=dict)
     created_at = models.DateTimeField(default=timezone.now)
@@ -56,8 +56,11 @@ class AuditEntry(models.Model):
     class Meta:
         verbose_name_plural = "audit entries"
         indexes = [
+            models.Index(fields=["trace_id"], name="audit_trace"),
             models.Index(fields=["workspace_id", "-id"], name="audit_workspace"),
             models.Index(fields=["workspace_id", "actor_id", "-id"], name="audit_actor"),
+            models.Index(fields=["workspace_id", "operation", "-id"], name="audit_operation"),
+            models.Index(fields=["workspace_id", "-id"], condition=models.Q(outcome="refused"), name="audit_refused"),
             models.Index(fields=["retention_tier", "created_at"], name="audit_retention"),
         ]
 

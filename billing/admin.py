@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db.models import Q
 
+from agents.models import Agent
 from billing.models import (
     BillingAlarm,
     DayCounter,
@@ -14,45 +16,46 @@ from billing.models import (
     UsageReport,
     UsageTotal,
 )
-from config.api.admin import ReadOnlyAdmin
+from config.api.admin import ReadOnlyAdmin, WaitingFilter
+
+
+def _in_its_workspace(agent_id: str) -> Q:
+    """By workspace and agent, as the index of usage goes."""
+    return Q(workspace_id__in=Agent.objects.filter(pk=agent_id).values("workspace_id"), agent_id=agent_id)
 
 
 @admin.register(LedgerEntry)
 class LedgerEntryAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "cents", "platform", "target_id", "round", "workspace_id", "agent_id", "month")
-    list_filter = ("kind",)
-    ordering = ("-id",)
-    search_fields = ("=id", "=target_id", "=workspace_id", "=agent_id")
+    finds = {"tgt": "target_id"}
+    narrows = {"wrk": "workspace_id", "agt": "agent_id"}
 
 
 @admin.register(MonthCounter)
 class MonthCounterAdmin(ReadOnlyAdmin):
     list_display = ("holder_id", "month", "held_cents", "settled_cents", "url_posts")
-    ordering = ("-month", "holder_id")
-    search_fields = ("=holder_id",)
+    finds = {"wrk": "holder_id", "agt": "holder_id"}
 
 
 @admin.register(DayCounter)
 class DayCounterAdmin(ReadOnlyAdmin):
     list_display = ("agent_id", "day", "targets")
-    ordering = ("-day", "agent_id")
-    search_fields = ("=agent_id",)
+    finds = {"agt": "agent_id"}
 
 
 @admin.register(UsageTotal)
 class UsageTotalAdmin(ReadOnlyAdmin):
     list_display = ("workspace_id", "agent_id", "month", "platform", "published", "failed", "url_posts", "spend_cents")
-    ordering = ("-month", "workspace_id")
-    search_fields = ("=workspace_id", "=agent_id")
+    finds = {"wrk": "workspace_id", "agt": _in_its_workspace}
 
 
 @admin.register(ProcessorEvent)
 class ProcessorEventAdmin(ReadOnlyAdmin):
     list_display = ("event_id", "type", "outcome", "attempts", "received_at", "processed_at", "due_at")
-    list_filter = ("outcome",)
+    list_filter = ("outcome", WaitingFilter)
     ordering = ("-received_at",)
-    search_fields = ("=event_id", "=type")
-    exclude = ("payload",)  # it may name people
+    search_fields = ("event_id__exact", "type__exact")
+    secrets = ("payload",)  # it may name people
 
 
 @admin.register(Subscription)
@@ -68,9 +71,8 @@ class SubscriptionAdmin(ReadOnlyAdmin):
         "updated_at",
         "closed_at",
     )
-    list_filter = ("status", "plan")
-    ordering = ("workspace_id",)
-    search_fields = ("=workspace_id", "=customer_id", "=subscription_id")
+    list_filter = ("plan",)
+    finds = {"wrk": "pk", "cus": "customer_id", "sub": "subscription_id"}  # one row to a workspace
 
 
 @admin.register(UsageReport)
@@ -88,9 +90,9 @@ class UsageReportAdmin(ReadOnlyAdmin):
         "due_at",
         "last_error",
     )
-    list_filter = ("status",)
-    ordering = ("-entry_id",)
-    search_fields = ("=entry_id", "=workspace_id", "=customer_id")
+    list_filter = ("status", WaitingFilter)
+    id_prefix = "use"
+    narrows = {"wrk": "workspace_id", "cus": "customer_id"}
 
 
 @admin.register(BillingAlarm)
@@ -98,4 +100,4 @@ class BillingAlarmAdmin(ReadOnlyAdmin):
     list_display = ("kind", "subject", "detail", "first_seen_at", "last_seen_at", "resolved_at")
     list_filter = ("kind", ("resolved_at", admin.EmptyFieldListFilter))
     ordering = ("-last_seen_at",)
-    search_fields = ("=subject",)
+    search_fields = ("subject",)

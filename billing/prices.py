@@ -12,7 +12,7 @@ WITH_URL = "+url"
 
 @dataclass(frozen=True)
 class Charge:
-    """What one target would cost. `url_posts` is 1 when it counts for the monthly social URL post cap, else 0."""
+    """What one target would cost. `url_posts`: how many of its posts count for the monthly social URL post cap."""
 
     target_id: str
     platform: str
@@ -21,7 +21,7 @@ class Charge:
 
 
 def price_of(platform: str, *, has_url: bool) -> int:
-    """Cents for one published target; `has_url` says that its text holds a URL that the platform links."""
+    """Cents for one published post; `has_url` says that its text holds a URL that the platform links."""
     prices: dict[str, int] = settings.PRICE_LIST
     if has_url and platform + WITH_URL in prices:
         return prices[platform + WITH_URL]

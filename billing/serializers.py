@@ -66,7 +66,7 @@ class UsageTotalsSerializer(serializers.Serializer):
 
     published = serializers.IntegerField()
     failed = serializers.IntegerField()
-    url_posts = serializers.IntegerField(help_text="Published targets that count for the monthly social URL post cap.")
+    url_posts = serializers.IntegerField(help_text="Published posts that count for the monthly social URL post cap.")
     spend_cents = serializers.IntegerField()
     by_platform = PlatformUsageSerializer(many=True)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
+from billing.dashboard import usage
 from billing.views import AgentUsageViewSet, BillingViewSet, ProcessorWebhookViewSet, UsageViewSet
+
+PAGE = "dashboard/workspaces/<str:workspace_id>/usage"
 
 urlpatterns = [
     path("usage", UsageViewSet.as_view({"get": "retrieve"})),
@@ -13,4 +16,9 @@ urlpatterns = [
     path("billing/checkout-sessions", BillingViewSet.as_view({"post": "create_checkout_session"})),
     path("billing/portal-sessions", BillingViewSet.as_view({"post": "create_portal_session"})),
     path("billing/webhooks/processor", ProcessorWebhookViewSet.as_view({"post": "create"})),
+    path(PAGE, usage.usage, name="usage"),
+    path(f"{PAGE}/caps", usage.caps, name="usage-caps"),
+    path(f"{PAGE}/checkout", usage.checkout, name="usage-checkout"),
+    path(f"{PAGE}/portal", usage.portal, name="usage-portal"),
+    path(f"{PAGE}/charges", usage.charges, name="usage-charges"),
 ]

@@ -11,4 +11,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("social-publishing-service")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].update(("config.site.worker:Duties", "config.site.worker:EmbeddedBeat"))
+app.steps["worker"].update(
+    ("config.site.worker:Duties", "config.site.worker:EmbeddedBeat", "config.site.metrics_server:MetricsServer")
+)

@@ -12,6 +12,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error
 from django.core.exceptions import ImproperlyConfigured
 
+from config.outbound.destinations import LOOPBACK_HOSTS
+
 
 def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """One error for each setting that is not fit for `ENVIRONMENT=production` (CONTRACT: section 11)."""
@@ -48,9 +50,24 @@ def _short_secret_key() -> bool:
         return True
 
 
+def _unfit_issuer() -> bool:
+    issuer = urlsplit(settings.OIDC_ISSUER)
+    here = settings.OUTBOUND_ALLOW_LOOPBACK and issuer.hostname in LOOPBACK_HOSTS
+    return bool(settings.OIDC_ISSUER) and issuer.scheme != "https" and not (here and issuer.scheme == "http")
+
+
 _ALWAYS = [
     (_bad_encryption_key, "ENCRYPTION_KEYS holds a key that is no Fernet key: 32 bytes in URL-safe base64."),
     (lambda: settings.MEDIA_SCANNER not in ("none", "clamav"), "MEDIA_SCANNER is unknown: use none or clamav."),
+    (_unfit_issuer, "OIDC_ISSUER must be an https address; http on this machine needs OUTBOUND_ALLOW_LOOPBACK=true."),
+    (
+        lambda: bool(settings.OIDC_CLIENT_ID) != bool(settings.OIDC_CLIENT_SECRET),
+        "OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together: people sign in with both.",
+    ),
+    (
+        lambda: bool(settings.OIDC_STAFF_CLAIM) and not all(settings.OIDC_STAFF_CLAIM.partition("=")),
+        "OIDC_STAFF_CLAIM must be a claim and its value, such as groups=operators.",
+    ),
 ]
 _IN_PRODUCTION = [
     (lambda: settings.DEBUG, "DEBUG must be off in production."),
@@ -60,5 +77,9 @@ _IN_PRODUCTION = [
     (lambda: not settings.ALLOWED_HOSTS, "ALLOWED_HOSTS is missing: the host names that the service answers to."),
     (lambda: "*" in settings.ALLOWED_HOSTS, "ALLOWED_HOSTS must name hosts; * takes any."),
     (lambda: urlsplit(settings.BASE_URL).scheme != "https", "BASE_URL must be the service's public https origin."),
+    (
+        lambda: bool(settings.ADMIN_TOKEN) and len(settings.ADMIN_TOKEN) < 32,
+        "ADMIN_TOKEN is shorter than 32 characters: `openssl rand -hex 32` makes one.",
+    ),
     (lambda: settings.MEDIA_SCANNER == "none", "MEDIA_SCANNER must name a scanner in production: clamav."),
 ]

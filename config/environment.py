@@ -40,9 +40,20 @@ def price_list(default: str) -> dict[str, int]:
 
 
 def platform_settings() -> dict[str, str]:
-    """The keys by which operators set a platform up: `<PLATFORM>_CLIENT_ID`, `_CLIENT_SECRET`, `_API_BASE`, `_AUTH_BASE`."""
-    endings = ("_CLIENT_ID", "_CLIENT_SECRET", "_API_BASE", "_AUTH_BASE")
-    return {name: value for name, value in os.environ.items() if name.endswith(endings)}
+    """The keys by which operators set a platform up: `<PLATFORM>_CLIENT_ID`, `_CLIENT_SECRET`, `_API_BASE`, `_AUTH_BASE`, and
+    for some `_API_VERSION`, `_SCOPES`, `_PKCE` and `_VERIFIED_PREFIX`."""
+    endings = (
+        "_CLIENT_ID",
+        "_CLIENT_SECRET",
+        "_API_BASE",
+        "_AUTH_BASE",
+        "_API_VERSION",
+        "_SCOPES",
+        "_PKCE",
+        "_VERIFIED_PREFIX",
+    )
+    ours = ("OIDC_",)  # the identity provider is no platform
+    return {name: value for name, value in os.environ.items() if name.endswith(endings) and not name.startswith(ours)}
 
 
 def storages(url: str) -> dict[str, dict[str, Any]]:

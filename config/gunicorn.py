@@ -6,9 +6,24 @@ The address (`--bind`) and the number of processes (`--workers`) are the caller'
 from __future__ import annotations
 
 import os
+from logging.config import dictConfig
+from typing import Any
+
+from gunicorn.glogging import Logger
 
 from config.environment import env
+from config.logs import logging_config
 
+
+class ServiceLogger(Logger):
+    """gunicorn's own lines in the form of all others; the access lines are the service's (config/api/access.py)."""
+
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        dictConfig(logging_config())
+
+
+logger_class = ServiceLogger
 worker_class = "config.site.gunicorn_worker.EnvelopeWorker"
 threads = env.int("WEB_THREADS", default=8)
 # A worker whose main loop hangs this long is replaced. Requests run in threads and may take longer.

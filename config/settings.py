@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from config.document import document_settings
 from config.environment import (
     BASE_DIR,
     data_dir,
@@ -16,6 +19,7 @@ from config.environment import (
     secret,
     storages,
 )
+from config.logs import logging_config
 
 ENVIRONMENT = env.str("ENVIRONMENT", default="development")
 PRODUCTION = ENVIRONMENT == "production"
@@ -34,16 +38,20 @@ ALLOWED_HOSTS = env.list(
 )
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "config.site.admin_app.ConsoleConfig",  # django.contrib.admin
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.forms",  # its templates, so that the project's own field template goes before them
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "django_htmx",
     "django_celery_beat",
+    "social_django",
+    "axes",
     "config",
     "config.api",
     "config.site",
@@ -58,8 +66,11 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "config.api.trace.TraceMiddleware",
-    "config.api.request_body.BodyLimitMiddleware",
+    "config.api.access.AccessMiddleware",
+    "config.site.security.ClientAddressMiddleware",
+    "config.site.security.SecurityHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "config.api.request_body.BodyLimitMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -67,6 +78,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 TEMPLATES = [
     {
@@ -78,10 +91,12 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "config.site.navigation.navigation",
             ]
         },
     }
 ]
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 APPEND_SLASH = False  # a redirect would drop the body of a POST; an unknown path is a 404 in the envelope
@@ -135,7 +150,9 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
 CELERY_BEAT_SCHEDULE = {
-    "purge-idempotency-records": {"task": "config.api.tasks.purge_idempotency_records", "schedule": 3600.0},
+    "beat-heartbeat": {"task": "config.site.tasks.beat_heartbeat", "schedule": 60.0},
+    "run-retention": {"task": "config.site.tasks.run_retention", "schedule": 3600.0},
+    "tell-notices": {"task": "config.site.tasks.tell_notices", "schedule": 60.0},
     # What the deletion of a workspace sets going in the apps above it (they ask for its status).
     "disconnect-deleted-workspaces": {"task": "accounts.tasks.disconnect_deleted_workspaces", "schedule": 60.0},
     "refresh-tokens-ahead": {"task": "accounts.tasks.refresh_tokens_ahead", "schedule": 60.0},
@@ -146,11 +163,25 @@ CELERY_BEAT_SCHEDULE = {
     "reconcile-billing": {"task": "billing.tasks.reconcile_at_night", "schedule": 3600.0},
     "purge-deleted-files": {"task": "media.tasks.purge_deleted_files", "schedule": 300.0},
     "purge-incoming": {"task": "media.tasks.purge_incoming", "schedule": 3600.0},
-    "delete-media-of-purged": {"task": "media.tasks.delete_media_of_purged_workspaces", "schedule": 3600.0},
 }
 
 AUTH_USER_MODEL = "workspaces.User"
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",  # first: it stops whoever is locked out
+    "workspaces.sign_in.backend.OpenIdBackend",
+    "django.contrib.auth.backends.ModelBackend",  # the operators' passwords, and every session
+]
+SOCIAL_AUTH_PIPELINE = ["workspaces.sign_in.pipeline.find_or_make_person"]
+# Passwords are for operators alone. Five wrong ones for a name, or from an address, and both wait a quarter of an hour.
+AXES_FAILURE_LIMIT = 5
+AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # else whoever goes on trying keeps an operator out for good
+AXES_ONLY_ADMIN_SITE = True  # whoever signs in at the provider is neither counted nor locked out
+AXES_LOCKOUT_CALLABLE = "config.site.security.locked_out"
+AXES_CLIENT_IP_CALLABLE = "config.site.security.client_address"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
 AUTH_PASSWORD_VALIDATORS = [{"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"}]
 LOGIN_URL = "/dashboard/sign-in"
 LOGIN_REDIRECT_URL = "/dashboard/"
@@ -159,7 +190,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "config.api.handler.csrf_failure"
+CSRF_FAILURE_VIEW = "config.site.error_pages.csrf_failure"
 if PRODUCTION:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"
@@ -173,6 +204,9 @@ LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_I18N = False
 USE_TZ = True
+FORMAT_MODULE_PATH = "config.site.formats"  # how the console writes times
+# Where the processes of this machine count together (config/metrics.py); prometheus_client reads this when it is imported.
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "metrics")
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATIC_ROOT.mkdir(exist_ok=True)
@@ -181,6 +215,7 @@ MEDIA_ROOT = DATA_DIR / "storage"  # never media/: that folder is an app
 MEDIA_URL = "/uploads/"  # served by nobody: files go out by signed links alone (media/links.py)
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads, until they are checked and kept
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
+FILE_UPLOAD_HANDLERS = ["config.api.form_files.NoFiles"]  # a form brings files where a page asks for them, nowhere else
 STORAGES = storages(secret("STORAGE_URL"))
 
 REST_FRAMEWORK = {
@@ -195,45 +230,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
 }
 API_VERSION = "0.1.0"
-SPECTACULAR_SETTINGS = {
-    "TITLE": "Social Publishing Service",
-    "DESCRIPTION": "Publish social posts from agents, scripts and dashboards through one HTTP/JSON API.",
-    "VERSION": API_VERSION,
-    "OAS_VERSION": "3.1.0",
-    "LICENSE": {"name": "MIT", "identifier": "MIT"},
-    "SERVERS": [{"url": BASE_URL}],
-    "SERVE_INCLUDE_SCHEMA": False,
-    "COMPONENT_SPLIT_REQUEST": False,
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
-    "SORT_OPERATIONS": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
-    "WEBHOOKS": "webhooks.openapi.EVENTS",
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.api.schema.finish_document",
-    ],
-    "ENUM_NAME_OVERRIDES": {
-        "Scope": "config.api.scopes.SCOPE_CHOICES",
-        "DefaultMode": "config.api.caller.Mode",
-        "WorkspaceStatus": "config.api.caller.WorkspaceStatus",
-        "AgentStatus": "agents.models.Agent.Status",
-        "ApiKeyStatus": "agents.serializers.KEY_STATUSES",
-        "AccountStatus": "accounts.models.ConnectedAccount.Status",
-        "ConnectionMethod": "accounts.models.ConnectedAccount.Method",
-        "Platform": "accounts.platforms.registry.PLATFORMS",
-        "Plan": "billing.plans.PLANS",
-        "PostGroupStatus": "posts.states.GroupStatus",
-        "PostTargetStatus": "posts.states.TargetStatus",
-        "DeliveryStatus": "webhooks.models.DeliveryStatus",
-        "EventKind": "webhooks.events.EventKind",
-        "MediaKind": "media.models.MediaAsset.Kind",
-        "MediaStatus": "media.models.MediaAsset.Status",
-        "MediaScanStatus": "media.models.MediaAsset.Scan",
-    },
-}
+SPECTACULAR_SETTINGS = document_settings(base_url=BASE_URL, version=API_VERSION)
 
 # Where a low floor sets off a higher one, it is named here by dotted path (no signals).
 WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.access_of"
@@ -245,15 +242,45 @@ DUTIES = {
     "thumbnail": "media.duty.ThumbnailDuty",
     "processor_events": "billing.duty.ProcessorEventsDuty",
     "usage_reports": "billing.duty.UsageReportsDuty",
+    "mail": "workspaces.duty.MailDuty",
 }
+# What goes when its time is over, from the highest floor down (config/db/retention.py).
+RETENTION = [
+    "config.site.notices.retention.Notices",
+    "config.site.notices.retention.NoticesOfPurged",
+    "config.site.notices.retention.DigestsOfPurged",
+    "posts.retention.PostsOfPurged",
+    "media.retention.MediaOfPurged",
+    "accounts.retention.AccountsOfPurged",
+    "accounts.retention.ConnectionAttempts",
+    "webhooks.retention.Events",
+    "webhooks.retention.EventsOfPurged",
+    "webhooks.retention.SecretsOfPurged",
+    "billing.retention.ProcessorEvents",
+    "billing.retention.CustomersOfPurged",
+    "agents.retention.KeysOfPurged",
+    "agents.retention.AgentsOfPurged",
+    "workspaces.retention.PurgedWorkspaces",
+    "workspaces.sign_in.retention.Sessions",
+    "workspaces.sign_in.retention.SignInStates",
+    "workspaces.sign_in.retention.SignInNonces",
+    "workspaces.sign_in.retention.EndedIdentities",
+    "workspaces.sign_in.retention.Invitations",
+    "workspaces.sign_in.retention.SettledMail",
+    "auditlog.retention.AuditEntries",
+    "config.api.retention.IdempotencyRecords",
+]
 
 RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)
+TRUSTED_PROXIES = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1", "::1"])
 OUTBOUND_ALLOW_LOOPBACK = env.bool("OUTBOUND_ALLOW_LOOPBACK", default=False)
 OUTBOUND_USER_AGENT = f"SocialPublishingService/{API_VERSION}"
 WEBHOOK_RETRY_SCHEDULE = seconds("WEBHOOK_RETRY_SCHEDULE", "5,300,1800,7200,18000,36000,36000")
 PUBLISH_RETRY_SCHEDULE = seconds("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3600")
 WAIT_SECONDS = env.int("WAIT_SECONDS", default=25)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
+WORKER_METRICS_ADDRESS = env.str("WORKER_METRICS_ADDRESS", default="")  # host:port of a worker's own /metrics
+ADMIN_TOKEN = secret("ADMIN_TOKEN")  # opens /ops and /metrics; without it they answer 404
 DELETED_WORKSPACE_DAYS = env.int("DELETED_WORKSPACE_DAYS", default=30)  # then what a deleted workspace held is purged
 SCHEDULE_GRACE_HOURS = env.int("SCHEDULE_GRACE_HOURS", default=24)
 # Uploads: the limits of one file by its kind, in bytes; the bound on what an image becomes when it is decoded.
@@ -266,7 +293,17 @@ MEDIA_MAX_PIXELS = env.int("MEDIA_MAX_PIXELS", default=40_000_000)
 MEDIA_LINK_SECONDS = env.int("MEDIA_LINK_SECONDS", default=3600)  # how long the `url` of an answer is good
 MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")
 CLAMAV_ADDRESS = env.str("CLAMAV_ADDRESS", default="127.0.0.1:3310")
+# The identity provider: signing in needs the client, its tokens open the API where the audience is named.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
+OIDC_AUDIENCE = env.str("OIDC_AUDIENCE", default="")
+OIDC_SCOPES = env.str("OIDC_SCOPES", default="openid profile email").split()
+OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # such as groups=operators
+# E-mail: without a server it is written to the log. A worker sends it (workspaces/services/mail.py).
+vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"no-reply@{urlsplit(BASE_URL).hostname}")
 # Cents for each published target: by platform, and by platform when the text carries a URL that it links.
 PRICE_LIST = price_list("default=1,x=2,x+url=20")
 # The payment processor. Without a key the service is in free beta; a plan without a price is not offered.
@@ -279,19 +316,4 @@ STRIPE_API_BASE = env.str("STRIPE_API_BASE", default="https://api.stripe.com")
 # Each platform reads its own keys, such as X_CLIENT_ID or BLUESKY_API_BASE (accounts/platforms/base.py).
 PLATFORM_SETTINGS = platform_settings()
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"trace": {"()": "config.api.trace.TraceFilter"}},
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(trace_id)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["trace"]}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {
-        "django.request": {"level": "ERROR"},
-        "django.security.DisallowedHost": {"level": "CRITICAL"},
-        "celery.beat": {"level": "WARNING"},
-        "django_celery_beat": {"level": "WARNING"},
-        "celery.app.trace": {"level": "WARNING"},
-        "celery.worker.strategy": {"level": "WARNING"},
-    },
-}
+LOGGING = logging_config()

@@ -56,6 +56,13 @@ def link(asset: MediaAsset, *, seconds: int | None = None, thumbnail: bool = Fal
     )
 
 
+def picture_link(asset: MediaAsset) -> str:
+    """The address of a small picture, or of the whole one while there is no small one; "" for what is none."""
+    if asset.thumbnail_key:
+        return link(asset, thumbnail=True)
+    return link(asset) if asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF) else ""
+
+
 def read_link(media_id: str, filename: str, query: Mapping[str, str]) -> Link:
     """The link that a request came by. Raises NotFound for one that is not whole, was changed, or has expired."""
     form, expires = query.get("form", ""), query.get("expires", "")

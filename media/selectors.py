@@ -1,18 +1,20 @@
-"""Reads of media assets. Deleted ones are there for nobody."""
+"""Reads of media assets. Deleted ones are there for nobody, but for the page that says what became of one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from config.api.caller import Caller, absent, require
-from config.api.paging import Page, paginate
+from config.api.paging import Page, paginate, paginate_within
 from config.api.scopes import AnyOf, any_of
 from config.db.ids import is_id
 from media.models import MediaAsset
 
 LIST_SCOPES: AnyOf = any_of("media.upload", "posts.read")
+SEARCHED = 2000  # uploads that one look of a search goes through
+MOST_WORDS = 8
 
 
 def ready_assets() -> QuerySet[MediaAsset]:
@@ -23,6 +25,45 @@ def library_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | N
     """The workspace's assets, newest first. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, LIST_SCOPES, write=False)
     return paginate(ready_assets().filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
+
+
+def search_library(
+    *,
+    caller: Caller,
+    workspace_id: str,
+    words: str = "",
+    kind: str | None = None,
+    limit: int,
+    cursor: str | None = None,
+) -> Page[MediaAsset]:
+    """The workspace's assets of this kind whose name or alt text holds every word, newest first.
+
+    Each page looks through SEARCHED uploads at the most, so it may be empty and not the last one. At most MOST_WORDS
+    words count. Raises ScopeMissing, NotFound.
+    """
+    require(caller, workspace_id, LIST_SCOPES, write=False)
+    wanted = Q(status=MediaAsset.Status.READY)
+    if kind:
+        wanted &= Q(kind=kind)
+    for word in words.split()[:MOST_WORDS]:
+        wanted &= Q(filename__icontains=word) | Q(alt_text__icontains=word)
+    uploads = MediaAsset.objects.filter(workspace_id=workspace_id)
+    return paginate_within(uploads, wanted=wanted, span=SEARCHED, limit=limit, cursor=cursor)
+
+
+def asset_in(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
+    """An asset of the workspace, also a deleted one. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, LIST_SCOPES, write=False)
+    rows = MediaAsset.objects.filter(workspace_id=workspace_id, pk=media_id)
+    asset = rows.first() if is_id(media_id, "med") else None
+    if asset is None:
+        raise absent(None, "media asset")
+    return asset
+
+
+def holders_of(*, asset: MediaAsset, limit: int) -> list[str]:
+    """The ids of unfinished posts that use the asset, the newest first."""
+    return list(asset.uses.order_by("-holder_id").values_list("holder_id", flat=True)[:limit])
 
 
 def asset_of(*, caller: Caller, media_id: str, scope: str, write: bool) -> MediaAsset:

@@ -21,6 +21,8 @@ from media.limits import most_bytes
 from media.links import link
 from media.models import MediaAsset
 
+MAX_ALT_TEXT = 10_000  # characters
+
 
 class SourceUrl(fields.Text):
     """An address that a file is fetched from; only its form is checked here, the rest at each connection."""
@@ -47,7 +49,7 @@ class UploadSerializer(WriteBody):
         required=False, allow_blank=True, max_length=1024, help_text="What people know it by; not where it is stored."
     )
     alt_text = fields.Text(
-        required=False, allow_blank=True, max_length=10_000, help_text="What it shows, for who cannot see it."
+        required=False, allow_blank=True, max_length=MAX_ALT_TEXT, help_text="What it shows, for who cannot see it."
     )
     content_base64 = Base64File(required=False, source="upload", help_text="The file, 20 MB of it at the most.")
     source_url = SourceUrl(required=False, help_text="A public https address, fetched within 60 s.")
@@ -84,7 +86,7 @@ class UploadFormSerializer(StrictSerializer):
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     file = UploadedFile(source="upload", help_text="The file; the part's filename is what people know it by.")
     alt_text = fields.Text(
-        required=False, allow_blank=True, max_length=10_000, help_text="What it shows, for who cannot see it."
+        required=False, allow_blank=True, max_length=MAX_ALT_TEXT, help_text="What it shows, for who cannot see it."
     )
     dry_run = FormBoolean(required=False, help_text="Answer what would happen, and change nothing.")
 

@@ -18,12 +18,6 @@ def purge_deleted_files() -> int:
 
 
 @shared_task
-def delete_media_of_purged_workspaces() -> int:
-    """Delete the media of workspaces that were deleted long enough ago."""
-    return services.delete_media_of_purged_workspaces()
-
-
-@shared_task
 def purge_incoming() -> int:
     """Remove what uploads have left behind whose process died."""
     return storage.purge_incoming(LEFT_BEHIND)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from media.dashboard import asset, library
 from media.files import serve_file
 from media.views import MediaViewSet
 
@@ -11,4 +12,8 @@ urlpatterns = [
     path("media", MediaViewSet.as_view({"get": "list", "post": "create"})),
     path("media/<str:media_id>", MediaViewSet.as_view({"delete": "destroy"})),
     path("files/<str:media_id>/<str:filename>", serve_file),
+    path("dashboard/workspaces/<str:workspace_id>/media", library.library, name="media"),
+    path("dashboard/workspaces/<str:workspace_id>/media/describe", library.describe, name="media-describe"),
+    path("dashboard/workspaces/<str:workspace_id>/media/<str:media_id>", asset.asset, name="media-asset"),
+    path("dashboard/workspaces/<str:workspace_id>/media/<str:media_id>/delete", asset.delete, name="media-delete"),
 ]

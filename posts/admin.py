@@ -2,31 +2,121 @@
 
 from __future__ import annotations
 
-from django.contrib import admin
+from typing import Any
 
-from config.api.admin import ReadOnlyAdmin
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+from config.api.admin import ReadOnlyAdmin, WaitingFilter
+from config.api.admin_actions import asks_first, operator_of
+from config.api.admin_search import TRACE
 from posts.models import PostGroup, PostTarget
+from posts.services import cancel_post, resolve_post, retry_post
 
 
 class PostTargetInline(admin.TabularInline):
+    """At most 50 to a group."""
+
     model = PostTarget
     extra = 0
     can_delete = False
+    show_change_link = True
+    ordering = ("position",)
     fields = ("id", "platform", "account", "status", "attempts", "due_at", "permalink", "error")
     readonly_fields = fields
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[PostTarget]:
+        return super().get_queryset(request).select_related("account")
 
 
 @admin.register(PostGroup)
 class PostGroupAdmin(ReadOnlyAdmin):
-    list_display = ("id", "workspace", "status", "scheduled_at", "sandbox", "created_at", "finished_at")
-    list_filter = ("status", "sandbox")
+    list_display = ("id", "workspace", "status", "scheduled_at", "sandbox", "agent_id", "created_at", "finished_at")
+    list_filter = ("status",)
     list_select_related = ("workspace",)
-    search_fields = ("=id", "=trace_id", "=workspace__id")
+    finds = {"wrk": "workspace_id", TRACE: "trace_id"}
+    narrows = {"agt": "agent_id"}
     inlines = (PostTargetInline,)
+    actions = ("retry", "retry_unconfirmed", "cancel")
+
+    @admin.action(description="Retry what failed", permissions=["operate"])
+    def retry(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
+        self._retry(request, queryset, include_unconfirmed=False)
+
+    @admin.action(description="Retry what failed and what is unconfirmed", permissions=["operate"])
+    @asks_first(
+        "Unconfirmed targets may be out already. Where the platform cannot be asked, they could come out twice."
+    )
+    def retry_unconfirmed(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
+        self._retry(request, queryset, include_unconfirmed=True)
+
+    @admin.action(description="Cancel", permissions=["operate"])
+    @asks_first("What of these posts has not begun is cancelled; their money is released and their events say so.")
+    def cancel(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
+        self.carry_out(
+            request,
+            queryset.select_related("workspace"),
+            "posts.cancel",
+            lambda group: cancel_post(caller=operator_of(request, group.workspace), post_group_id=group.pk),
+            "Cancelled",
+        )
+
+    def _retry(self, request: HttpRequest, rows: QuerySet[PostGroup], *, include_unconfirmed: bool) -> None:
+        def work(group: PostGroup) -> object:
+            caller = operator_of(request, group.workspace)
+            return retry_post(caller=caller, post_group_id=group.pk, include_unconfirmed=include_unconfirmed)
+
+        self.carry_out(request, rows.select_related("workspace"), "posts.retry", work, "On their way again")
+
+
+class Resolution(forms.Form):
+    """What somebody has seen who looked at the platform."""
+
+    permalink = forms.URLField(
+        required=False,
+        max_length=2048,
+        assume_scheme="https",
+        label="It is out, at",
+        widget=forms.URLInput(attrs={"size": 60, "class": "vURLField"}),
+    )
+    is_not_out = forms.BooleanField(required=False, label="It is not out: it fails, and nothing is charged")
+
+    def clean(self) -> dict[str, Any]:
+        seen = super().clean() or {}
+        if not self.errors and bool(seen["permalink"]) == seen["is_not_out"]:
+            raise forms.ValidationError("Say one of the two.")
+        return {"permalink": seen.get("permalink") or None}
 
 
 @admin.register(PostTarget)
 class PostTargetAdmin(ReadOnlyAdmin):
-    list_display = ("id", "group", "platform", "status", "attempts", "due_at", "lease_until", "fence")
-    list_filter = ("status", "platform")
-    search_fields = ("=id", "=group__id", "=account__id", "=external_id")
+    list_display = ("id", "group_id", "platform", "account", "status", "attempts", "due_at", "lease_until", "fence")
+    list_filter = (WaitingFilter,)
+    list_select_related = ("account",)
+    finds = {"pgr": "group_id", "acc": "account_id"}
+    secrets = ("progress",)  # what adapters keep between two steps, such as where an upload goes
+    actions = ("resolve",)
+
+    @admin.action(description="Resolve what is unconfirmed", permissions=["operate"])
+    @asks_first(
+        "Look at the platform first. What is said here is final: the customer is charged or not by it.", Resolution
+    )
+    def resolve(self, request: HttpRequest, queryset: QuerySet[PostTarget], permalink: str | None) -> None:
+        targets = list(queryset.select_related("group__workspace"))
+        if permalink and len(targets) > 1:
+            self.message_user(request, "Each post has an address of its own: resolve one at a time.", messages.ERROR)
+            return
+
+        def work(target: PostTarget) -> object:
+            caller = operator_of(request, target.group.workspace)
+            return resolve_post(caller=caller, post_group_id=target.group_id, target_id=target.pk, permalink=permalink)
+
+        self.carry_out(request, targets, "posts.resolve", work, "Resolved")

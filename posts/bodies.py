@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from rest_framework import serializers
@@ -12,7 +13,7 @@ from posts.states import GroupStatus, TargetStatus
 
 
 class TargetErrorSerializer(serializers.Serializer):
-    """Why a target is not out; the same five fields as any error."""
+    """Why a target is not out, or what is missing about one that is; the same five fields as any error."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -95,6 +96,13 @@ class PostGroupSerializer(serializers.ModelSerializer):
         )
 
 
+@cache
+def _shape() -> PostGroupSerializer:
+    """One for all bodies: making the fields anew costs more than filling them."""
+    return PostGroupSerializer()
+
+
 def group_body(group: PostGroup) -> dict[str, Any]:
     """The group as plain JSON values."""
-    return dict(PostGroupSerializer(group).data)
+    body: dict[str, Any] = _shape().to_representation(group)
+    return body

@@ -7,7 +7,7 @@ from django.db import models
 from accounts.models import ConnectedAccount
 from config.db.ids import PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
-from posts.states import RUNNING_TARGETS, GroupStatus, TargetStatus
+from posts.states import FOR_A_PERSON, RUNNING_TARGETS, GroupStatus, TargetStatus
 from workspaces.models import Workspace
 
 
@@ -15,7 +15,9 @@ class PostGroup(TimestampedModel):
     """One text (and media) for one or more accounts. `event_url` is where its events go: its own or its agent's."""
 
     id = PrefixedIdField("pgr")
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="post_groups")
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="post_groups", db_index=False
+    )  # group_by_day begins with it
     status = models.CharField(max_length=20, choices=GroupStatus.choices)
     content_version = models.PositiveIntegerField(default=1)
     text = models.TextField(blank=True)
@@ -30,7 +32,7 @@ class PostGroup(TimestampedModel):
     created_by_id = models.CharField(max_length=64)
     agent_id = models.CharField(max_length=30, null=True)
     rejection_reason = models.CharField(max_length=1000, null=True)
-    trace_id = models.CharField(max_length=32, db_index=True)
+    trace_id = models.CharField(max_length=32)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -40,6 +42,17 @@ class PostGroup(TimestampedModel):
         indexes = [
             models.Index(fields=["workspace", "scheduled_at"], name="group_by_day"),
             models.Index(fields=["workspace", "-id"], name="group_newest"),
+            models.Index(fields=["trace_id"], name="group_trace"),
+            # The calendar shows a post without a time at its making.
+            models.Index(
+                fields=["workspace", "created_at"], name="group_at_once", condition=models.Q(scheduled_at=None)
+            ),
+            # What waits for a person: few rows, asked for by every page of the dashboard.
+            models.Index(
+                fields=["workspace", "status", "-id"],
+                name="group_attention",
+                condition=models.Q(status__in=[str(status) for status in FOR_A_PERSON]),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -65,8 +78,9 @@ class PostTarget(DueRow, TimestampedModel):
     """
 
     id = PrefixedIdField("tgt")
-    group = models.ForeignKey(PostGroup, on_delete=models.CASCADE, related_name="targets")
-    account = models.ForeignKey(ConnectedAccount, on_delete=models.PROTECT, related_name="targets")
+    # target_once and target_content begin with them.
+    group = models.ForeignKey(PostGroup, on_delete=models.CASCADE, related_name="targets", db_index=False)
+    account = models.ForeignKey(ConnectedAccount, on_delete=models.PROTECT, related_name="targets", db_index=False)
     platform = models.CharField(max_length=20)
     position = models.PositiveSmallIntegerField()
     sandbox = models.BooleanField(default=False)

@@ -257,5 +257,5 @@ def _target_row(group: PostGroup, position: int, each: TargetInput, target_id: s
         options=dict(each.options),
         content_sha256=each.content_sha256,
         price_cents=each.price_cents,
-        url_posts=int(each.has_url and not each.sandbox),
+        url_posts=each.url_posts,
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Window
+from django.db.models.functions import Coalesce, Left, RowNumber, TruncDate
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
@@ -20,6 +22,8 @@ from workspaces.models import Workspace
 
 SAME_CONTENT_WINDOW = timedelta(hours=24)
 NOT_ON_A_DAY = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
+EXCERPT = 80  # characters of a text that a calendar shows
+MOST_ACCOUNTS = 200
 
 
 def groups_with_targets() -> QuerySet[PostGroup]:
@@ -89,6 +93,67 @@ def posts_on_day(
     return paginate_by_time(rows, field="scheduled_at", limit=limit, cursor=cursor)
 
 
+def calendar_day(
+    *,
+    caller: Caller,
+    workspace_id: str,
+    window: tuple[datetime, datetime],
+    account_id: str | None = None,
+    agent_id: str | None = None,
+    limit: int,
+    cursor: str | None = None,
+) -> Page[PostGroup]:
+    """The groups of a window of a calendar, earliest first: what is scheduled, and what went out at once when it was made.
+
+    `shown_at` is a group's place in time, `excerpt` the beginning of its text, which is not read itself. Raises
+    ScopeMissing, NotFound.
+    """
+    rows = _in_calendar(caller, workspace_id, window, account_id, agent_id)
+    return paginate_by_time(rows, field="shown_at", limit=limit, cursor=cursor)
+
+
+def calendar_days(
+    *,
+    caller: Caller,
+    workspace_id: str,
+    window: tuple[datetime, datetime],
+    zone: ZoneInfo,
+    account_id: str | None = None,
+    agent_id: str | None = None,
+    per_day: int,
+) -> list[PostGroup]:
+    """As `calendar_day`, of each of the window's local days the first `per_day` groups.
+
+    `day` is a group's local day, `on_day` how many groups that has. Raises ScopeMissing, NotFound.
+    """
+    rows = _in_calendar(caller, workspace_id, window, account_id, agent_id)
+    numbered = rows.annotate(day=TruncDate("shown_at", tzinfo=zone)).annotate(
+        on_day=Window(Count("pk"), partition_by=[F("day")]),
+        place=Window(RowNumber(), partition_by=[F("day")], order_by=[F("shown_at"), F("pk")]),
+    )
+    return list(numbered.filter(place__lte=per_day).order_by("shown_at", "pk"))  # type: ignore[misc]  # annotated
+
+
+def waiting_posts(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[PostGroup]:
+    """The groups that wait for a person's word, those that have waited longest first. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "posts.read", write=False)
+    rows = groups_with_targets().filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
+    return paginate_by_time(rows, field="created_at", limit=limit, cursor=cursor)
+
+
+def accounts_to_choose(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
+    """The accounts that a post may go to, real ones first, 200 at most; behind them those that are `chosen` already,
+    though they be disconnected. Raises ScopeMissing, NotFound.
+    """
+    require(caller, workspace_id, "accounts.read", write=False)
+    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id).defer("credentials", "tokens")
+    connected = rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
+    shown = list(connected.order_by("sandbox", "platform", "handle", "pk")[:MOST_ACCOUNTS])
+    if others := set(chosen) - {account.id for account in shown}:
+        shown += rows.filter(pk__in=others)
+    return shown
+
+
 def search_posts(
     *,
     caller: Caller,
@@ -123,6 +188,26 @@ def search_posts(
 def timezone_of(*, workspace_id: str) -> str:
     """The workspace's default time zone."""
     return Workspace.objects.values_list("default_timezone", flat=True).get(pk=workspace_id)
+
+
+def _in_calendar(
+    caller: Caller,
+    workspace_id: str,
+    window: tuple[datetime, datetime],
+    account_id: str | None,
+    agent_id: str | None,
+) -> QuerySet[PostGroup]:
+    require(caller, workspace_id, "posts.read", write=False)
+    _require_in(workspace_id, account_id=account_id, agent_id=agent_id)
+    start, end = window
+    at_once = Q(scheduled_at=None, created_at__gte=start, created_at__lt=end)
+    rows = groups_with_targets().filter(Q(scheduled_at__gte=start, scheduled_at__lt=end) | at_once)
+    rows = rows.filter(workspace_id=workspace_id).exclude(status__in=NOT_ON_A_DAY)
+    rows = rows.exclude(status=GroupStatus.PENDING_CONFIRMATION, scheduled_at=None)
+    if agent_id:
+        rows = rows.filter(agent_id=agent_id)
+    dated = rows.annotate(shown_at=Coalesce("scheduled_at", "created_at"), excerpt=Left("text", EXCERPT))
+    return _with_target(dated.defer("text", "media", "metadata"), None, account_id)
 
 
 def _require_in(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:

@@ -49,13 +49,20 @@ TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
             TargetStatus.UNCONFIRMED,
         }
     ),
-    TargetStatus.PROCESSING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}),
-    TargetStatus.RETRYING: frozenset({TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}),
+    # What is out already ends as published where nothing more can be done about it.
+    TargetStatus.PROCESSING: frozenset(
+        {TargetStatus.PUBLISHING, TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}
+    ),
+    TargetStatus.RETRYING: frozenset(
+        {TargetStatus.PUBLISHING, TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}
+    ),
     TargetStatus.FAILED: frozenset({TargetStatus.PENDING}),
     TargetStatus.UNCONFIRMED: frozenset({TargetStatus.PENDING}),
     TargetStatus.PUBLISHED: frozenset(),
     TargetStatus.CANCELLED: frozenset(),
 }
+# What nothing but a person moves on.
+FOR_A_PERSON = (GroupStatus.PENDING_CONFIRMATION, GroupStatus.UNCONFIRMED, GroupStatus.FAILED, GroupStatus.PARTIAL)
 UNRELEASED = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.REJECTED)
 CANCELLABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.SCHEDULED)
 RETRYABLE = (GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)

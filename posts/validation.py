@@ -6,15 +6,17 @@ import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import jsonschema
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.counting import cut
+from accounts.platforms.chains import billed_texts, further_texts, thread_issues
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.media_check import album_issues, asset_issues
 from accounts.platforms.registry import platform
+from accounts.platforms.text_check import length_issues, text_limit
 from accounts.platforms.types import Capabilities
 from billing.prices import price_of
 from posts import selectors
@@ -32,21 +34,20 @@ class TargetInput:
     sandbox: bool
     media: tuple[AttachedMedia, ...] = ()
 
-    @property
+    @cached_property
     def capabilities(self) -> Capabilities:
-        return platform(self.account.platform).capabilities
+        """What the account takes, by the limits of its own server where servers differ."""
+        return platform(self.account.platform).capabilities_for(self.account.limits)
 
     @property
     def text_limit(self) -> int:
-        """How long the text may be here: what goes out as the caption of media has a limit of its own."""
-        rules = self.capabilities.text
-        captions = rules.max_length_with_media if self.media else None
-        return rules.max_length if captions is None else captions
+        """How long the text may be here, beside its media and options."""
+        return text_limit(self.capabilities.text, self.options, with_media=bool(self.media))
 
     @property
     def content_sha256(self) -> str:
-        """Of the text and the assets in their order; a text holds no NUL."""
-        shown = [self.shown_text, *(attached.asset.id for attached in self.media)]
+        """Of the texts and the assets in their order; a text holds no NUL."""
+        shown = [self.shown_text, *further_texts(self.options), *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
     @property
@@ -55,14 +56,21 @@ class TargetInput:
         return self.account.id, self.content_sha256, self.sandbox
 
     @property
-    def has_url(self) -> bool:
-        """Whether the platform counts this as a post with a URL."""
-        links_url = self.capabilities.links_url
-        return links_url is not None and links_url(self.shown_text)
+    def url_posts(self) -> int:
+        """How many posts with a URL the platform bills; the simulator bills none."""
+        return sum(self._billed())
 
     @property
     def price_cents(self) -> int:
-        return 0 if self.sandbox else price_of(self.account.platform, has_url=self.has_url)
+        """What all posts cost that the platform bills for it."""
+        return sum(price_of(self.account.platform, has_url=has_url) for has_url in self._billed())
+
+    def _billed(self) -> list[bool]:
+        """Of each post that is billed, whether it counts as one with a URL."""
+        if self.sandbox:
+            return []
+        links_url = self.capabilities.links_url or (lambda text: False)
+        return [links_url(text) for text in billed_texts(self.capabilities, self.shown_text, self.options)]
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,7 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
         issues = [
             *_account_issues(target, index),
             *_text_issues(target, index),
+            *_thread_issues(target, index),
             *_media_issues(target),
             *_option_issues(target, index),
             *_repeat_issues(target, index, earlier),
@@ -145,23 +154,14 @@ def _text_issues(target: TargetInput, index: int) -> list[Issue]:
     if not text.strip() and not target.media:
         hint = RepairHint("write_text", where, "Write a text, or attach media.")
         issues.append(Issue("TEXT_REQUIRED", "error", where, "There is neither text nor media.", repair_hint=hint))
-    over = [(unit, limit, count(text)) for unit, limit, count in _limits(target) if count(text) > limit]
-    if over:
-        unit, limit, length = over[0]
-        shorter = text
-        for _, most, count in _limits(target):
-            shorter = cut(shorter, most, count)
-        explanation = f"The text cut at a word within {limit} {unit}; it holds for this target only."
-        hint = RepairHint("replace_text", where, explanation, shorter)
-        beside = " beside media" if target.text_limit != target.capabilities.text.max_length else ""
-        message = f"The text counts {length} {unit}; {target.account.platform} takes {limit}{beside}."
-        issues.append(Issue("TEXT_TOO_LONG", "error", where, message, auto_fixable=True, repair_hint=hint))
-    return issues
+    name, rules, scope = target.account.platform, target.capabilities.text, "; it holds for this target only"
+    attached = bool(target.media)
+    return issues + length_issues(name, rules, text, where, target.options, with_media=attached, scope=scope)
 
 
-def _limits(target: TargetInput) -> list[tuple[str, int, Any]]:
-    rules = target.capabilities.text
-    return [(rules.counted_as, target.text_limit, rules.count), *rules.also]
+def _thread_issues(target: TargetInput, index: int) -> list[Issue]:
+    where = f"targets[{index}].options"
+    return thread_issues(target.account.platform, target.capabilities, target.shown_text, target.options, where)
 
 
 def _media_issues(target: TargetInput) -> list[Issue]:

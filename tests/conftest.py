@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -18,6 +19,8 @@ from config.api.scopes import SCOPES
 from tests import factories
 from tests.contract.answers import assert_documented
 from workspaces.models import Member, User, Workspace
+
+OPERATORS_TOKEN = "an-operators-token-of-some-length-0123456789"
 
 
 class ApiClient:
@@ -53,6 +56,12 @@ class ApiClient:
         return self.request("DELETE", path, body, **headers)
 
 
+def pytest_collection_finish() -> None:
+    """What stands when the tests begin stays to their end: the collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_sessionfinish() -> None:
     """Rings that the tests sent through a real broker are not left in it."""
     if django_settings.REDIS_URL:
@@ -64,6 +73,18 @@ def _fresh_rate_limits(settings: Any) -> None:
     """Each test begins with an unused limit, and one that only tests of the limit meet."""
     settings.RATE_LIMIT_PER_MINUTE = 100_000
     rate_limit.limiter.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_static_files(settings: Any) -> None:
+    """Each client of a test would look through all static files of all packages before its first request."""
+    settings.WHITENOISE_USE_FINDERS = False
+
+
+@pytest.fixture(autouse=True)
+def _quick_passwords(settings: Any) -> None:
+    """The hash of a password is meant to take long."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture
@@ -98,6 +119,13 @@ def account(workspace: Workspace) -> ConnectedAccount:
 def api(workspace: Workspace) -> ApiClient:
     """A workspace key with every scope."""
     return ApiClient(factories.workspace_key(workspace))
+
+
+@pytest.fixture
+def operator(db: None, settings: Any) -> ApiClient:
+    """Who holds the operator's token of this service, which has one."""
+    settings.ADMIN_TOKEN = OPERATORS_TOKEN
+    return ApiClient(OPERATORS_TOKEN)
 
 
 @pytest.fixture

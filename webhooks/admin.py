@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
-from django.contrib import admin
+import json
+from typing import Any
 
-from config.api.admin import ReadOnlyAdmin
-from webhooks.models import Delivery, Event, SigningSecret
+from django.contrib import admin, messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+
+from auditlog.models import AuditEntry
+from config.api.admin import ReadOnlyAdmin, WaitingFilter
+from config.api.admin_actions import asks_first, operator_of, put_on_record
+from config.api.admin_search import TRACE
+from config.api.errors import ApiError
+from webhooks.models import FINISHED, Delivery, DeliveryStatus, Event, SigningSecret
+from webhooks.services import replay_deliveries
+
+REPLAY = "ops.replay_deliveries"
+
+
+def _groups_of(trace_id: str) -> Any:
+    """The post groups that the audit log names under a trace, as long as it keeps them: events have no index of traces."""
+    entries = AuditEntry.objects.filter(trace_id=trace_id, resource_type="post_group")
+    return entries.order_by().values("resource_id")
+
+
+class StatusFilter(admin.SimpleListFilter):
+    """By status; the unfinished ones by the index of what waits."""
+
+    title = parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return list(DeliveryStatus.choices)
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
+        if not self.value():
+            return queryset
+        return queryset.filter(status=self.value(), due_at__isnull=self.value() in FINISHED)
 
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
     list_display = (
         "id",
-        "event",
-        "workspace",
+        "kind",
+        "workspace_id",
         "host",
         "status",
         "attempts",
@@ -21,39 +53,72 @@ class DeliveryAdmin(ReadOnlyAdmin):
         "due_at",
         "created_at",
     )
-    list_filter = ("status",)
-    list_select_related = ("event", "workspace")
-    search_fields = ("=id", "=event__post_group_id", "=workspace__id", "=host")
-    fields = (
-        "id",
-        "event",
-        "workspace",
-        "url",
-        "status",
-        "attempts",
-        "earlier_attempts",
-        "last_status_code",
-        "last_error",
-        "last_response_excerpt",
-        "due_at",
-        "lease_until",
-        "fence",
-        "created_at",
-        "delivered_at",
+    list_filter = (StatusFilter, WaitingFilter)
+    list_select_related = ("event",)
+    finds = {
+        "evt": "event_id",
+        "wrk": "workspace_id",
+        "pgr": "event__post_group_id",
+        TRACE: lambda word: Q(event__post_group_id__in=_groups_of(word)),
+    }
+    narrows = {"tgt": "event__target_id"}
+    actions = ("replay", "replay_dead_letters")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
+        return super().get_queryset(request).defer("event__payload")
+
+    @admin.display(description="event")
+    def kind(self, delivery: Delivery) -> str:
+        return delivery.event.kind
+
+    @admin.action(description="Replay", permissions=["operate"])
+    def replay(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+        self._replay(request, ids=list(queryset.values_list("pk", flat=True)))
+
+    @admin.action(description="Replay all dead letters of the workspace", permissions=["operate"])
+    @asks_first(
+        "Every dead letter of the workspaces of these deliveries is sent once more, not only those listed here."
     )
+    def replay_dead_letters(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
+        for workspace_id in sorted(set(queryset.values_list("workspace_id", flat=True))):
+            self._replay(request, workspace_id=workspace_id)
+
+    def _replay(self, request: HttpRequest, **which: Any) -> None:
+        try:
+            found = replay_deliveries(caller=operator_of(request), **which)
+        except ApiError as error:
+            put_on_record(request, REPLAY, error)
+            self.message_user(request, f"{error.message} {error.suggested_action}", messages.WARNING)
+            return
+        whose = f" of {which['workspace_id']}" if "workspace_id" in which else ""
+        told = f"Due at once{whose}: {found.replayed}. Left alone, as an attempt is being made: {found.in_flight}."
+        self.message_user(request, f"{told} Dead letters that are left: {found.remaining}." if whose else told)
 
 
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
-    list_display = ("id", "kind", "post_group_id", "sequence", "workspace", "sandbox", "created_at")
-    list_filter = ("kind", "sandbox")
-    list_select_related = ("workspace",)
-    search_fields = ("=id", "=post_group_id", "=workspace__id", "=trace_id")
+    list_display = ("id", "kind_name", "post_group_id", "sequence", "workspace_id", "sandbox", "created_at")
+    finds = {
+        "wrk": "workspace_id",
+        "pgr": "post_group_id",
+        TRACE: lambda word: Q(post_group_id__in=_groups_of(word)),
+    }
+    narrows = {"tgt": "target_id"}
+    secrets = ("payload",)  # not read by lists; its text is shown below
+    extra_fields = ("body",)
+
+    @admin.display(description="kind")
+    def kind_name(self, event: Event) -> str:
+        """Its name; the choices of the field are sentences."""
+        return event.kind
+
+    @admin.display(description="body, as it is sent")
+    def body(self, event: Event) -> str:
+        return json.dumps(json.loads(bytes(event.payload)), indent=2, ensure_ascii=False)
 
 
 @admin.register(SigningSecret)
 class SigningSecretAdmin(ReadOnlyAdmin):
     list_display = ("workspace", "previous_until", "created_at", "updated_at")
     list_select_related = ("workspace",)
-    search_fields = ("=workspace__id",)
-    fields = ("workspace", "previous_until", "created_at", "updated_at")
+    finds = {"wrk": "pk"}

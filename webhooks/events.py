@@ -20,3 +20,7 @@ class EventKind(TextChoices):
     TARGET_PUBLISHED = "post.target.published", "One target of a post for several was published."
     TARGET_FAILED = "post.target.failed", "One target of a post for several failed."
     TARGET_UNCONFIRMED = "post.target.unconfirmed", "It is unknown whether one target of several was published."
+
+
+# What nothing but a person moves on.
+FOR_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)

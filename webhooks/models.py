@@ -11,7 +11,7 @@ from django.utils import timezone
 from config.db.encryption import EncryptedJSONField
 from config.db.ids import LENGTH, PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
-from webhooks.events import EventKind
+from webhooks.events import FOR_A_PERSON, EventKind
 from workspaces.models import Workspace
 
 
@@ -49,6 +49,14 @@ class Event(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["post_group_id", "sequence"], name="event_sequence_once")]
+        indexes = [
+            models.Index(fields=["sandbox", "created_at"], name="event_retention"),
+            models.Index(
+                fields=["created_at"],
+                name="event_for_a_person",
+                condition=Q(sandbox=False, kind__in=[str(kind) for kind in FOR_A_PERSON]),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} ({self.id})"
@@ -85,6 +93,7 @@ class Delivery(DueRow):
     last_response_excerpt = models.CharField(max_length=1024, null=True)
     created_at = models.DateTimeField(default=timezone.now)
     delivered_at = models.DateTimeField(null=True)
+    given_up_at = models.DateTimeField(null=True)  # for the last time; what counts is the status
 
     class Meta:
         verbose_name_plural = "deliveries"
@@ -92,6 +101,8 @@ class Delivery(DueRow):
             # What waits, in order; the history stays outside it, however long it grows.
             models.Index(fields=["due_at", "id"], condition=Q(due_at__isnull=False), name="delivery_due"),
             models.Index(fields=["workspace", "id"], name="delivery_workspace"),
+            models.Index(fields=["id"], condition=Q(status="dead_letter"), name="delivery_given_up"),
+            models.Index(fields=["given_up_at"], condition=Q(status="dead_letter"), name="delivery_given_up_at"),
         ]
         constraints = [
             models.CheckConstraint(condition=Q(status__in=DeliveryStatus.values), name="delivery_status_known"),
@@ -114,8 +125,8 @@ class Delivery(DueRow):
     def retry_at(self, due_at: datetime) -> None:
         self.status, self.due_at = DeliveryStatus.RETRYING, due_at
 
-    def give_up(self) -> None:
-        self.status, self.due_at = DeliveryStatus.DEAD_LETTER, None
+    def give_up(self, now: datetime) -> None:
+        self.status, self.due_at, self.given_up_at = DeliveryStatus.DEAD_LETTER, None, now
 
     def begin_anew(self, now: datetime) -> None:
         """Wait for a first attempt again. The fence moves on, so that no outcome of before counts any more."""

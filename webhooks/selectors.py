@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from config.api.caller import Caller, absent, require
+from datetime import datetime
+
+from django.utils import timezone
+
+from config.api.caller import Caller, absent, require, require_operator
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
-from webhooks.models import Delivery
+from webhooks.models import Delivery, Event, SigningSecret
 
 
 def deliveries_of(
@@ -17,14 +21,21 @@ def deliveries_of(
     status: str | None = None,
     post_group_id: str | None = None,
 ) -> Page[Delivery]:
-    """The workspace's deliveries, newest first. Raises ScopeMissing, NotFound."""
+    """The workspace's deliveries, newest first, their events without payloads. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
-    rows = Delivery.objects.select_related("event").filter(workspace_id=workspace_id)
+    rows = Delivery.objects.select_related("event").defer("event__payload").filter(workspace_id=workspace_id)
     if status:
         rows = rows.filter(status=status)
     if post_group_id:
         rows = rows.filter(event__post_group_id=post_group_id)
     return paginate(rows, limit=limit, cursor=cursor)
+
+
+def events_of(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
+    """The latest events of a post group, the first of them first, without their payloads. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "posts.read", write=False)
+    rows = Event.objects.filter(workspace_id=workspace_id, post_group_id=post_group_id).defer("payload")
+    return list(rows.order_by("-sequence")[:limit])[::-1]
 
 
 def delivery_of(*, caller: Caller, delivery_id: str, scope: str, write: bool) -> Delivery:
@@ -35,3 +46,21 @@ def delivery_of(*, caller: Caller, delivery_id: str, scope: str, write: bool) ->
         raise absent(None, "delivery")
     require(caller, delivery.workspace_id, scope, write=write, noun="delivery")
     return delivery
+
+
+def second_secret_until(*, caller: Caller, workspace_id: str) -> datetime | None:
+    """Until when the secret before the present one signs too; None when it does not. Raises ScopeMissing, NotFound."""
+    require(caller, workspace_id, "posts.read", write=False)
+    until = SigningSecret.objects.filter(pk=workspace_id).values_list("previous_until", flat=True).first()
+    return until if until and until > timezone.now() else None
+
+
+def every_delivery(
+    *, caller: Caller, status: str, limit: int, cursor: str | None = None, workspace_id: str | None = None
+) -> Page[Delivery]:
+    """For operators: the deliveries of all workspaces or of one, newest first. Raises Forbidden for everybody else."""
+    require_operator(caller)
+    rows = Delivery.objects.select_related("event").filter(status=status)
+    if workspace_id:
+        rows = rows.filter(workspace_id=workspace_id)
+    return paginate(rows, limit=limit, cursor=cursor)

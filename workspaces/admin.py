@@ -1,30 +1,94 @@
-"""Users, workspaces and members in the operators' console."""
+"""Users, workspaces, members, invitations and the e-mail that goes out, in the operators' console."""
 
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
-from config.api.admin import ReadOnlyAdmin
-from workspaces.models import Member, User, Workspace
+from config.api.admin import ReadOnlyAdmin, WaitingFilter
+from config.api.admin_actions import asks_first, operator_of
+from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, Workspace
+from workspaces.services import pause_workspace, resume_workspace
 
 
 @admin.register(User)
 class UserAdmin(ReadOnlyAdmin):
+    """An operator is one by the identity provider's word or by `createsuperuser`, so nobody is made one here."""
+
     list_display = ("id", "username", "email", "display_name", "is_staff", "is_active", "created_at")
-    search_fields = ("=id", "=email", "=username")
-    exclude = ("password",)
+    list_filter = ("is_staff", "is_active")
+    search_fields = ("email__iexact", "username__iexact")
+    secrets = ("password",)
 
 
 @admin.register(Workspace)
 class WorkspaceAdmin(ReadOnlyAdmin):
-    list_display = ("id", "name", "slug", "owner_user", "status", "monthly_spend_cap_cents", "created_at")
-    list_filter = ("status",)
+    list_display = ("id", "name", "slug", "owner_user", "status", "paused", "retention_tier", "created_at")
+    list_filter = ("status", "retention_tier")
     list_select_related = ("owner_user",)
-    search_fields = ("=id", "slug", "name")
+    finds = {"usr": "owner_user_id", "cus": "processor_customer_id"}
+    search_fields = ("name", "slug")
+    actions = ("pause", "resume")
+
+    @admin.display(description="paused by", empty_value="")
+    def paused(self, workspace: Workspace) -> str:
+        return ", ".join(workspace.paused_by)
+
+    @admin.action(description="Pause", permissions=["operate"])
+    @asks_first("These workspaces refuse writes and hold their scheduled posts, until an operator resumes them.")
+    def pause(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
+        caller = operator_of(request)
+        self.carry_out(
+            request,
+            queryset,
+            "ops.pause_workspace",
+            lambda workspace: pause_workspace(caller=caller, workspace_id=workspace.pk),
+            "Paused",
+        )
+
+    @admin.action(description="Resume: lift the operators' pause", permissions=["operate"])
+    def resume(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
+        caller = operator_of(request)
+        self.carry_out(
+            request,
+            queryset,
+            "ops.resume_workspace",
+            lambda workspace: resume_workspace(caller=caller, workspace_id=workspace.pk),
+            "Lifted the operators' pause",
+        )
 
 
 @admin.register(Member)
 class MemberAdmin(ReadOnlyAdmin):
     list_display = ("workspace", "user", "role", "created_at")
+    list_filter = ("role",)
     list_select_related = ("workspace", "user")
-    search_fields = ("=workspace__id", "=user__id")
+    finds = {"wrk": "workspace_id", "usr": "user_id"}
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnlyAdmin):
+    list_display = ("id", "workspace", "email", "role", "invited_by", "expires_at")
+    list_select_related = ("workspace", "invited_by")
+    finds = {"wrk": "workspace_id", "usr": "invited_by_id"}
+    search_fields = ("email__iexact",)
+    secrets = ("token_sha256",)
+
+
+@admin.register(EndedIdentity)
+class EndedIdentityAdmin(ReadOnlyAdmin):
+    list_display = ("digest", "ended_at")
+    ordering = ("-ended_at",)
+
+
+@admin.register(OutgoingMail)
+class OutgoingMailAdmin(ReadOnlyAdmin):
+    list_display = ("id", "created_at", "sent_at", "has_failed", "attempts", "last_error", "due_at")
+    list_filter = (WaitingFilter,)
+    ordering = ("-created_at",)
+    extra_fields = ("has_failed",)
+
+    @admin.display(boolean=True, description="given up")
+    def has_failed(self, mail: OutgoingMail) -> bool:
+        return mail.has_failed

@@ -39,6 +39,15 @@ def customer_workspaces(*, deleted: bool) -> QuerySet[Workspace]:
     return known.filter(**gone) if deleted else known.exclude(**gone)
 
 
+def forget_customers(*, workspace_ids: Iterable[str]) -> int:
+    """The processor has nothing more to do with these workspaces; returns how many of them it knew.
+
+    `updated_at` stays, since it tells when they were deleted.
+    """
+    rows = Workspace.objects.filter(pk__in=list(workspace_ids)).exclude(processor_customer_id="")
+    return rows.update(processor_customer_id="")
+
+
 def keep_tier(*, workspace_id: str, tier: str) -> None:
     """How long the workspace's audit entries are kept from now on; one that an operator has set stays."""
     Workspace.objects.filter(pk=workspace_id).exclude(retention_tier=OPERATORS_TIER).update(retention_tier=tier)

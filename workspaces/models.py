@@ -1,16 +1,21 @@
-"""Users, the workspaces that they own, and who else belongs to them."""
+"""Users, the workspaces that they own, who else belongs to them or is invited, and the e-mail that goes out."""
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from config.api.caller import WorkspaceStatus
+from config.db.encryption import EncryptedJSONField
 from config.db.ids import PrefixedIdField
-from config.db.models import TimestampedModel
+from config.db.models import DueRow, TimestampedModel
 
 
 class UserManager(BaseUserManager["User"]):
@@ -33,11 +38,13 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
     id = PrefixedIdField("usr")
     username = models.CharField(max_length=150, unique=True)
     email = models.EmailField(blank=True)
+    email_verified = models.BooleanField(default=False)  # the provider vouches that the address is theirs
     display_name = models.CharField(max_length=200, blank=True)
     identity_issuer = models.CharField(max_length=255, blank=True)
     identity_subject = models.CharField(max_length=255, blank=True)
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
+    session_epoch = models.PositiveIntegerField(default=0)  # sessions of an earlier one have ended
 
     objects = UserManager()
 
@@ -61,11 +68,16 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
     def is_deleted(self) -> bool:
         return not self.is_active
 
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """What each request compares its session with: a new password or a later epoch ends all sessions at once."""
+        seal = f"{self.password}:{self.session_epoch}"
+        return salted_hmac("workspaces.session", seal, secret=secret, algorithm="sha256").hexdigest()
+
     def erase(self) -> None:
         """Forget who this was. The row stays, since others refer to it; no session outlives the change of password."""
         self.username, self.email = self.id, f"deleted+{self.id}@users.invalid"
         self.display_name = self.identity_issuer = self.identity_subject = ""
-        self.is_active = self.is_staff = self.is_superuser = False
+        self.email_verified = self.is_active = self.is_staff = self.is_superuser = False
         self.last_login = None
         self.set_unusable_password()
 
@@ -84,15 +96,24 @@ class Workspace(TimestampedModel):
     monthly_social_url_post_cap = models.PositiveBigIntegerField(default=0)
     commit_pack_id = models.CharField(max_length=200, null=True)
     status = models.CharField(max_length=10, choices=WorkspaceStatus.choices, default=WorkspaceStatus.ACTIVE)
+    owner_paused_at = models.DateTimeField(null=True)  # the two pauses are apart (services/pause.py)
+    operator_paused_at = models.DateTimeField(null=True)
     retention_tier = models.CharField(max_length=12, default="free")
 
     class Meta:
         constraints = [
             models.CheckConstraint(condition=models.Q(status__in=WorkspaceStatus.values), name="workspace_status_known")
         ]
+        indexes = [models.Index(fields=["processor_customer_id"], name="workspace_customer")]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.id})"
+
+    @property
+    def paused_by(self) -> list[str]:
+        """Whose pauses hold it: of `owner` and `operator` none, one or both."""
+        pauses = {"owner": self.owner_paused_at, "operator": self.operator_paused_at}
+        return [who for who, since in pauses.items() if since]
 
 
 class Member(TimestampedModel):
@@ -110,8 +131,77 @@ class Member(TimestampedModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["workspace", "user"], name="member_once"),
+            models.UniqueConstraint(fields=["workspace"], condition=models.Q(role="owner"), name="member_one_owner"),
             models.CheckConstraint(condition=models.Q(role__in=["owner", "admin", "member"]), name="member_role_known"),
         ]
 
     def __str__(self) -> str:
         return f"{self.user_id} {self.role} of {self.workspace_id}"
+
+
+class EndedIdentity(models.Model):
+    """An identity whose user was deleted, as a keyed digest: the provider's tokens from before that open nothing any more."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    ended_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "ended identities"
+
+    def __str__(self) -> str:
+        return self.digest
+
+    @staticmethod
+    def digests(issuer: str, subject: str) -> list[str]:
+        """An identity's digest by SECRET_KEY, and by each key that it has replaced."""
+        keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+        named = f"{issuer}\n{subject}"
+        return [salted_hmac("workspaces.ended", named, secret=key, algorithm="sha256").hexdigest() for key in keys]
+
+
+class OutgoingMail(DueRow):
+    """An e-mail that a worker sends. Who it goes to and what it says are sealed, and forgotten once it is settled."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    content = EncryptedJSONField(null=True)  # {"to", "subject", "text"}
+    attempts = models.PositiveIntegerField(default=0)
+    last_error = models.CharField(max_length=100, blank=True)
+    sent_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["due_at"], name="mail_due", condition=models.Q(due_at__isnull=False)),
+            models.Index(fields=["created_at"], name="mail_age"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it was given up."""
+        return self.sent_at is None and self.due_at is None
+
+
+class Invitation(TimestampedModel):
+    """An open invitation. Accepting or withdrawing it removes the row, so that nothing of the address is left."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
+    email = models.EmailField()  # as `plain_address` writes it
+    role = models.CharField(
+        max_length=10, choices=[(role, role.label) for role in (Member.Role.ADMIN, Member.Role.MEMBER)]
+    )
+    token_sha256 = models.CharField(max_length=64, unique=True)
+    invited_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    mail = models.ForeignKey(OutgoingMail, on_delete=models.SET_NULL, null=True, related_name="+")
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "email"], name="invitation_open_once"),
+            models.CheckConstraint(condition=models.Q(role__in=["admin", "member"]), name="invitation_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Invitation {self.pk} to {self.workspace_id}"

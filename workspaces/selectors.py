@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from collections.abc import Iterable
 
-from config.api.caller import Access, Caller, WorkspaceStatus, absent, require
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from config.api.caller import Access, Caller, WorkspaceStatus, absent, require, require_operator
 from config.api.errors import Forbidden, UserSessionRequired
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
-from workspaces.models import Member, User, Workspace
+from workspaces.models import Invitation, Member, User, Workspace
 
 
 def access_of(*, workspace_id: str, user_id: str) -> Access | None:
@@ -62,3 +65,49 @@ def user_of(*, caller: Caller, user_id: str) -> User:
 def active_workspaces_of(*, user: User) -> QuerySet[Workspace]:
     """The active workspaces that a user owns, newest first."""
     return Workspace.objects.filter(owner_user=user, status=WorkspaceStatus.ACTIVE).order_by("-pk")
+
+
+def every_workspace(*, caller: Caller, query: str, limit: int, cursor: str | None = None) -> Page[Workspace]:
+    """For operators: all workspaces, the deleted ones too, newest first. Raises Forbidden for everybody else.
+
+    `query` is the id of a workspace or of its owner, the owner's e-mail address, or a part of the name or slug; "": all.
+    """
+    require_operator(caller)
+    rows = Workspace.objects.select_related("owner_user")
+    if query:
+        exactly = Q(pk=query) | Q(owner_user_id=query) | Q(owner_user__email__iexact=query)
+        rows = rows.filter(exactly | Q(name__icontains=query) | Q(slug__icontains=query))
+    return paginate(rows, limit=limit, cursor=cursor)
+
+
+def person_of(*, issuer: str, subject: str) -> User | None:
+    """The person whom a provider knows by this subject. The exclusion is what SQLite needs to use the partial index."""
+    known = User.objects.exclude(identity_subject="")
+    return known.filter(identity_issuer=issuer, identity_subject=subject).first()
+
+
+def names_of(*, user_ids: Iterable[str]) -> dict[str, str]:
+    """What these people are called, by their ids."""
+    return {user.pk: str(user) for user in User.objects.filter(pk__in=set(user_ids))}
+
+
+def members_of(*, workspace_id: str) -> QuerySet[Member]:
+    """The members of a workspace with their users, in order of joining."""
+    return Member.objects.filter(workspace_id=workspace_id).select_related("user").order_by("pk")
+
+
+def invitations_of(*, workspace_id: str) -> QuerySet[Invitation]:
+    """The invitations to a workspace that are open or have expired, with their mail, newest first."""
+    return Invitation.objects.filter(workspace_id=workspace_id).select_related("invited_by", "mail").order_by("-pk")
+
+
+def open_invitation(*, token_sha256: str) -> Invitation | None:
+    """The invitation that may be accepted by this token: not expired, and its maker may still invite into that workspace."""
+    inviting = Member.objects.filter(
+        workspace=OuterRef("workspace"),
+        user=OuterRef("invited_by"),
+        role__in=(Member.Role.OWNER, Member.Role.ADMIN),
+    )
+    invitations = Invitation.objects.select_related("workspace", "invited_by").filter(Exists(inviting))
+    current = invitations.exclude(workspace__status=WorkspaceStatus.DELETED)
+    return current.filter(token_sha256=token_sha256, expires_at__gt=timezone.now()).first()

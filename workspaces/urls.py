@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from workspaces.dashboard import audit_log, invitations, members, settings
 from workspaces.views import UserViewSet, WorkspaceViewSet
 
 urlpatterns = [
@@ -12,4 +13,25 @@ urlpatterns = [
     path("workspaces/<str:workspace_id>/export", WorkspaceViewSet.as_view({"get": "export"})),
     path("users/<str:user_id>", UserViewSet.as_view({"delete": "destroy"})),
     path("users/<str:user_id>/export", UserViewSet.as_view({"get": "export"})),
+    path("dashboard/workspaces/<str:workspace_id>/audit-log", audit_log.audit_log, name="audit-log"),
+    path("dashboard/workspaces/<str:workspace_id>/audit-log/csv", audit_log.audit_csv, name="audit-log-csv"),
+    path("dashboard/workspaces/<str:workspace_id>/settings", settings.settings, name="settings"),
+    path("dashboard/workspaces/<str:workspace_id>/settings/general", settings.general, name="settings-general"),
+    path("dashboard/workspaces/<str:workspace_id>/settings/caps", settings.caps, name="settings-caps"),
+    path("dashboard/workspaces/<str:workspace_id>/settings/pause", settings.pause, name="settings-pause"),
+    path("dashboard/workspaces/<str:workspace_id>/settings/resume", settings.resume, name="settings-resume"),
+    path("dashboard/workspaces/<str:workspace_id>/settings/export", settings.export, name="settings-export"),
+    path("dashboard/workspaces/<str:workspace_id>/settings/delete", settings.delete, name="settings-delete"),
+    path("dashboard/workspaces/<str:workspace_id>/members", members.members, name="members"),
+    path("dashboard/workspaces/<str:workspace_id>/members/invite", members.invite, name="member-invite"),
+    path(
+        "dashboard/workspaces/<str:workspace_id>/members/invitations/<int:invitation_id>/withdraw",
+        members.withdraw,
+        name="invitation-withdraw",
+    ),
+    path("dashboard/workspaces/<str:workspace_id>/members/leave", members.leave, name="member-leave"),
+    path("dashboard/workspaces/<str:workspace_id>/members/hand-over", members.hand_over, name="member-hand-over"),
+    path("dashboard/workspaces/<str:workspace_id>/members/<str:user_id>/role", members.change_role, name="member-role"),
+    path("dashboard/workspaces/<str:workspace_id>/members/<str:user_id>/remove", members.remove, name="member-remove"),
+    path("dashboard/invitations/<str:token>", invitations.invitation, name="invitation"),
 ]

@@ -35,6 +35,7 @@ class Platform:
     methods: ClassVar[tuple[str, ...]] = (
         "oauth",
     )  # oauth, credentials; the first is what is meant where none is named
+    # Strings by name; `title` is what people read, `writeOnly` marks a secret.
     credentials_schema: ClassVar[Mapping[str, Any] | None] = None
     oauth_schema: ClassVar[Mapping[str, Any] | None] = None  # what an owner has to give before granting (an instance)
     irreversible: ClassVar[frozenset[str]] = frozenset()  # the phases that publish
@@ -43,6 +44,10 @@ class Platform:
     def unavailable_reason(self, method: str) -> str | None:
         """Why no account can be connected by this method at this moment; None when one can."""
         return f"Connecting {self.label} accounts is not offered by this service yet."
+
+    def capabilities_for(self, limits: Mapping[str, int]) -> Capabilities:
+        """What an account takes whose server has these limits (Identity.limits)."""
+        return self.capabilities
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Check what the owner gave, by asking the platform. Raises CredentialsRejected, Transient."""

@@ -15,6 +15,12 @@ Messages are for people and never hold a token, password or post text.
 
 from __future__ import annotations
 
+import logging
+
+from config.metrics import count_unmapped
+
+logger = logging.getLogger("accounts.platforms")
+
 
 class PlatformError(Exception):
     """Any fault at a platform; `suggested_action` tells a person what to do."""
@@ -67,3 +73,14 @@ class OutcomeUnknown(PlatformError):
     def __init__(self, message: str, *, final: bool = False) -> None:
         super().__init__(message)
         self.final = final
+
+
+def unmapped(platform: str, code: object) -> None:
+    """Tell the operator of an answer that an adapter's tables do not know, once for each time that it comes.
+
+    `platform` is the registry's name; `code` is the status or code that the platform gave, never its words, which may
+    quote a post.
+    """
+    shown = "".join(char if char.isprintable() else " " for char in str(code)[:100]).strip()
+    logger.warning("%s gave an answer that this service does not know: %s", platform, shown)
+    count_unmapped(platform, shown)

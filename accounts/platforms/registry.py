@@ -14,14 +14,14 @@ PLATFORMS = {
     "telegram": "accounts.platforms.telegram.adapter.Telegram",
     "discord": "accounts.platforms.discord.adapter.Discord",
     "x": "accounts.platforms.x.adapter.X",
-    "linkedin": "accounts.platforms.linkedin.LinkedIn",
-    "threads": "accounts.platforms.threads.Threads",
-    "instagram": "accounts.platforms.instagram.Instagram",
-    "facebook": "accounts.platforms.facebook.Facebook",
-    "youtube": "accounts.platforms.youtube.YouTube",
-    "tiktok": "accounts.platforms.tiktok.TikTok",
-    "pinterest": "accounts.platforms.pinterest.Pinterest",
-    "slack": "accounts.platforms.slack.Slack",
+    "linkedin": "accounts.platforms.linkedin.adapter.LinkedIn",
+    "threads": "accounts.platforms.threads.adapter.Threads",
+    "instagram": "accounts.platforms.instagram.adapter.Instagram",
+    "facebook": "accounts.platforms.facebook.adapter.Facebook",
+    "youtube": "accounts.platforms.youtube.adapter.YouTube",
+    "tiktok": "accounts.platforms.tiktok.adapter.TikTok",
+    "pinterest": "accounts.platforms.pinterest.adapter.Pinterest",
+    "slack": "accounts.platforms.slack.adapter.Slack",
 }
 SANDBOX = "accounts.platforms.sandbox.Sandbox"
 

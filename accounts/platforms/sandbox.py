@@ -1,6 +1,6 @@
 """The simulator: publishes nothing, asks nobody, and does what the text tells it to.
 
-Markers in a post's text steer it, so that callers can test how they handle failures:
+Markers in a post's text, or in a segment's of a thread, steer it, so that callers can test how they handle failures:
 
 - `[sandbox:reject]` is refused, `[sandbox:reauth]` loses the account, `[sandbox:unknown]` ends with nobody knowing;
 - `[sandbox:rate_limit]` and `[sandbox:outage]` fail at every attempt, `[sandbox:flaky]` at the first one only;
@@ -14,6 +14,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from accounts.platforms.base import Platform
+from accounts.platforms.chains import segments
 from accounts.platforms.errors import (
     AccountDisconnected,
     ContentRejected,
@@ -58,11 +59,15 @@ class Sandbox(Platform):
         return grant
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Publish in one step, or as the text's marker says. Raises what the marker stands for."""
-        if fault := _fault(content):
+        """Publish the next segment, or do as the marker in its text says. Raises what that stands for."""
+        sent, texts = list(progress.state.get("sent", ())), segments(content)
+        text = texts[len(sent)]
+        if fault := _fault(text, content.attempt):
             raise fault
-        if progress.phase == "start" and "[sandbox:slow]" in content.text:
-            return Progress("publish", ready_at=timezone.now() + SLOW)
+        if progress.phase == "start" and "[sandbox:slow]" in text:
+            return Progress("publish", progress.state, ready_at=timezone.now() + SLOW)
+        if len(sent) + 1 < len(texts):
+            return Progress("start", {"sent": [*sent, f"sandbox-{content.key}-{len(sent) + 1}"]})
         return Published(
             external_id=f"sandbox-{content.key}", permalink=f"https://sandbox.invalid/{self.name}/{content.key}"
         )
@@ -71,8 +76,8 @@ class Sandbox(Platform):
         return Identity(external_id, handle=f"sandbox.{self.name}", display_name=f"{self.label} sandbox")
 
 
-def _fault(content: Content) -> PlatformError | None:
-    """What goes wrong with this content at this attempt."""
+def _fault(text: str, attempt: int) -> PlatformError | None:
+    """What goes wrong with this text at this attempt."""
     faults: dict[str, PlatformError] = {
         "reject": ContentRejected("The sandbox rejects this post, as its text asks."),
         "rate_limit": RateLimited("The sandbox's rate limit is used up, as the text asks."),
@@ -80,6 +85,6 @@ def _fault(content: Content) -> PlatformError | None:
         "reauth": AccountDisconnected("The sandbox no longer takes the account's credentials, as the text asks."),
         "unknown": OutcomeUnknown("The sandbox does not say whether it published, as the text asks.", final=True),
     }
-    if content.attempt == 1:
+    if attempt == 1:
         faults["flaky"] = Transient("The sandbox fails at the first attempt, as the text asks.")
-    return next((fault for marker, fault in faults.items() if f"[sandbox:{marker}]" in content.text), None)
+    return next((fault for marker, fault in faults.items() if f"[sandbox:{marker}]" in text), None)

@@ -11,12 +11,15 @@ from typing import Any, BinaryIO, Literal
 RetrySafety = Literal["idempotent", "verifiable", "at_most_once"]
 MediaKind = Literal["image", "gif", "video", "document"]
 
+TAKEN, OUT = "taken", "out"  # names in the state of Progress
+
 
 @dataclass(frozen=True)
 class TextRules:
     """How much text, and how this platform counts it (`count`; the limits that a second unit adds are in `also`).
 
     `max_length_with_media` is the limit of a text that goes out as the caption of media, where that is another one.
+    `taken_by_options` says how much of the room a target's options take up (a content warning).
     """
 
     max_length: int
@@ -25,6 +28,20 @@ class TextRules:
     url_length: int | None = None
     also: tuple[tuple[str, int, Callable[[str], int]], ...] = ()
     max_length_with_media: int | None = None
+    taken_by_options: Callable[[Mapping[str, Any]], int] | None = None
+
+
+@dataclass(frozen=True)
+class ThreadRules:
+    """A post may go on in further ones, each a reply to the one before: the option `thread` (accounts/platforms/chains.py).
+
+    `max_segments` counts the post itself. Each segment has the room of a post of text alone. `distinct`: one that repeats
+    another is refused by the platform. `each_billed`: the platform bills every segment as a post.
+    """
+
+    max_segments: int
+    distinct: bool = False
+    each_billed: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,30 +115,38 @@ class Capabilities:
     )
     links_url: Callable[[str], bool] | None = None  # whether the platform links (and charges for) a URL in the text
     pace: Pace | None = None  # a target waits for its turn at its account
+    thread: ThreadRules | None = None  # None: a post is one post
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Whose account it is at the platform; `external_id` never changes, the rest may."""
+    """Whose account it is at the platform; `external_id` never changes, the rest may.
+
+    `limits` is what the account's own server takes where servers differ, for `Platform.capabilities_for`; empty where
+    they do not, or where it could not be asked.
+    """
 
     external_id: str
     handle: str
     display_name: str = ""
     avatar_url: str = ""
     profile_url: str = ""
+    limits: Mapping[str, int] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
 class Grant:
     """What opens an account: `credentials` as the owner gave them, `tokens` as the platform issued them. Both are secret.
 
-    `expires_at`: when the access token ends, where the platform says so; it is renewed ahead of that.
+    `expires_at`: when the access token ends, where the platform says so; it is renewed ahead of that. `limits` are the
+    account's (Identity), as they were last read.
     """
 
     credentials: Mapping[str, Any] = field(default_factory=dict, repr=False)
     tokens: Mapping[str, Any] = field(default_factory=dict, repr=False)
     external_id: str = ""
     expires_at: datetime | None = field(default=None, compare=False)
+    limits: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -190,6 +215,12 @@ class Progress:
 
     `phase` names the step to come, `state` is what it needs (ids and frozen records, never bytes). `ready_at` postpones
     it (a platform that transcodes). A phase named in the platform's `irreversible` has its effect at most once per look.
+
+    Of a thread, `sent` in the state lists the segments that are out, in order and whatever the platform names them by:
+    the engine reads its length, tells it to people, and never begins such a publication anew.
+    `TAKEN: True` in the state says that the platform has taken the post and will show it unless it rejects it, so that it
+    is not called failed for anything else. `OUT: {external_id, permalink}` says that it stands: whatever befalls the
+    steps that follow (a first comment), it ends as published, with a note of what is missing.
     """
 
     phase: str
@@ -199,7 +230,8 @@ class Progress:
 
 @dataclass(frozen=True)
 class Published:
-    """The post is out."""
+    """The post is out; `note` tells a person what is missing about it (its first comment, or its address)."""
 
     external_id: str
     permalink: str
+    note: str = ""

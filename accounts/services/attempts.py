@@ -16,7 +16,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -133,8 +133,13 @@ def note_attached(attempt: ConnectionAttempt, *, account_id: str, connections: S
 
 def purge_attempts() -> int:
     """Delete the attempts that ran out, and those of deleted workspaces, with all that they opened; returns how many."""
+    return attempts_over().delete()[0]
+
+
+def attempts_over() -> QuerySet[ConnectionAttempt]:
+    """Those that ran out, and those of deleted workspaces."""
     over = Q(expires_at__lte=timezone.now()) | Q(workspace__status=WorkspaceStatus.DELETED)
-    return ConnectionAttempt.objects.filter(over).delete()[0]
+    return ConnectionAttempt.objects.filter(over)
 
 
 def _packed(connection: Connection) -> dict[str, Any]:

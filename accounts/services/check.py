@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -47,6 +48,7 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
         _still_connected(account).update(
             handle=identity.handle[:255],
             display_name=identity.display_name[:255] or account.display_name,
+            limits=dict(identity.limits) or account.limits,
             status=ConnectedAccount.Status.ACTIVE,
         )
     _still_connected(account).update(last_checked_at=timezone.now())
@@ -58,9 +60,10 @@ def _unopened(account: ConnectedAccount, error: SealedValueError) -> ConnectedAc
     """Note that a person has to reconnect, unless somebody did so since the account was read."""
     logger.error("%s has to be connected again: %s", account.id, error)
     now = timezone.now()
-    _still_connected(account).filter(updated_at=account.updated_at).update(
-        status=ConnectedAccount.Status.NEEDS_REAUTH, last_checked_at=now, updated_at=now
-    )
+    changes: dict[str, Any] = {"last_checked_at": now}
+    if account.status != ConnectedAccount.Status.NEEDS_REAUTH:  # `updated_at` stays: it tells since when
+        changes |= {"status": ConnectedAccount.Status.NEEDS_REAUTH, "updated_at": now}
+    _still_connected(account).filter(updated_at=account.updated_at).update(**changes)
     return ConnectedAccount.objects.get(pk=account.pk)  # to refresh a row is to open its secrets
 
 

@@ -112,6 +112,7 @@ def keep_account(workspace_id: str, platform_name: str, method: str, connection:
     account.method = method
     account.handle, account.display_name = identity.handle[:255], identity.display_name[:255]
     account.avatar_url, account.profile_url = identity.avatar_url[:2048], identity.profile_url[:2048]
+    account.limits = dict(identity.limits) or account.limits
     account.status = ConnectedAccount.Status.ACTIVE
     account.scopes = list(connection.scopes)
     account.credentials, account.tokens = dict(connection.grant.credentials), dict(connection.grant.tokens)

@@ -9,6 +9,7 @@ stored though the database be away for a while.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -104,7 +105,7 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
         refresh_failures=0,
         updated_at=timezone.now(),
     )
-    return Grant(stale.credentials, tokens, stale.external_id, renewed.expires_at)
+    return replace(stale, tokens=tokens, expires_at=renewed.expires_at)
 
 
 def _surely_update(rows: QuerySet[ConnectedAccount], **values: Any) -> None:

@@ -29,7 +29,7 @@ class MonthCounterQuerySet(models.QuerySet["MonthCounter"]):
 class MonthCounter(models.Model):
     """What a workspace or an agent (`holder_id`) has held and spent in a UTC month (`month`: its first day).
 
-    `url_posts` counts the targets with URLs, held and published alike.
+    `url_posts` counts the posts with URLs, held and published alike.
     """
 
     holder_id = models.CharField(max_length=ids.LENGTH)
@@ -42,6 +42,7 @@ class MonthCounter(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["holder_id", "month"], name="month_counter_once")]
+        indexes = [models.Index(fields=["month"], name="month_counter_by_month")]
 
     def __str__(self) -> str:
         return f"{self.holder_id} {self.month:%Y-%m}"
@@ -82,6 +83,10 @@ class UsageTotal(models.Model):
         return f"{self.workspace_id} {self.month:%Y-%m} {self.agent_id} {self.platform}"
 
 
+# The entries that say what was spent. Written as IN, SQLite would not see that the index below is about them.
+SPENT = Q(kind="settle") | Q(kind="adjust")
+
+
 class LedgerEntry(models.Model):
     """One movement of money; entries are added, never changed.
 
@@ -110,6 +115,14 @@ class LedgerEntry(models.Model):
 
     class Meta:
         verbose_name_plural = "ledger entries"
+        indexes = [
+            # What was spent, by day; what is held and released, most of the rows, stays outside.
+            models.Index(
+                fields=["workspace_id", "month", "day", "kind", "cents"],
+                condition=SPENT,
+                name="ledger_spent",
+            )
+        ]
         constraints = [
             models.UniqueConstraint(fields=["target_id", "round", "kind"], name="ledger_entry_once"),
             models.CheckConstraint(

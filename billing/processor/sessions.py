@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.urls import reverse
 
 from billing.plans import METERED_PLAN
 from billing.processor.client import processor_client
@@ -41,17 +42,17 @@ def create_checkout_session(workspace_id: str, customer_id: str, plan: str) -> S
                 "line_items": _line_items(plan),
                 "metadata": marks,
                 "subscription_data": {"metadata": marks},
-                "success_url": f"{_page()}?checkout=done",
-                "cancel_url": f"{_page()}?checkout=cancelled",
+                "success_url": f"{_page(workspace_id)}?checkout=done",
+                "cancel_url": f"{_page(workspace_id)}?checkout=cancelled",
             }
         )
     return Session(made.id, made.url)
 
 
-def create_portal_session(customer_id: str) -> Session:
+def create_portal_session(workspace_id: str, customer_id: str) -> Session:
     """A page where the customer keeps payment methods, invoices and subscription."""
     with processor_client() as client:
-        made = client.v1.billing_portal.sessions.create({"customer": customer_id, "return_url": _page()})
+        made = client.v1.billing_portal.sessions.create({"customer": customer_id, "return_url": _page(workspace_id)})
     return Session(made.id, made.url)
 
 
@@ -62,5 +63,6 @@ def _line_items(plan: str) -> list[Any]:
     return items if plan == METERED_PLAN else [{"price": settings.STRIPE_PRICES[plan], "quantity": 1}, *items]
 
 
-def _page() -> str:
-    return f"{settings.BASE_URL}/dashboard/billing"
+def _page(workspace_id: str) -> str:
+    """Where the processor sends the browser back to."""
+    return settings.BASE_URL + reverse("usage", kwargs={"workspace_id": workspace_id})

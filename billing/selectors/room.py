@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
+from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Subquery
 
 from agents.models import Agent
 from billing.caps import Caps, Demand, MonthCaps, SpendCap, day_of, month_of
@@ -95,6 +96,22 @@ def spend_cap(*, workspace_id: str, at: datetime) -> SpendCap:
 def agent_spend_cap(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCap:
     """How the agent's own UTC month of `at` stands; agents have no free credit of their own."""
     return _standing(caps_of(workspace_id=workspace_id, agent_id=agent_id), month_of(at))
+
+
+class AgentCounts(NamedTuple):
+    """What counts for an agent's caps besides money: the targets of a day, and the URL posts of a month."""
+
+    targets_of_day: int
+    url_posts_of_month: int
+
+
+def agent_counts(*, agent_id: str, at: datetime) -> AgentCounts:
+    """What the agent has used up of its UTC day and month of `at`, waiting posts included."""
+    days = DayCounter.objects.filter(agent_id=agent_id, day=day_of(at)).values("targets")
+    months = _counters([agent_id], month_of(at)).values("url_posts")
+    agent = Agent.objects.filter(pk=agent_id)
+    [(targets, url_posts)] = agent.values_list(Subquery(days), Subquery(months))
+    return AgentCounts(targets or 0, url_posts or 0)
 
 
 def caps_of(*, workspace_id: str, agent_id: str | None) -> Caps:

@@ -27,7 +27,7 @@ def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
     The first fault ends the round, since it will most likely meet the others too; the next one begins with another.
     """
     ended = 0
-    for workspace in _not_closed()[:limit]:
+    for workspace in not_closed()[:limit]:
         if _has_usage_on_its_way(workspace):
             continue
         Subscription.objects.get_or_create(workspace_id=workspace.pk)
@@ -42,8 +42,11 @@ def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
     return ended
 
 
-def _not_closed() -> QuerySet[Workspace]:
-    """Who was tried longest ago comes first. Without a key, those of which something is known to run."""
+def not_closed() -> QuerySet[Workspace]:
+    """The deleted workspaces of which something may still run at the processor; who was tried longest ago comes first.
+
+    Without a key, those of which something is known to run.
+    """
     seen_to = Subscription.objects.filter(pk=OuterRef("pk"))
     tried_at = Subquery(seen_to.values("end_tried_at")[:1])
     waiting = customer_workspaces(deleted=True).exclude(

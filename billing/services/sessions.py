@@ -28,7 +28,7 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
         known = bool(workspace.processor_customer_id)
         customer_id = _customer_of(workspace)
         if known and any(state.is_running for state in processor.subscriptions_of(customer_id)):
-            session = processor.create_portal_session(customer_id)
+            session = processor.create_portal_session(workspace_id, customer_id)
         else:
             session = processor.create_checkout_session(workspace_id, customer_id, plan)
     _record(caller, "billing.create_checkout_session", workspace_id, dry_run, plan=plan)
@@ -38,7 +38,9 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
 def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Session:
     """A page where the workspace's payment methods, invoices and subscription are kept. Errors as for checkout."""
     workspace = _billed(caller, workspace_id)
-    session = Session(None, None) if dry_run else processor.create_portal_session(_customer_of(workspace))
+    session = Session(None, None)
+    if not dry_run:
+        session = processor.create_portal_session(workspace_id, _customer_of(workspace))
     _record(caller, "billing.create_portal_session", workspace_id, dry_run)
     return session
 

@@ -1,19 +1,58 @@
-"""What the operators' console has in common: rows are read, changes go through services."""
+"""What the operators' console has in common: rows are read, changes go through services, and nothing is counted."""
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
 from django.contrib import admin
-from django.db.models import Model
-from django.http import HttpRequest
+from django.contrib.admin.views.main import PAGE_VAR, ChangeList
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
 
+from config.api.admin_actions import OperatingAdmin
+from config.api.admin_search import DIGEST, SearchedAdmin, kind_of
 from config.api.models import IdempotencyRecord
+from config.db.encryption import EncryptedJSONField
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
-    """A table to look at; large ones are listed without COUNT(*)."""
+class UncountedList(ChangeList):
+    """A page of rows, and whether more follow; how many there are in all is never asked (COUNT(*) reads a whole table)."""
 
-    show_full_result_count = False
+    newer_page = older_page = ""
+
+    def get_results(self, request: HttpRequest) -> None:
+        page = max(self.page_num, 1)
+        first = (page - 1) * self.list_per_page
+        rows = list(self.queryset[first : first + self.list_per_page + 1])
+        self.result_list = rows[: self.list_per_page]
+        self.result_count = self.full_result_count = len(self.result_list)
+        self.show_full_result_count = self.can_show_all = self.multi_page = False
+        self.show_admin_actions = bool(rows)
+        self.paginator = self.model_admin.get_paginator(request, self.result_list, self.list_per_page)
+        if page > 1:
+            self.newer_page = self.get_query_string({PAGE_VAR: page - 1})
+        if len(rows) > self.list_per_page:
+            self.older_page = self.get_query_string({PAGE_VAR: page + 1})
+
+
+class ReadOnlyAdmin(SearchedAdmin, OperatingAdmin):
+    """A table to look at, the newest rows first: no column that could mean to sort it all, no number of rows.
+
+    A row's page shows all of its columns but sealed ones and `secrets`, the actions, and where else the row is spoken of.
+    """
+
+    secrets: ClassVar[tuple[str, ...]] = ()
+    extra_fields: ClassVar[tuple[str, ...]] = ()  # methods that a row's page shows below the columns
+
     list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # each is a COUNT(*)
+    sortable_by = ()
+    change_list_template = "admin/uncounted_list.html"
+    change_form_template = "admin/row.html"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -24,9 +63,73 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return UncountedList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Secrets are not even read."""
+        return super().get_queryset(request).defer(*self._hidden())
+
+    def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        hidden = self._hidden()
+        shown = [field.name for field in self.opts.concrete_fields if field.name not in hidden]
+        return sorted(shown, key=lambda name: name != self.opts.pk.name) + list(self.extra_fields)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        return self.get_fields(request, obj)
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Nobody feels their way to a secret by the filters of an address."""
+        return lookup.partition("__")[0] not in self._hidden() and super().lookup_allowed(lookup, value, request)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        row = kwargs.get("obj")
+        context["elsewhere"] = self._elsewhere(row) if row else []
+        context["row_actions"] = self.get_action_choices(request, default_choices=[])
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def _hidden(self) -> set[str]:
+        sealed = {field.name for field in self.opts.concrete_fields if isinstance(field, EncryptedJSONField)}
+        return sealed | set(self.secrets)
+
+    def _elsewhere(self, row: Any) -> list[tuple[str, str]]:
+        """The tables whose search finds rows by this one's id or trace: their names and addresses."""
+        words = [str(row.pk), getattr(row, "trace_id", "")]
+        found = []
+        for model, other in self.admin_site._registry.items():
+            word = next(
+                (each for each in words if isinstance(other, SearchedAdmin) and kind_of(each) in other.found_by), ""
+            )
+            if word and model is not self.model:
+                path = reverse(f"admin:{other.opts.app_label}_{other.opts.model_name}_changelist")
+                found.append((str(other.opts.verbose_name_plural), f"{path}?{urlencode({'q': word})}"))
+        return found
+
+
+class WaitingFilter(admin.SimpleListFilter):
+    """Rows that wait for a worker (config/db/due.py), by the index that the workers themselves go by."""
+
+    title = "waiting"
+    parameter_name = "waiting"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "for a worker, now or later"), ("due", "and due"), ("held", "and held by a worker")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        now = timezone.now()
+        asked = {
+            "yes": Q(due_at__isnull=False),
+            "due": Q(due_at__lte=now),
+            "held": Q(due_at__isnull=False, lease_until__gt=now),
+        }
+        return queryset.filter(asked.get(self.value() or "", Q()))
+
 
 @admin.register(IdempotencyRecord)
 class IdempotencyRecordAdmin(ReadOnlyAdmin):
     list_display = ("id", "operation", "status", "resource_id", "created_at", "expires_at")
-    search_fields = ("=id", "=resource_id")
-    exclude = ("body",)
+    ordering = ("-expires_at",)
+    finds = {DIGEST: "pk"}
+    secrets = ("body", "fingerprint")

@@ -15,6 +15,9 @@ from django.utils.module_loading import import_string
 from config.api import errors
 from config.api.scopes import ALL_SCOPES, READ_SCOPES, AnyOf
 
+OPERATOR = "operator"
+OPERATORS_RATE = 600  # requests a minute: an incident is no time to wait
+
 
 class Mode(TextChoices):
     """An agent's ceiling, from the narrowest to the widest."""
@@ -71,6 +74,10 @@ class Caller:
         return self.kind == "user"
 
     @property
+    def is_operator(self) -> bool:
+        return self.kind == "system" and self.via == OPERATOR
+
+    @property
     def agent_id(self) -> str | None:
         return self.actor_id if self.kind == "agent" else None
 
@@ -94,6 +101,22 @@ class Caller:
 def system_caller(workspace_id: str | None = None, *, retention_tier: str = "free") -> Caller:
     """The service itself, for what workers and commands do."""
     return Caller("system", "system", workspace_id, ALL_SCOPES, retention_tier=retention_tier)
+
+
+def operator_caller(ip: str | None = None) -> Caller:
+    """Who holds ADMIN_TOKEN: without scopes and in no workspace, so that only what asks for an operator lets them in.
+
+    What they do is kept in the audit log as long as anything is.
+    """
+    return Caller(
+        "system", OPERATOR, via=OPERATOR, ip=ip, rate_limit_per_minute=OPERATORS_RATE, retention_tier="enterprise"
+    )
+
+
+def require_operator(caller: Caller) -> None:
+    """Raise Forbidden for everybody else."""
+    if not caller.is_operator:
+        raise errors.Forbidden("Only an operator of the service may do this.")
 
 
 def nobody() -> Caller:

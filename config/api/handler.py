@@ -17,6 +17,7 @@ from django.views.defaults import permission_denied as django_permission_denied
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from config import metrics
 from config.api import errors
 
 logger = logging.getLogger(__name__)
@@ -64,6 +65,7 @@ def code_of(error: Exception) -> str:
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's EXCEPTION_HANDLER."""
     told = as_api_error(error)
+    metrics.REFUSALS.labels(told.code).inc()
     return Response(told.envelope(), status=told.status, headers=told.headers)
 
 

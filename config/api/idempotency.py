@@ -106,16 +106,6 @@ def differs(kept: IdempotencyRecord, slip: Ticket) -> bool:
     return kept.fingerprint != slip.fingerprint
 
 
-def purge_expired(*, batch: int = 1000) -> int:
-    """Delete the records whose window has passed, in batches; returns how many."""
-    total = 0
-    while ids := list(
-        IdempotencyRecord.objects.filter(expires_at__lte=timezone.now()).values_list("pk", flat=True)[:batch]
-    ):
-        total += IdempotencyRecord.objects.filter(pk__in=ids).delete()[0]
-    return total
-
-
 def _claim(slip: Ticket, *, lease_until: datetime | None) -> IdempotencyRecord | None:
     """None when the key is ours now, else the record that stands. Waits while another transaction holds the key."""
     now = timezone.now()

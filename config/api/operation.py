@@ -47,10 +47,11 @@ class WriteQuery(QuerySerializer):
 class Operation:
     """What the decorator was given.
 
-    `public`: no bearer token is asked for, and the service is called as nobody. `raw_body`: any JSON object, which the
-    service reads itself out of the request's bytes. `headers`: those that it reads, told in the document. `media_types`:
-    what it answers besides JSON, by a `response` of its own. `upload`: it takes a file, in a form or in JSON (`body`).
-    `lease`: how long work under a lease may take before a repeat of the call takes it for dead.
+    `public`: no bearer token is asked for, and the service is called as nobody. `operator`: the operator's token alone opens
+    it. `raw_body`: any JSON object, which the service reads itself out of the request's bytes. `headers`: those that it
+    reads, told in the document. `media_types`: what it answers besides JSON, by a `response` of its own. `upload`: it takes
+    a file, in a form or in JSON (`body`). `lease`: how long work under a lease may take before a repeat of the call takes
+    it for dead.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Operation:
     writes: bool = True
     claim_token: bool = False
     public: bool = False
+    operator: bool = False
     raw_body: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
     media_types: tuple[str, ...] = ()

@@ -25,13 +25,24 @@ class Page(Generic[Row]):
 
 def paginate(queryset: QuerySet[Row], *, limit: int, cursor: str | None = None) -> Page[Row]:
     """The rows after the cursor; ids sort by time, so newest first is highest id first."""
-    if cursor is not None:
-        pk = _decoded(cursor)
-        _refuse_unless(is_id(pk, _prefix(queryset)))
-        queryset = queryset.filter(pk__lt=pk)
-    rows = list(queryset.order_by("-pk")[: limit + 1])
+    rows = list(_after(queryset, cursor).order_by("-pk")[: limit + 1])
     more = len(rows) > limit
     return Page(rows[:limit], _encoded(rows[limit - 1].pk) if more else None)
+
+
+def paginate_within(
+    queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, cursor: str | None = None
+) -> Page[Row]:
+    """As `paginate`, those that are wanted of the next `span` rows; the next page may go on where this look ended.
+
+    What few rows fit is found in bounded looks, so a page may be empty and not the last one.
+    """
+    behind = _after(queryset, cursor)
+    last = behind.order_by("-pk").values_list("pk", flat=True)[span - 1 : span].first()
+    page = paginate(behind.filter(wanted) if last is None else behind.filter(wanted, pk__gte=last), limit=limit)
+    if page.next_cursor or last is None:
+        return page
+    return Page(page.rows, _encoded(last))
 
 
 def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor: str | None = None) -> Page[Row]:
@@ -49,6 +60,15 @@ def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor:
 def page_body(plural: str, page: Page[Any]) -> dict[str, Any]:
     """The page in the form that its serializer takes."""
     return {plural: page.rows, "next_cursor": page.next_cursor}
+
+
+def _after(queryset: QuerySet[Row], cursor: str | None) -> QuerySet[Row]:
+    """The rows behind the cursor, highest id first. Raises ValidationFailed."""
+    if cursor is None:
+        return queryset
+    pk = _decoded(cursor)
+    _refuse_unless(is_id(pk, _prefix(queryset)))
+    return queryset.filter(pk__lt=pk)
 
 
 def _time(text: str) -> datetime | None:

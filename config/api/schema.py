@@ -142,6 +142,8 @@ class OperationSchema(AutoSchema):
         super().get_auth()  # puts the scheme itself into the document
         if self.declared.public:
             return []
+        if self.declared.operator:
+            return [{"adminToken": []}]
         scope = self.declared.scope
         if isinstance(scope, AnyOf):
             return [{"bearerAuth": [one]} for one in scope]

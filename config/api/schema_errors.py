@@ -11,6 +11,7 @@ from config.api.operation import Operation
 GENERAL = ("MALFORMED_REQUEST", "NOT_ACCEPTABLE", "PAYLOAD_TOO_LARGE", "VALIDATION_FAILED")
 ALWAYS = ("INTERNAL_ERROR", "SERVICE_UNAVAILABLE")
 BEARER = ("UNAUTHENTICATED", "API_KEY_EXPIRED", "API_KEY_REVOKED", "RATE_LIMITED")
+OPERATORS = ("UNAUTHENTICATED", "RATE_LIMITED", "NOT_FOUND")  # the last: the service has no operator's token
 WRITES = ("UNSUPPORTED_MEDIA_TYPE", "WORKSPACE_PAUSED")
 
 STATUSES = {
@@ -59,6 +60,9 @@ _DETAILS = {
 
 def codes_of(declared: Operation, method: str, path: str) -> list[str]:
     """The codes that the operation can give, in the order in which their checks come."""
+    if declared.operator:
+        sent = ("UNSUPPORTED_MEDIA_TYPE",) if declared.writes_by(method) else ()
+        return list(dict.fromkeys([*GENERAL, *OPERATORS, *sent, *declared.errors, *ALWAYS]))
     codes = [*GENERAL, *(() if declared.public else BEARER)]
     writes = declared.writes_by(method)
     if declared.scope:

@@ -18,6 +18,7 @@ from config.api.caller import Caller
 from config.api.errors import RateLimited, Unauthenticated
 from config.api.handler import read_only
 from config.api.operation import Operation
+from config.api.trace import note_actor
 
 
 class OperationViewSet(ViewSet):
@@ -45,6 +46,7 @@ class OperationViewSet(ViewSet):
         caller = cast(Caller | None, request.user)
         if caller is None:
             raise Unauthenticated()
+        note_actor(caller)
         if caller.kind == "claim" and not (self.declared and self.declared.claim_token):
             raise Unauthenticated("A claim token is good for POST /agents/claim only.")
         verdict = rate_limit.take(caller.key_id or caller.actor_id, caller.rate_limit_per_minute)

@@ -26,14 +26,15 @@ def due(queryset: QuerySet[Row], *, now: datetime | None = None) -> QuerySet[Row
     return queryset.filter(free, due_at__lte=now).order_by("due_at", "pk")
 
 
-def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta) -> list[Row]:
+def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, looked: bool = False) -> list[Row]:
     """Claim up to `limit` due rows for `lease`; no row is ever claimed by two workers at once.
 
     PostgreSQL skips the rows that another worker is claiming; on SQLite the IMMEDIATE transaction lets one in at a time.
-    The look before the transaction keeps an idle poll from taking SQLite's one write lock.
+    The look before the transaction keeps an idle poll from taking SQLite's one write lock; who has `looked` already spares
+    it.
     """
     now = timezone.now()
-    if limit <= 0 or not due(queryset, now=now).exists():
+    if limit <= 0 or not (looked or due(queryset, now=now).exists()):
         return []
     with transaction.atomic():
         rows = list(due(queryset, now=now).select_for_update(skip_locked=True, of=("self",))[:limit])

@@ -1,28 +1,16 @@
-"""Fields whose value is encrypted at rest and bound to its row.
-
-Fernet has no associated data, so the sealed text carries the table, column and key of its row; a ciphertext copied into
-another row does not open. `ENCRYPTION_KEYS` lists the keys: the first seals, all open, which is how keys are rotated.
-"""
+"""Fields whose value is encrypted at rest (config/sealing.py) and bound to its row by table, column and key."""
 
 from __future__ import annotations
 
-import json
-from functools import lru_cache
 from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.db import models
 
+from config.sealing import Sealed, SealedValueError, fernet, open_sealed, seal
 
-class SealedValueError(Exception):
-    """A stored value does not open: its key is gone, or it was moved from another row."""
-
-
-class Sealed(str):
-    """Ciphertext as it stands in the database."""
-
-    __slots__ = ()
+__all__ = ["EncryptedJSONField", "Sealed", "SealedValueError"]
 
 
 class EncryptedJSONField(models.TextField):
@@ -39,17 +27,18 @@ class EncryptedJSONField(models.TextField):
         setattr(cls, name, _OpensWhenRead(self))
 
     def seal(self, pk: str, value: Any) -> Sealed:
-        text = json.dumps({"row": self._row(pk), "value": value}, separators=(",", ":"))
-        return Sealed(_fernet(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
+        return seal(self._row(pk), value)
 
     def open(self, pk: str, sealed: str) -> Any:
+        return open_sealed(self._row(pk), sealed)
+
+    def renewed(self, pk: str, sealed: str) -> Sealed | None:
+        """The value sealed with the first key; None when that key opens it already. Raises SealedValueError."""
         try:
-            content = json.loads(_fernet(tuple(settings.ENCRYPTION_KEYS)).decrypt(sealed.encode()))
-        except InvalidToken as error:
-            raise SealedValueError(f"No key opens {self._row(pk)}.") from error
-        if content["row"] != self._row(pk):
-            raise SealedValueError(f"The value of {self._row(pk)} belongs to another row.")
-        return content["value"]
+            fernet((settings.ENCRYPTION_KEYS[0],)).decrypt(sealed.encode())
+        except InvalidToken:
+            return self.seal(pk, self.open(pk, sealed))
+        return None
 
     def from_db_value(self, value: str | None, expression: Any, connection: Any) -> Sealed | None:
         return None if value is None else Sealed(value)
@@ -86,8 +75,3 @@ class _OpensWhenRead:
 
     def __set__(self, instance: models.Model, value: Any) -> None:
         instance.__dict__[self.field.attname] = value
-
-
-@lru_cache(maxsize=8)
-def _fernet(keys: tuple[str, ...]) -> MultiFernet:
-    return MultiFernet([Fernet(key) for key in keys])

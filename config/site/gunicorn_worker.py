@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 import struct
 from contextlib import suppress
@@ -36,6 +37,17 @@ class EnvelopeWorker(ThreadWorker):
         with suppress(Exception):  # the application is not loaded yet: nobody waits
             import_string(STOP_WAITING)()  # by name: gunicorn loads this class before the application
         super().handle_exit(sig, frame)
+
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """A worker that stops takes up what waits at its door and closes it, so that a load balancer is refused at once
+        and asks another machine. gunicorn leaves it open until the last request is answered, and then breaks off what
+        has come meanwhile."""
+        super().set_accept_enabled(enabled)
+        if not enabled and not self.alive:
+            for listener in self.sockets:
+                while select.select([listener], [], [], 0)[0]:
+                    self.accept(listener)
+                listener.close()
 
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:
         """Log `exc` and answer 400 MALFORMED_REQUEST when the client is at fault, else 500 INTERNAL_ERROR."""

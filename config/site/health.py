@@ -1,8 +1,12 @@
-"""/healthz: the process answers. /readyz: the database, the workers and their sweeps do their work. Both tell no secret."""
+"""/healthz: the process answers. /readyz: the database, the workers and their sweeps do their work. Both tell no secret.
+
+Red is what keeps posts or their events back. Billing's queues and alarms are told in /ops/status and /metrics instead: a
+service that an operator has to look at still publishes, and must not be taken out of its load balancer for that.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db import DatabaseError
@@ -10,12 +14,9 @@ from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
 from config.api.handler import read_only
-from config.db.due import due
-from config.site.models import Heartbeat
-from posts.models import PostTarget
-from webhooks.models import Delivery
+from config.site import facts
 
-FRESH = timedelta(seconds=30)
+KEEPS_POSTS_BACK = ("publish", "deliver")
 OVERDUE = timedelta(minutes=5)
 
 
@@ -29,14 +30,13 @@ def readyz(request: HttpRequest) -> JsonResponse:
     """200 when everything works, else 503 and what does not; ages in seconds."""
     now = timezone.now()
     try:
-        beats = dict(Heartbeat.objects.values_list("duty", "beat_at"))
-        oldest = {"publish": _oldest(PostTarget, now), "deliver": _oldest(Delivery, now)}
+        beats = facts.heartbeats()
+        oldest = {duty: facts.oldest_due_seconds(duty, now) for duty in KEEPS_POSTS_BACK}
     except DatabaseError:
         return _told({"status": "unavailable", "checks": {"database": "unreachable"}}, False)
     checks = {"database": "ok"}
     for duty, age in oldest.items():
-        beat = beats.get(duty)
-        alive = beat is not None and now - beat < FRESH
+        alive = facts.is_fresh(beats.get(duty), now)
         checks[duty] = "overdue" if age > OVERDUE.total_seconds() else "ok" if alive else "no worker"
     ready = all(state == "ok" for state in checks.values())
     body = {"status": "ok" if ready else "unavailable", "checks": checks, "oldest_due_seconds": oldest}
@@ -48,8 +48,3 @@ def _told(body: dict[str, Any], ready: bool) -> JsonResponse:
     response = JsonResponse(body, status=200 if ready else 503)
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response
-
-
-def _oldest(model: type[PostTarget] | type[Delivery], now: datetime) -> float:
-    first = due(model._default_manager.all(), now=now).values_list("due_at", flat=True).first()
-    return round((now - first).total_seconds(), 3) if first else 0.0

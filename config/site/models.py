@@ -1,8 +1,12 @@
-"""Signs of life of the workers."""
+"""Signs of life of the workers; the tables of notices stand in their own room."""
 
 from __future__ import annotations
 
 from django.db import models
+
+from config.site.notices.models import Digest, NewsCursor, Notice, NoticeChoice
+
+__all__ = ["Digest", "Heartbeat", "NewsCursor", "Notice", "NoticeChoice"]
 
 
 class Heartbeat(models.Model):

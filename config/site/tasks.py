@@ -1,13 +1,33 @@
-"""The task by which the bell reaches a worker."""
+"""What reaches a worker through the broker: the bell, and what the beat has done for all apps together."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
 from config.db import bell
+from config.site import facts, retention
+from config.site.notices import telling
 
 
 @shared_task(name=bell.RING_TASK)
 def ring(duty: str) -> None:
     """Wake this worker's duty: a row may be due."""
     bell.ring_now(duty)
+
+
+@shared_task
+def beat_heartbeat() -> None:
+    """The beat keeps the time, the broker carries its word, and a worker hears it."""
+    facts.note_heartbeat(facts.BEAT)
+
+
+@shared_task
+def run_retention() -> bool:
+    """Let go what is over; whether all of it went."""
+    return retention.run_retention().complete
+
+
+@shared_task
+def tell_notices() -> int:
+    """Tell people by e-mail what has come up."""
+    return telling.tell_notices()

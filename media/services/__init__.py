@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from media.services.delete import delete_media
+from media.services.describe import describe_media
 from media.services.purge import delete_media_of_purged_workspaces, purge_deleted_files
 from media.services.reconcile import Orphans, find_orphans, remove_files_without_row
 from media.services.upload import upload_media
@@ -12,6 +13,7 @@ __all__ = [
     "Orphans",
     "delete_media",
     "delete_media_of_purged_workspaces",
+    "describe_media",
     "find_orphans",
     "let_go",
     "purge_deleted_files",

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from config.api.caller import WorkspaceStatus
 from media import selectors
 from media.models import MediaAsset
 from media.services.delete import remove_unused_files
+from workspaces.retention import workspaces_to_purge
 
 
 def purge_deleted_files(*, limit: int = 200) -> int:
@@ -25,11 +22,7 @@ def purge_deleted_files(*, limit: int = 200) -> int:
 def delete_media_of_purged_workspaces(*, limit: int = 200) -> int:
     """Delete up to `limit` assets of workspaces whose time of grace after their deletion is over; returns how many."""
     now = timezone.now()
-    over = now - timedelta(days=settings.DELETED_WORKSPACE_DAYS)
-    gone = selectors.ready_assets().filter(
-        workspace__status=WorkspaceStatus.DELETED,
-        workspace__updated_at__lte=over,  # nothing changes a deleted workspace any more
-    )
+    gone = selectors.ready_assets().filter(workspace__in=workspaces_to_purge())
     ids = list(gone.values_list("pk", flat=True)[:limit])
     return (
         selectors.ready_assets()

@@ -44,8 +44,12 @@ def stopped_beforehand(target: PostTarget, adapter: Platform) -> bool:
         return True
     if _stopped_by_its_past(target, adapter, doubtful=doubtful):
         return True
-    # What may be out is brought to its end, whatever has changed since.
-    return not doubtful and (stopped_by_circumstances(target) or _waits_for_its_turn(target, adapter))
+    untried = not target.round_attempts
+    if doubtful:
+        # What may be out is brought to its end, whatever has changed since; but a retry's time counts, where to look is
+        # to send.
+        return adapter.capabilities.retry_safety == "idempotent" and untried and _missed_its_time(target)
+    return stopped_by_circumstances(target, untried=untried) or _waits_for_its_turn(target, adapter)
 
 
 def _stopped_by_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) -> bool:
@@ -63,8 +67,11 @@ def _stopped_by_its_past(target: PostTarget, adapter: Platform, *, doubtful: boo
     return False
 
 
-def stopped_by_circumstances(target: PostTarget) -> bool:
-    """Whether the workspace, the account or the time no longer lets it go out; written to its row then."""
+def stopped_by_circumstances(target: PostTarget, *, untried: bool) -> bool:
+    """Whether the workspace, the account or the time no longer lets it go out; written to its row then.
+
+    `untried`: nothing was sent since the release or the last retry. What was is brought to its end however late.
+    """
     if target.group.workspace.status == WorkspaceStatus.DELETED:
         outcomes.failed(target, "WORKSPACE_DELETED", "The workspace was deleted.", "Nothing: the post was stopped.")
         return True
@@ -72,13 +79,16 @@ def stopped_by_circumstances(target: PostTarget) -> bool:
         message = f"The account is {target.account.status}."
         outcomes.failed(target, "ACCOUNT_NEEDS_REAUTH", message, AccountDisconnected.suggested_action)
         return True
-    grace = timedelta(hours=settings.SCHEDULE_GRACE_HOURS)
-    scheduled_at = target.group.scheduled_at
-    if not target.round_attempts and scheduled_at and timezone.now() > scheduled_at + grace:
-        message = f"It could not go out within {settings.SCHEDULE_GRACE_HOURS} hours of its time."
-        outcomes.failed(target, "SCHEDULE_MISSED", message, "Retry the post if it should still go out.")
-        return True
-    return False
+    return untried and _missed_its_time(target)
+
+
+def _missed_its_time(target: PostTarget) -> bool:
+    scheduled_at, hours = target.group.scheduled_at, settings.SCHEDULE_GRACE_HOURS
+    if scheduled_at is None or timezone.now() <= scheduled_at + timedelta(hours=hours):
+        return False
+    message = f"It could not go out within {hours} hours of its time."
+    outcomes.failed(target, "SCHEDULE_MISSED", message, "Retry the post if it should still go out.")
+    return True
 
 
 def _waits_for_its_turn(target: PostTarget, adapter: Platform) -> bool:

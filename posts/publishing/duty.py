@@ -14,18 +14,24 @@ from django.db import DatabaseError, close_old_connections, connection, transact
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from config import metrics
 from config.db.due import claim_due, due, give_back
 from config.db.duty import PollingDuty
 from config.db.fair_shares import FairShares, Shares
 from posts.models import PostTarget
-from posts.publishing.engine import LEASE, publish_target
+from posts.publishing.engine import LEASE, claimable, publish_target
 
 logger = logging.getLogger(__name__)
 RENEW_SECONDS = LEASE.total_seconds() / 4
 # The bulkheads: a slow account holds few of the threads, the slow ones of a platform a quarter, so that a platform (or
 # somebody's own server) that hangs delays nothing else.
-SHARES = Shares(places=32, quick=24, slow=4, slow_together=24)
+# More is claimed than there are threads, so that none is idle while the next targets are claimed.
+THREADS = 32
+SHARES = Shares(places=48, quick=24, slow=4, slow_together=24)
 SLOW_OF_A_PLATFORM = 8
+WORTH_A_LOOK = (
+    16  # places that are free before the next targets are claimed ahead of the poll: a claim costs as one of them
+)
 
 
 class PublishDuty(PollingDuty):
@@ -35,7 +41,7 @@ class PublishDuty(PollingDuty):
 
     def __init__(self) -> None:
         super().__init__()
-        self._pool = ThreadPoolExecutor(SHARES.places, thread_name_prefix="publish")
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="publish")
         self._lock = threading.Lock()
         self._shares = FairShares(SHARES)
         self._in_hand: dict[Future[None], PostTarget] = {}
@@ -44,7 +50,7 @@ class PublishDuty(PollingDuty):
     def run_once(self) -> bool:
         self._renew_leases()
         for platform in due(PostTarget.objects.all()).order_by().values_list("platform", flat=True).distinct():
-            for target in self._claim(PostTarget.objects.filter(platform=platform), platform):
+            for target in self._claim(claimable().filter(platform=platform), platform):
                 self._submit(target)
         return False
 
@@ -70,9 +76,13 @@ class PublishDuty(PollingDuty):
             free, free_for_slow = self._shares.places, self._shares.places_for_slow
             here = [each for each in self._in_hand.values() if each.platform == platform]
             slow_here = sum(not self._shares.is_quick(each.account_id) for each in here)
-            mine = [each.pk for each in self._in_hand.values()]  # claims that ran out while the database was away
+            # Claims that may have run out while the database was away: theirs must not be taken from this worker itself.
+            old = timezone.now() + LEASE / 2
+            mine = [each.pk for each in self._in_hand.values() if each.lease_until is None or each.lease_until < old]
         rows = rows.exclude(pk__in=mine)
-        quick = claim_due(rows.filter(account_id__in=room), limit=min(free, sum(room.values())), lease=LEASE)
+        quick = claim_due(
+            rows.filter(account_id__in=room), limit=min(free, sum(room.values())), lease=LEASE, looked=True
+        )
         limit = min(free - len(quick), free_for_slow, SLOW_OF_A_PLATFORM - slow_here)
         return quick + claim_due(rows.exclude(account_id__in=left_out), limit=limit, lease=LEASE)
 
@@ -91,7 +101,9 @@ class PublishDuty(PollingDuty):
         with self._lock:
             target = self._in_hand.pop(future)
             self._shares.release(target.account_id, time.monotonic() - began)
-        self.wake()
+            free = self._shares.places
+        if free >= WORTH_A_LOOK or free == SHARES.places:
+            self.wake()
 
     def _renew_leases(self) -> None:
         """Short leases, renewed while the work goes on: what a killed worker held is taken over within seconds, and a
@@ -117,13 +129,16 @@ class PublishDuty(PollingDuty):
 
 def publish_due(*, limit: int = 100) -> int:
     """Claim what is due and publish it in this thread, one after another; returns how many. For commands and tests."""
-    claimed = claim_due(PostTarget.objects.all(), limit=limit, lease=LEASE)
+    claimed = claim_due(claimable(), limit=limit, lease=LEASE)
     for target in claimed:
         publish_target(target)
     return len(claimed)
 
 
 def _publish(target: PostTarget) -> None:
+    if target.due_at is not None:
+        late = (timezone.now() - target.due_at).total_seconds()
+        metrics.LATENESS.labels("sandbox" if target.sandbox else target.platform).observe(late)
     close_old_connections()
     try:
         publish_target(target)

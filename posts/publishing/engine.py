@@ -18,25 +18,26 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, InterfaceError, OperationalError, connection
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.platforms import errors
 from accounts.platforms.base import START, Platform
 from accounts.platforms.registry import publisher
-from accounts.platforms.types import Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import OUT, Content, Grant, MediaFile, Progress, Published
 from accounts.services import BeingRenewed, hold_back, mark_needs_reauth, refresh_grant
-from config.api.trace import start_trace
-from config.db.due import held
+from config.api.caller import system_caller
+from config.api.trace import note_actor, start_trace
 from config.db.encryption import SealedValueError
 from posts.media import MediaGone, files_of
-from posts.models import PostGroup, PostTarget
+from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.beforehand import may_be_out, stopped_beforehand, stopped_by_circumstances, worker_losses
-from posts.publishing.outcomes import ClaimLost
-from posts.states import GroupStatus, TargetStatus, before
+from posts.publishing.outcomes import LEASE, ClaimLost
+from posts.publishing.segments import segments_out
+from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
-LEASE = timedelta(seconds=20)  # the duty renews it while the target is in hand (posts/publishing/duty.py)
 UNFORESEEN_PAUSE = timedelta(minutes=5)
 DATABASE_AWAY_SECONDS = 30.0  # how long an outcome waits in memory for a database that is away
 DATABASE_LOOK_SECONDS = 0.5
@@ -67,12 +68,16 @@ class NotThere:
     settled_at: datetime
 
 
-def publish_target(claimed: PostTarget) -> None:
+def claimable() -> QuerySet[PostTarget]:
+    """Targets with what publishing them asks for, so that the claim reads it all at once."""
+    return PostTarget.objects.select_related("group__workspace", "account")
+
+
+def publish_target(target: PostTarget) -> None:
     """Take a claimed target as far as it goes now. Nothing is raised but the database's own faults: every end is written
     to its row."""
-    target = PostTarget.objects.select_related("group__workspace", "account").get(pk=claimed.pk)
-    target.fence, target.lease_until = claimed.fence, claimed.lease_until
     start_trace(target.group.trace_id)
+    note_actor(system_caller(target.group.workspace_id))
     try:
         adapter = publisher(target.platform, sandbox=target.sandbox)
         if not stopped_beforehand(target, adapter):
@@ -170,7 +175,10 @@ def _record_result(attempt: Attempt, progress: Progress, result: Progress | Publ
             _surely(outcomes.look_again, target, result.settled_at)
             return None
         target.maybe_out = False
-        return None if stopped_by_circumstances(target) else progress  # it would be sent anew
+        # It would be sent anew: by a retry that began with this look, for the first time.
+        return None if stopped_by_circumstances(target, untried=target.round_attempts == 1) else progress
+    if len(result.state.get("sent", ())) > segments_out(target):
+        target.maybe_out = False  # that was of the segment which is out now
     if result.ready_at is not None:
         _surely(outcomes.advance, target, result)
         return None
@@ -197,41 +205,21 @@ def _begin_step(target: PostTarget, progress: Progress, *, first: bool) -> None:
         target.worker_losses = worker_losses(target)
     target.attempts, target.round_attempts = target.attempts + spent, target.round_attempts + spent
     target.phase, target.progress = progress.phase, dict(progress.state)
-    _surely(_commit_beginning, target)
-    target.status = TargetStatus.PUBLISHING
-    if first and target.group.status == GroupStatus.SCHEDULED:
-        PostGroup.objects.filter(pk=target.group_id, status=GroupStatus.SCHEDULED).update(
-            status=GroupStatus.PUBLISHING, updated_at=timezone.now()
-        )
-
-
-def _commit_beginning(target: PostTarget) -> None:
-    now = timezone.now()
-    if not held(PostTarget.objects.filter(status__in=before(TargetStatus.PUBLISHING)), target).update(
-        status=TargetStatus.PUBLISHING,
-        phase=target.phase,
-        progress=target.progress,
-        step_begun_at=now,
-        worker_losses=target.worker_losses,
-        maybe_out=target.maybe_out,
-        turn_at=None,
-        attempts=target.attempts,
-        round_attempts=target.round_attempts,
-        lease_until=now + LEASE,
-        updated_at=now,
-    ):
+    tried_at = target.step_begun_at
+    if not _surely(outcomes.beginnings.write, target):
         raise ClaimLost
+    target.step_begun_at = tried_at
 
 
 def _stopped_meanwhile(attempt: Attempt, progress: Progress) -> bool:
     """Before something is sent that took long to prepare, the workspace and the account are looked at once more."""
     target = attempt.target
     long = time.monotonic() - attempt.began > LEASE.total_seconds()
-    if not long or attempt.doubtful or progress.phase not in attempt.adapter.irreversible:
+    if not long or attempt.doubtful or progress.phase not in attempt.adapter.irreversible or OUT in progress.state:
         return False
     target.group.workspace.refresh_from_db(fields=["status"])
     target.account.refresh_from_db(fields=["status"])
-    return stopped_by_circumstances(target)
+    return stopped_by_circumstances(target, untried=False)
 
 
 def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:

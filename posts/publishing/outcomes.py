@@ -16,25 +16,67 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.platforms.errors import PlatformError
-from accounts.platforms.types import Progress, Published
+from accounts.platforms.types import OUT, TAKEN, Progress, Published
 from billing.services import release_many, settle_many
+from config import metrics
 from config.api.trace import current_trace_id
 from config.db.due import held
+from config.db.many_rows import Write, update_rows
 from posts import selectors
 from posts.events import outcome_events
 from posts.media import let_go_of_media
 from posts.models import PostGroup, PostTarget
+from posts.publishing.segments import segments_out, told, what_to_do
 from posts.publishing.together import WrittenTogether
-from posts.states import FINISHED, TargetStatus, before, roll_up
+from posts.states import FINISHED, GroupStatus, TargetStatus, before, roll_up
 from webhooks.services import NewEvent, emit_many
 
 logger = logging.getLogger(__name__)
+LEASE = timedelta(seconds=20)  # the duty renews it while the target is in hand (posts/publishing/duty.py)
 JITTER = 0.2
 _KNOWN: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # what a step's outcome takes back
 
 
 class ClaimLost(Exception):
     """The row was claimed by another worker meanwhile."""
+
+
+def _write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
+    """Write that the next step of each begins; of each, whether its claim still stood. The first makes its group
+    publishing."""
+    now = timezone.now()
+    began = update_rows([Write(target, _beginning(target, now), _MAY_BEGIN) for target in targets])
+    first = [
+        each for each, stood in zip(targets, began, strict=True) if stood and each.group.status == GroupStatus.SCHEDULED
+    ]
+    if first:
+        rows = PostGroup.objects.filter(pk__in={each.group_id for each in first}, status=GroupStatus.SCHEDULED)
+        with transaction.atomic():
+            locked = list(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
+            PostGroup.objects.filter(pk__in=locked).update(status=GroupStatus.PUBLISHING, updated_at=now)
+        for each in first:
+            each.group.status = GroupStatus.PUBLISHING
+    return began
+
+
+def _beginning(target: PostTarget, now: datetime) -> dict[str, Any]:
+    return {
+        "status": TargetStatus.PUBLISHING,
+        "phase": target.phase,
+        "progress": target.progress,
+        "step_begun_at": now,
+        "worker_losses": target.worker_losses,
+        "maybe_out": target.maybe_out,
+        "turn_at": None,
+        "attempts": target.attempts,
+        "round_attempts": target.round_attempts,
+        "lease_until": now + LEASE,
+        "updated_at": now,
+    }
+
+
+_MAY_BEGIN = before(TargetStatus.PUBLISHING)
+beginnings = WrittenTogether(_write_beginnings)
 
 
 def advance(target: PostTarget, progress: Progress) -> None:
@@ -87,14 +129,16 @@ def retry(target: PostTarget, code: str, error: PlatformError, *, may_be_out: bo
         return False
     pause = settings.PUBLISH_RETRY_SCHEDULE[target.round_attempts - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311
     asked = getattr(error, "retry_after", None) or 0
+    message = told(target, error.message, doubtful=may_be_out)
     _write(
         target,
         status=TargetStatus.RETRYING,
         due_at=timezone.now() + timedelta(seconds=max(pause, asked)),
         lease_until=None,
-        error=_error(code, error.message, error.suggested_action, auto_fixable=True),
+        error=_error(code, message, error.suggested_action, auto_fixable=True),
         **({"worker_losses": 0} if may_be_out else _KNOWN),
     )
+    _count(target, TargetStatus.RETRYING, target.error)
     return True
 
 
@@ -105,7 +149,7 @@ def published(target: PostTarget, result: Published) -> None:
         external_id=result.external_id,
         permalink=result.permalink,
         published_at=timezone.now(),
-        error=None,
+        error=_note(result),
         maybe_out=False,
     )
 
@@ -121,7 +165,7 @@ def published_late(target: PostTarget, result: Published) -> None:
             external_id=result.external_id,
             permalink=result.permalink,
             published_at=timezone.now(),
-            error=None,
+            error=_note(result),
             maybe_out=False,
             updated_at=timezone.now(),
         ):
@@ -130,16 +174,29 @@ def published_late(target: PostTarget, result: Published) -> None:
 
 
 def failed(target: PostTarget, code: str, message: str, suggested_action: str, *, proven: bool = False) -> None:
-    """It is not out and goes out no more. `proven`: that holds for the try of an earlier round as well."""
-    if target.maybe_out and not proven:
+    """It is not out and goes out no more. `proven`: that holds for the try of an earlier round as well.
+
+    A thread some of whose segments are out waits for a person instead, and so does what the platform has taken. What is
+    out stays published: only what was to follow it has failed.
+    """
+    if OUT in target.progress:
+        published(target, Published(**target.progress[OUT], note=message))
+    elif (target.maybe_out or TAKEN in target.progress) and not proven:
         unconfirmed(target, f"{message} An earlier try may be out.")
+    elif segments_out(target):
+        unconfirmed(target, message, doubtful=False)
     else:
         _finish(target, TargetStatus.FAILED, error=_error(code, message, suggested_action), maybe_out=False)
 
 
-def unconfirmed(target: PostTarget, message: str) -> None:
-    """Nobody can tell whether it is out: it keeps its money, and nothing but an explicit retry sends it again."""
-    _finish(target, TargetStatus.UNCONFIRMED, error=outcome_unknown(message))
+def unconfirmed(target: PostTarget, message: str, *, doubtful: bool = True) -> None:
+    """Nobody can tell whether it is out, or (not `doubtful`) a part of it is: it keeps its money, and nothing but an
+    explicit retry sends it again. What is out stays published, as in `failed`."""
+    if OUT in target.progress:
+        published(target, Published(**target.progress[OUT], note=message))
+    else:
+        error = _unknown(told(target, message, doubtful=doubtful), what_to_do(target))
+        _finish(target, TargetStatus.UNCONFIRMED, error=error)
 
 
 def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
@@ -147,6 +204,7 @@ def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
     whole = {"status": status, "due_at": None, "lease_until": None, "turn_at": None, **_KNOWN, **changes}
     if not _ends.write((target, whole)):
         raise ClaimLost
+    _count(target, status, changes["error"])
 
 
 def _write_ends(ends: Sequence[tuple[PostTarget, dict[str, Any]]]) -> list[bool]:
@@ -157,7 +215,10 @@ def _write_ends(ends: Sequence[tuple[PostTarget, dict[str, Any]]]) -> list[bool]
     with transaction.atomic():
         groups = PostGroup.objects.filter(pk__in={target.group_id for target, _ in ends})
         list(groups.order_by("pk").select_for_update().values_list("pk"))
-        written = [_written(target, changes) for target, changes in ends]
+        now = timezone.now()
+        written = update_rows(
+            [Write(target, {**changes, "updated_at": now}, before(changes["status"])) for target, changes in ends]
+        )
         close_targets([target for (target, _), stood in zip(ends, written, strict=True) if stood])
     return written
 
@@ -184,25 +245,36 @@ def close_targets(targets: Sequence[PostTarget]) -> list[PostGroup]:
             let_go_of_media(group)
         changed = [each for each in group.targets.all() if each.pk in ended]
         told += outcome_events(group, changed, ended=group.status != was)
-        PostGroup.objects.filter(pk=group.pk).update(
-            status=group.status,
-            finished_at=group.finished_at,
-            updated_at=group.updated_at,
-            event_sequence=group.event_sequence,
-        )
+    changed_fields = ("status", "finished_at", "updated_at", "event_sequence")
+    update_rows([Write(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
     emit_many(told)
     return groups
 
 
-def outcome_unknown(message: str) -> dict[str, Any]:
-    """The error of a target of which nobody can tell whether it is out."""
-    action = "Look at the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."
-    return _error("PUBLISH_OUTCOME_UNKNOWN", message, action)
+def retry_cancelled(target: PostTarget) -> dict[str, Any]:
+    """The error of a target whose retry was cancelled, so that its try before is what counts."""
+    message = told(target, "The retry was cancelled; the try before it may be out.", doubtful=True)
+    return _unknown(message, what_to_do(target))
 
 
 def not_published() -> dict[str, Any]:
     """The error of a target of which a person has said that it is not out."""
     return _error("PLATFORM_REJECTED", "Somebody looked: the post is not out.", "Retry the post to send it again.")
+
+
+def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) -> None:
+    platform = "sandbox" if target.sandbox else target.platform
+    metrics.OUTCOMES.labels(platform, outcome, error["code"] if error else "").inc()
+
+
+def _note(result: Published) -> dict[str, Any] | None:
+    """What is missing about a post that is out."""
+    action = "The post is out: do not send it again. Add what is missing at the platform, if it is still wanted."
+    return _error("PUBLISHED_INCOMPLETE", result.note, action) if result.note else None
+
+
+def _unknown(message: str, suggested_action: str) -> dict[str, Any]:
+    return _error("PUBLISH_OUTCOME_UNKNOWN", message, suggested_action)
 
 
 def _write(target: PostTarget, **changes: Any) -> None:

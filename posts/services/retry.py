@@ -21,6 +21,7 @@ from posts.events import tell_group
 from posts.media import assets_in, attach, keep_media
 from posts.models import PostGroup, PostTarget
 from posts.planning import charges_of, check_allowlist, check_schedule, payer, require_publishing_mode
+from posts.publishing.segments import segments_out
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
 
@@ -108,15 +109,18 @@ def _send_again(
 
 def _reset(target: PostTarget, due: datetime) -> None:
     """Back to pending. What certainly failed begins anew. What may be out keeps the step that was begun, so that an
-    idempotent platform changes nothing if it is there and a verifiable one is asked first; where neither can be, it
-    begins anew as well. The fence moves, so that nothing of the round before can still be written."""
+    idempotent platform changes nothing if it is there and a verifiable one is asked first. Where neither can be, the
+    step is sent as if it had not begun: of a thread the segment that is next, of anything else the whole. The fence
+    moves, so that nothing of the round before can still be written."""
     doubtful = target.status == TargetStatus.UNCONFIRMED
-    fresh = {} if doubtful and not _is_at_most_once(target) else {"phase": "", "progress": {}}
+    looked_for = doubtful and not _is_at_most_once(target)
+    goes_on = looked_for or (doubtful and segments_out(target))
+    fresh = {} if goes_on else {"phase": "", "progress": {}}
     PostTarget.objects.filter(pk=target.pk, status=target.status).update(
         status=TargetStatus.PENDING,
         due_at=due,
         lease_until=None,
-        step_begun_at=target.updated_at if doubtful else None,
+        step_begun_at=target.updated_at if looked_for else None,
         maybe_out=doubtful,
         turn_at=None,
         fence=F("fence") + 1,

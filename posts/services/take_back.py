@@ -8,7 +8,7 @@ from django.utils import timezone
 from billing.services import release_many
 from config.api.errors import InvalidState
 from posts.models import PostGroup, PostTarget
-from posts.publishing.outcomes import outcome_unknown
+from posts.publishing.outcomes import retry_cancelled
 from posts.states import RUNNING_TARGETS, GroupStatus, TargetStatus
 
 
@@ -32,17 +32,17 @@ def stop(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
     now = timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lte=now)
     waiting = targets.filter(free, status=TargetStatus.PENDING)
-    rows = dict(waiting.select_for_update(of=("self",)).values_list("pk", "maybe_out"))
-    doubtful = [pk for pk, maybe_out in rows.items() if maybe_out and cancel]
-    sure = [pk for pk in rows if pk not in doubtful]
+    rows = list(waiting.select_for_update(of=("self",)).only("maybe_out", "progress"))
+    doubtful = [row for row in rows if row.maybe_out and cancel]
+    sure = [row.pk for row in rows if row not in doubtful]
     stopped = {"due_at": None, "lease_until": None, "turn_at": None, "fence": F("fence") + 1, "updated_at": now}
     ended = {"status": TargetStatus.CANCELLED} if cancel else {}
     PostTarget.objects.filter(pk__in=sure).update(**stopped, **ended)
-    if doubtful:
-        error = outcome_unknown("The retry was cancelled; the try before it may be out.")
-        PostTarget.objects.filter(pk__in=doubtful).update(**stopped, status=TargetStatus.UNCONFIRMED, error=error)
+    for row in doubtful:
+        end = {"status": TargetStatus.UNCONFIRMED, "error": retry_cancelled(row)}
+        PostTarget.objects.filter(pk=row.pk).update(**stopped, **end)
     release_many(target_ids=sure, failed=False)
-    return list(rows)
+    return [row.pk for row in rows]
 
 
 def refuse_begun(group: PostGroup) -> list[PostTarget]:

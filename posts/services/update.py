@@ -37,11 +37,14 @@ EDITABLE = CANCELLABLE
 TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "price_cents", "url_posts", "due_at")
 
 
-def update_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, **changes: Any) -> PostGroup:
+def update_post(
+    *, caller: Caller, post_group_id: str, content_version: int | None = None, dry_run: bool = False, **changes: Any
+) -> PostGroup:
     """Change text, targets, media or scheduled_at, raise content_version, and hold the money anew where it is held.
 
-    An edit by an agent that needs confirmation sends the group back to a person. Raises NotFound, ScopeMissing,
-    InvalidState, AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid and the spend errors.
+    An edit by an agent that needs confirmation sends the group back to a person. `content_version` is the version that
+    was edited, where that is to be held against the current one. Raises NotFound, ScopeMissing, InvalidState, Conflict,
+    AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid and the spend errors.
     """
     group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
     require(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, changes))
@@ -49,6 +52,8 @@ def update_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, **
         raise too_late(group)
     if any(target.attempts for target in group.targets.all()):
         raise InvalidState("Some of the group is out or was tried already: its content stays as it is.")
+    if content_version not in (None, group.content_version):
+        raise _changed()
     plan = _plan(caller, group, changes)
     if dry_run:
         refuse_begun(group)
@@ -63,6 +68,10 @@ def update_post(*, caller: Caller, post_group_id: str, dry_run: bool = False, **
         if plan.released:
             ring("publish")
     return written
+
+
+def _changed() -> Conflict:
+    return Conflict("Somebody else has changed the group in the meantime.")
 
 
 def _scope(group: PostGroup, changes: Mapping[str, Any]) -> str:
@@ -98,7 +107,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
     if locked.status != group.status:
         raise too_late(locked)
     if locked.content_version != group.content_version:
-        raise Conflict("Somebody else has changed the group in the meantime.")
+        raise _changed()
     if not plan.group.media:
         let_go_of_media(locked)
     keep_media(plan.group)

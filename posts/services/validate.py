@@ -8,6 +8,7 @@ from typing import Any
 from config.api.caller import Caller, require, workspace_of
 from config.api.scopes import any_of
 from posts.media import assets_in, attach
+from posts.models import PostGroup
 from posts.planning import resolve_targets
 from posts.validation import Validation, validate
 
@@ -21,9 +22,14 @@ def validate_post(
     targets: Sequence[Mapping[str, Any]],
     media: Sequence[Mapping[str, Any]] = (),
     workspace_id: str | None = None,
+    group: PostGroup | None = None,
 ) -> Validation:
-    """What the platforms would say of this content; nothing is written. Raises as creating does, but for the content."""
+    """What the platforms would say of this content; nothing is written. Raises as creating does, but for the content.
+
+    `group` is the one whose content it is to become, where there is one.
+    """
     chosen = workspace_of(caller, workspace_id)
     require(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
     attached = attach(media, assets_in(chosen, media))
-    return validate(resolve_targets(caller, chosen, text, targets, sandbox=False, media=attached))
+    sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
+    return validate(resolve_targets(caller, chosen, text, targets, sandbox, attached), group_id=group_id)

@@ -32,7 +32,7 @@ class Browser:
         return self.http.post(address, {"choice": choice, "csrfmiddlewaretoken": token})
 
     def begin(self, workspace: Workspace, **fields: str) -> Any:
-        token = str(self.http.get("/dashboard/").context["csrf_token"])
+        token = str(self.http.get("/dashboard/?all=1").context["csrf_token"])
         form = {"workspace_id": workspace.id, "platform": "pinterest", "csrfmiddlewaretoken": token, **fields}
         return self.http.post("/dashboard/connect", form)
 
@@ -45,5 +45,5 @@ class Browser:
 
 def text_of(page: Any) -> str:
     """What a person reads."""
-    main = page.content.decode().partition('<main id="main">')[2]
+    main = page.content.decode().partition('<main id="main"')[2].partition(">")[2]
     return " ".join(re.sub(r"<[^>]+>", "", main).split())

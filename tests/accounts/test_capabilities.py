@@ -69,7 +69,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
         },
     }
     assert "text" in features
-    assert set(options["properties"]) == {"langs"}
+    assert set(options["properties"]) == {"langs", "thread"}
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -20,6 +20,11 @@ CHECKOUT, PORTAL = "/billing/checkout-sessions", "/billing/portal-sessions"
 both = pytest.mark.parametrize("path", [CHECKOUT, PORTAL])
 
 
+def page_of(workspace: Workspace) -> str:
+    """Where the processor sends the browser back to."""
+    return f"https://posts.example.com/dashboard/workspaces/{workspace.id}/usage"
+
+
 def opened(client: ApiClient, path: str, workspace: Workspace, **body: Any) -> Any:
     return client.post(path, {"workspace_id": workspace.id, **body})
 
@@ -44,8 +49,8 @@ def test_checkout_makes_the_workspace_a_customer_and_opens_a_page(
             "metadata[plan]": "payg",
             "subscription_data[metadata][workspace_id]": workspace.id,
             "subscription_data[metadata][plan]": "payg",
-            "success_url": "https://posts.example.com/dashboard/billing?checkout=done",
-            "cancel_url": "https://posts.example.com/dashboard/billing?checkout=cancelled",
+            "success_url": f"{page_of(workspace)}?checkout=done",
+            "cancel_url": f"{page_of(workspace)}?checkout=cancelled",
         }
     ]
     workspace.refresh_from_db()
@@ -97,9 +102,7 @@ def test_the_portal_opens_for_the_known_customer(
         200,
         {"session": {"id": "bps_1", "url": "https://portal.example/bps_1"}},
     )
-    assert processor.form("/v1/billing_portal/sessions") == [
-        {"customer": "cus_9", "return_url": "https://posts.example.com/dashboard/billing"}
-    ]
+    assert processor.form("/v1/billing_portal/sessions") == [{"customer": "cus_9", "return_url": page_of(workspace)}]
 
 
 def test_the_portal_of_a_new_workspace_makes_its_customer(

@@ -42,6 +42,7 @@ class Options:
     settle: float
     pause: float
     embedded: bool
+    beats: int
     json: bool
     keep: bool
 
@@ -53,7 +54,7 @@ class Run:
         self.options, self.home = options, home
         self.networks, self.receivers = networks, receivers
         kind: type[Stack] = EmbeddedStack if options.embedded else DistributedStack
-        self.stack = kind(home, networks.settings(), rng_of(options.seed, "process manager"))
+        self.stack = kind(home, networks.settings(), rng_of(options.seed, "process manager"), beats=options.beats)
         self.storm = Storm(self.stack, rng_of(options.seed, "storm"), pause=options.pause)
         pause = options.minutes * 60.0 / options.posts / FAULTS_EACH
         self.weather = Weather(networks.all, rng_of(options.seed, "weather"), pause=pause, note=self.stack.note)
@@ -225,6 +226,7 @@ def options_of(arguments: list[str]) -> Options:
     parser.add_argument("--pause", type=float, help="mean seconds between two faults of the service's processes")
     parser.add_argument("--short", action="store_true", help="150 posts in one minute, three in all")
     parser.add_argument("--embedded", action="store_true", help="manage.py up on SQLite, without Redis")
+    parser.add_argument("--beats", type=int, default=2, help="how many beats run; 0: it is dead all the time")
     parser.add_argument("--json", action="store_true", help="print the result for machines")
     parser.add_argument("--keep", action="store_true", help="keep the output of the processes in any case")
     told = vars(parser.parse_args(arguments))

@@ -31,13 +31,21 @@ class Program:
     """
 
     def __init__(
-        self, name: str, command: Sequence[str], *, environ: Mapping[str, str], logs: Path, user: str | None = None
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        environ: Mapping[str, str],
+        logs: Path,
+        user: str | None = None,
+        descriptors: Sequence[int] = (),
     ) -> None:
         self.name = name
         self.command = command
         self.environ = environ
         self.log = logs / f"{name}.log"
         self.user = user
+        self.descriptors = descriptors  # open files of this process that it inherits
         self.wanted = False
         self._process: subprocess.Popen[bytes] | None = None
         self._start_at = 0.0
@@ -99,6 +107,7 @@ class Program:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=self.descriptors,
                 **owner,  # type: ignore[call-overload]
             )
 

@@ -48,8 +48,9 @@ class CannotRun(Exception):
 class Stack:
     """The processes of one run under `home`, whose output goes to `home`/logs."""
 
-    def __init__(self, home: Path, settings: Mapping[str, str], rng: random.Random) -> None:
+    def __init__(self, home: Path, settings: Mapping[str, str], rng: random.Random, *, beats: int = 2) -> None:
         self.home = home
+        self.beats = beats
         self.logs = home / "logs"
         self.logs.mkdir()
         self.manager = ProcessManager(rng)
@@ -123,7 +124,7 @@ class Stack:
 
 
 class DistributedStack(Stack):
-    """gunicorn, two workers and two beats, on a PostgreSQL and a Redis server of its own.
+    """gunicorn, two workers and `beats` beats (embedded there are none), on a PostgreSQL and a Redis server of its own.
 
     Where no PostgreSQL server can be started, DATABASE_URL names one, which is then never stopped.
     """
@@ -138,8 +139,7 @@ class DistributedStack(Stack):
             "web": [*gunicorn, "--bind", f"127.0.0.1:{self.port}", "--workers", "2"],
             "worker-1": [*celery, "worker", "-P", "threads", "-c", "4", "--loglevel", "INFO", "-n", "one@chaos"],
             "worker-2": [*celery, "worker", "-P", "threads", "-c", "4", "--loglevel", "INFO", "-n", "two@chaos"],
-            "beat-1": [*celery, "beat", "--pidfile", ""],
-            "beat-2": [*celery, "beat", "--pidfile", ""],
+            **{f"beat-{number}": [*celery, "beat", "--pidfile", ""] for number in range(1, self.beats + 1)},
         }
         self._service = [
             Program(name, command, environ=self.environ, logs=self.logs) for name, command in commands.items()

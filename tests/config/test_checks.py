@@ -70,6 +70,10 @@ def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
         ("BASE_URL", ""),
         ("MEDIA_SCANNER", "none"),
         ("MEDIA_SCANNER", "guess"),
+        ("OIDC_ISSUER", "http://login.example.com"),
+        ("OIDC_ISSUER", "login.example.com"),
+        ("OIDC_CLIENT_ID", "without-its-secret"),
+        ("OIDC_STAFF_CLAIM", "operators"),
         ("ENVIRONMENT", "prod"),
     ],
 )
@@ -86,6 +90,7 @@ def test_development_may_be_open_but_not_broken(settings: Settings) -> None:
     loose = {"ENVIRONMENT": "development", "PRODUCTION": False, "DEBUG": True, "OUTBOUND_ALLOW_LOOPBACK": True}
 
     assert apply(settings, **loose, BASE_URL="http://127.0.0.1:8000", MEDIA_SCANNER="none", ALLOWED_HOSTS=[]) == []
+    assert apply(settings, **loose, OIDC_ISSUER="http://localhost:9400", BASE_URL="http://127.0.0.1:8000") == []
     assert [problem[:15] for problem in apply(settings, **loose, ENCRYPTION_KEYS=["x"])] == ["ENCRYPTION_KEYS"]
 
 

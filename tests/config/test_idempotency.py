@@ -14,7 +14,7 @@ from pytest_django import Settings
 from accounts.models import ConnectedAccount
 from agents.models import Agent, ApiKey
 from config.api.models import IdempotencyRecord
-from config.api.tasks import purge_idempotency_records
+from config.api.retention import IdempotencyRecords
 from posts.models import PostGroup
 from tests import factories
 from tests.config.test_errors import assert_envelope
@@ -218,7 +218,7 @@ def test_the_purge_takes_what_has_expired_and_nothing_else(api: ApiClient, works
         clock.shift(timedelta(hours=1))
         api.post("/auth/api-keys", new_key(workspace), idempotency_key="young")
         clock.move_to(NOON + timedelta(hours=24))
-        purged = purge_idempotency_records()
+        purged = IdempotencyRecords().purge(100)
         kept = is_replay(api.post("/auth/api-keys", new_key(workspace), idempotency_key="young"))
 
     assert (purged, kept) == (1, True)

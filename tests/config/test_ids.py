@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from config.db.ids import ALPHABET, is_id, new_id
+from config.db.ids import ALPHABET, first_id, is_id, made_at, new_id
 from workspaces.models import Workspace
 
 
@@ -28,6 +29,20 @@ def test_ids_are_unique_and_sort_as_they_were_made() -> None:
 
     assert len(set(made)) == 10_000
     assert sorted(made) == made
+
+
+def test_an_id_tells_when_it_was_made() -> None:
+    for at in (datetime(1970, 1, 1, tzinfo=UTC), datetime(2027, 3, 10, 12, 0, 0, 7000, tzinfo=UTC)):
+        assert made_at(first_id("pgr", at)) == at
+    assert abs(made_at(new_id("pgr")) - datetime.now(UTC)) < timedelta(minutes=1)
+
+
+def test_the_first_id_of_a_time_divides_what_was_made_before_and_after() -> None:
+    made = new_id("log")
+    at = datetime.fromtimestamp((as_uuid(made).int >> 80) / 1000, UTC)
+
+    assert first_id("log", at) <= made < first_id("log", at + timedelta(milliseconds=1))
+    assert is_id(first_id("log", at), "log")
 
 
 def test_an_id_is_told_from_another() -> None:

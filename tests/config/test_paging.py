@@ -6,9 +6,10 @@ from base64 import urlsafe_b64encode
 from typing import Any
 
 import pytest
+from django.db.models import Q
 
 from accounts.models import ConnectedAccount
-from config.api.paging import paginate
+from config.api.paging import paginate, paginate_within
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -57,6 +58,28 @@ def test_what_comes_or_goes_meanwhile_moves_no_page(workspace: Workspace, made: 
     rows.filter(pk=made[1]).delete()  # the row that the cursor names
 
     assert [row.pk for row in paginate(rows, limit=2, cursor=first.next_cursor).rows] == made[2:4]
+
+
+@pytest.mark.parametrize(
+    ("span", "found"), [(1, [[], [1], [], [], [4], []]), (2, [[1], [], [4]]), (4, [[1], [4]]), (9, [[1, 4]])]
+)
+def test_what_is_wanted_is_found_in_looks_of_so_many_rows(
+    workspace: Workspace, made: list[str], span: int, found: list[list[int]]
+) -> None:
+    rows, wanted = ConnectedAccount.objects.filter(workspace=workspace), Q(pk__in=[made[1], made[4]])
+    pages = [paginate_within(rows, wanted=wanted, span=span, limit=2)]
+    while cursor := pages[-1].next_cursor:
+        pages.append(paginate_within(rows, wanted=wanted, span=span, limit=2, cursor=cursor))
+
+    assert [[made.index(row.pk) for row in page.rows] for page in pages] == found
+
+
+def test_what_did_not_fit_a_page_is_on_the_next_of_the_same_look(workspace: Workspace, made: list[str]) -> None:
+    rows = ConnectedAccount.objects.filter(workspace=workspace)
+    first = paginate_within(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2)
+    second = paginate_within(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2, cursor=first.next_cursor)
+
+    assert [[row.pk for row in page.rows] for page in (first, second)] == [made[:2], made[2:3]]
 
 
 def test_an_empty_list_is_a_page(api: ApiClient, workspace: Workspace) -> None:

@@ -23,6 +23,10 @@ READ: dict[str, tuple[str, str, Any]] = {
     "REDIS_URL": ("redis://127.0.0.1:6379/3", "REDIS_URL", "redis://127.0.0.1:6379/3"),
     "ENCRYPTION_KEYS": (",".join(KEYS), "ENCRYPTION_KEYS", KEYS),
     "OIDC_ISSUER": ("https://login.example.com", "OIDC_ISSUER", "https://login.example.com"),
+    "OIDC_CLIENT_SECRET": ("$a secret", "OIDC_CLIENT_SECRET", "$a secret"),
+    "OIDC_SCOPES": ("openid groups", "OIDC_SCOPES", ["openid", "groups"]),
+    "EMAIL_URL": ("smtp+tls://a:p%2Bw@mail.example:587", "EMAIL_HOST_PASSWORD", "p+w"),
+    "FORWARDED_ALLOW_IPS": ("10.0.0.0/8,::1", "TRUSTED_PROXIES", ["10.0.0.0/8", "::1"]),
     "RATE_LIMIT_PER_MINUTE": ("7", "RATE_LIMIT_PER_MINUTE", 7),
     "OUTBOUND_ALLOW_LOOPBACK": ("true", "OUTBOUND_ALLOW_LOOPBACK", True),
     "WEBHOOK_RETRY_SCHEDULE": ("1, 2,3", "WEBHOOK_RETRY_SCHEDULE", [1, 2, 3]),
@@ -40,6 +44,11 @@ DEFAULTS = {
     "REDIS_URL": "",
     "EMBEDDED": True,
     "OIDC_ISSUER": "",
+    "OIDC_AUDIENCE": "",
+    "OIDC_SCOPES": ["openid", "profile", "email"],
+    "EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend",
+    "DEFAULT_FROM_EMAIL": "no-reply@127.0.0.1",
+    "TRUSTED_PROXIES": ["127.0.0.1", "::1"],
     "RATE_LIMIT_PER_MINUTE": 60,
     "OUTBOUND_ALLOW_LOOPBACK": False,
     "WEBHOOK_RETRY_SCHEDULE": [5, 300, 1800, 7200, 18000, 36000, 36000],
@@ -76,10 +85,18 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return load(tmp_path_factory.mktemp("bare"))
 
 
+PLATFORMS = {
+    "X_CLIENT_ID": "an id",
+    "BLUESKY_API_BASE": "http://127.0.0.1:1",
+    "LINKEDIN_API_VERSION": "202612",
+    "LINKEDIN_SCOPES": "openid profile",
+}
+
+
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     database = "postgres://person:secret@db.example:5433/posts"
-    platforms = {"X_CLIENT_ID": "an id", "BLUESKY_API_BASE": "http://127.0.0.1:1", "OTHER": "left out"}
+    platforms = {**PLATFORMS, "OTHER": "left out"}
     given = {name: value for name, (value, _, _) in READ.items()}
     return load(tmp_path_factory.mktemp("full"), DATABASE_URL=database, **platforms, **given)
 
@@ -102,7 +119,7 @@ def test_the_database_and_the_broker_follow_their_addresses(full: dict[str, Any]
 
 
 def test_platforms_are_set_up_by_their_names(full: dict[str, Any]) -> None:
-    assert full["PLATFORM_SETTINGS"] == {"X_CLIENT_ID": "an id", "BLUESKY_API_BASE": "http://127.0.0.1:1"}
+    assert full["PLATFORM_SETTINGS"] == PLATFORMS
 
 
 def test_production_keeps_its_cookies_to_itself(full: dict[str, Any], bare: dict[str, Any]) -> None:

@@ -12,7 +12,8 @@ class Row(NamedTuple):
     """`scopes`: a key needs one of these; none where any caller may ask or the service decides by who it is.
 
     `idempotent`: how an Idempotency-Key is kept, "lease" where the network is used; "" where no key is taken.
-    `success`: the status of a call that did what was asked. `dry_run`: whether it can be previewed.
+    `success`: the status of a call that did what was asked. `dry_run`: whether it can be previewed. `operator`: only the
+    operator's token opens it.
     """
 
     method: str
@@ -22,6 +23,7 @@ class Row(NamedTuple):
     idempotent: Literal["transaction", "lease", ""] = ""
     success: int = 200
     dry_run: bool = False
+    operator: bool = False
 
 
 KEYS = ("api_keys.write",)
@@ -97,16 +99,14 @@ OPERATIONS = [
     Row("GET", "/webhooks/deliveries", "webhooks.list", READ_POSTS),
     Row("POST", "/webhooks/deliveries/{delivery_id}/replay", "webhooks.replay", PUBLISH, "transaction", 200, True),
     Row("GET", "/logs", "logs.list", LOGS),
+    # Operators
+    Row("GET", "/ops/status", "ops.status", operator=True),
+    Row("GET", "/ops/workspaces", "ops.list_workspaces", operator=True),
+    Row("POST", "/ops/workspaces/{workspace_id}/pause", "ops.pause_workspace", dry_run=True, operator=True),
+    Row("POST", "/ops/workspaces/{workspace_id}/resume", "ops.resume_workspace", dry_run=True, operator=True),
+    Row("GET", "/ops/deliveries", "ops.list_deliveries", operator=True),
+    Row("POST", "/ops/deliveries/replay", "ops.replay_deliveries", dry_run=True, operator=True),
+    Row("POST", "/ops/retention/run", "ops.run_retention", dry_run=True, operator=True),
+    Row("POST", "/ops/billing/reconcile", "ops.reconcile_billing", dry_run=True, operator=True),
+    Row("POST", "/ops/keys/revoke", "ops.revoke_key", dry_run=True, operator=True),
 ]
-
-# Paths of the contract that nothing answers yet. Whoever builds one takes it out and writes its rows above.
-NOT_BUILT_YET = {
-    *(
-        "/ops/status",
-        "/ops/workspaces",
-        "/ops/workspaces/{workspace_id}/pause",
-        "/ops/workspaces/{workspace_id}/resume",
-    ),
-    *("/ops/deliveries", "/ops/deliveries/replay", "/ops/retention/run", "/ops/billing/reconcile", "/ops/keys/revoke"),
-    "/metrics",
-}

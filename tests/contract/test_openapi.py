@@ -51,7 +51,7 @@ def test_who_holds_it_already_is_told_so() -> None:
     assert (other.status_code, other.content) == (200, first.content)
 
 
-@pytest.mark.parametrize("path", ["/openapi.json", "/healthz", "/readyz"])
+@pytest.mark.parametrize("path", ["/openapi.json", "/healthz", "/readyz", "/metrics"])
 def test_what_is_only_read_wears_the_envelope_when_it_is_written_to(path: str) -> None:
     strict = ApiClient()
     strict.http.handler.enforce_csrf_checks = True
@@ -76,7 +76,15 @@ def test_every_operation_but_reading_the_document_and_the_processors_needs_a_bea
         "POST /billing/webhooks/processor",
     }
     for _, operation in OPERATIONS:
-        assert {scope for one in operation["security"] for scope in one["bearerAuth"]} <= set(SCOPES)
+        assert {scope for one in operation["security"] for scopes in one.values() for scope in scopes} <= set(SCOPES)
+
+
+def test_what_operators_do_has_a_token_and_a_tag_of_its_own() -> None:
+    assert DOCUMENT["components"]["securitySchemes"]["adminToken"]["scheme"] == "bearer"
+    for name, operation in OPERATIONS:
+        operators = name.partition(" ")[2].startswith("/ops/")
+        assert (operation["security"] == [{"adminToken": []}]) == operators
+        assert (operation["tags"] == ["ops"]) == operators
 
 
 @pytest.mark.parametrize(("name", "operation"), OPERATIONS, ids=[name for name, _ in OPERATIONS])
@@ -110,14 +118,16 @@ def test_every_event_is_a_webhook_of_the_document() -> None:
     assert list(DOCUMENT["webhooks"]) == EventKind.values
 
 
-def test_the_document_can_be_read_as_a_page() -> None:
-    page = NOBODY.get("/docs")
+def test_the_document_can_be_read_as_a_page(settings: Any) -> None:
+    settings.WHITENOISE_USE_FINDERS = True
+    reader = ApiClient()
+    page = reader.get("/docs")
     assets = re.findall(r'(?:src|href)="(/[^"]+)"', page.content.decode())
 
     assert page.status_code == 200
     assert any(asset.endswith(".js") for asset in assets)
-    assert [asset for asset in assets if NOBODY.get(asset).status_code != 200] == []
-    assert NOBODY.get("/")["location"] == "/docs"
+    assert [asset for asset in assets if reader.get(asset).status_code != 200] == []
+    assert reader.get("/")["location"] == "/docs"
 
 
 def _schemas(schema: dict[str, Any], place: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -23,6 +23,9 @@ NAMED_BY_THE_CONTRACT = {
     *("posts.create", "posts.create_batch", "posts.update", "posts.cancel", "posts.retry"),
     *("posts.confirm", "posts.reject", "posts.resolve", "media.upload", "media.delete", "webhooks.replay"),
     *("billing.create_checkout_session", "billing.create_portal_session"),
+    # Section 10 gives operators' operations paths alone.
+    *("ops.pause_workspace", "ops.resume_workspace", "ops.replay_deliveries", "ops.run_retention"),
+    *("ops.reconcile_billing", "ops.revoke_key"),
 }
 
 

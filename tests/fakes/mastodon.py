@@ -124,6 +124,11 @@ class FakeMastodon(FaultyServer):
             status = self._store.statuses[status_id]
             status.text, status.edited_at = text, datetime.now(UTC)
 
+    def delete(self, status_id: str) -> None:
+        """The person deletes a status."""
+        with self._lock:
+            del self._store.statuses[status_id]
+
     def upload(self, username: str) -> str:
         """The person uploads an image, with the server's own client; returns its id."""
         with self._lock:
@@ -161,6 +166,7 @@ class FakeMastodon(FaultyServer):
                     "sensitive": status.sensitive,
                     "language": status.language,
                     "media": list(status.media),
+                    "in_reply_to_id": status.in_reply_to_id,
                 }
                 for status in self._store.statuses_of(self._store.person(username).id)
             ]

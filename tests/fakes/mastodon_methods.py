@@ -183,6 +183,9 @@ class MastodonMethods:
             raise Refusal(422, f"Validation failed: Text character limit of {self.max_characters} exceeded")
         if not text and spoiler_text:
             text, spoiler_text = spoiler_text, ""
+        parent = given.get("in_reply_to_id")
+        if parent is not None and str(parent) not in self.store.statuses:
+            raise Refusal(404, "The post you are trying to reply to does not appear to exist.")
         status = self.store.add_status(
             person,
             text,
@@ -192,6 +195,7 @@ class MastodonMethods:
             language=given.get("language") or "en",
             media=[upload.id for upload in media],
             idempotency_key=key,
+            in_reply_to_id=str(parent) if parent is not None else None,
         )
         return Answer.of_json(self.store.status_entity(status))
 

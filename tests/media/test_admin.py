@@ -8,12 +8,13 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from auditlog.models import AuditEntry
 from config.db.ids import new_id
 from media.models import MediaAsset
 from media.services import use_media
 from tests.conftest import ApiClient
 from tests.media.pictures import jpeg, png
+from tests.people import console
+from tests.site.operators import act, done_in_the_console
 from workspaces.models import User
 
 LIST = "/admin/media/mediaasset/"
@@ -22,9 +23,7 @@ Stored = Callable[[], list[bytes]]
 
 @pytest.fixture
 def operator(transactional_db: None) -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("operator"))
-    return client
+    return console()
 
 
 def test_assets_are_shown_and_cannot_be_changed(operator: Client, api: ApiClient) -> None:
@@ -39,19 +38,19 @@ def test_an_operator_deletes_what_no_post_needs(operator: Client, api: ApiClient
     free, used = (api.upload(content).json()["media"]["id"] for content in (jpeg(), png()))
     with transaction.atomic():
         use_media(holder_id=new_id("pgr"), media_ids=[used])
-    page = operator.post(LIST, {"action": "delete_assets", "_selected_action": [free, used]}, follow=True)
+    told = act(operator, "delete_assets", *MediaAsset.objects.all())
 
-    assert f"Deleted {free}." in page.content.decode()
-    assert f"Kept {used}: A post that is not finished uses this asset." in page.content.decode()
+    assert f"Deleted: {free}." in told
+    assert any(line.startswith(f"{used}: A post that is not finished uses this asset.") for line in told)
     assert dict(MediaAsset.objects.values_list("pk", "status")) == {free: "deleted", used: "ready"}
     assert stored() == [png()]
-    entry = AuditEntry.objects.get(operation="media.delete")
-    assert (entry.actor_type, entry.resource_id) == ("system", free)
+    assert [entry[2:] for entry in done_in_the_console()].count((free, None)) == 1
+    assert [entry[3] for entry in done_in_the_console()].count("MEDIA_IN_USE") == 1
 
 
 def test_who_only_looks_is_offered_no_deletion(operator: Client, api: ApiClient) -> None:
     media_id = api.upload(jpeg()).json()["media"]["id"]
     User.objects.filter(username="operator").update(is_superuser=False)
-    operator.post(LIST, {"action": "delete_assets", "_selected_action": [media_id]})
+    operator.post(LIST, {"action": "delete_assets", "_selected_action": [media_id], "confirmed": "yes"})
 
     assert MediaAsset.objects.get().status == "ready"

@@ -9,7 +9,8 @@ import time_machine
 from django.conf import settings
 
 from media.models import MediaAsset
-from media.tasks import delete_media_of_purged_workspaces, purge_deleted_files, purge_incoming
+from media.services import delete_media_of_purged_workspaces
+from media.tasks import purge_deleted_files, purge_incoming
 from tests import factories
 from tests.conftest import ApiClient
 from tests.media.pictures import jpeg, png
@@ -58,4 +59,4 @@ def test_a_file_that_another_asset_has_stays(api: ApiClient, stored: Stored) -> 
 def test_the_beat_knows_the_tasks_by_name() -> None:
     named = {str(each["task"]) for each in settings.CELERY_BEAT_SCHEDULE.values()}
 
-    assert {task.name for task in (purge_deleted_files, delete_media_of_purged_workspaces, purge_incoming)} <= named
+    assert {task.name for task in (purge_deleted_files, purge_incoming)} <= named

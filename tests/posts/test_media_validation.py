@@ -21,6 +21,7 @@ GIF = {"kind": "gif", "mime_type": "image/gif"}
 VIDEO = {"kind": "video", "mime_type": "video/mp4", "size_bytes": 5_000_000, "duration_ms": 20_000, "alt_text": ""}
 PDF = {"kind": "document", "mime_type": "application/pdf", "width": None, "height": None}
 UNTOLD = {"alt_text": ""}
+REQUIRED_OPTIONS = {"tiktok": {"privacy_level": "SELF_ONLY"}}
 
 
 def body_with(workspace: Workspace, name: str, *assets: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -52,7 +53,10 @@ def check(api: ApiClient, body: dict[str, Any]) -> dict[str, Any]:
 def test_media_that_the_platform_takes_are_valid(
     api: ApiClient, workspace: Workspace, name: str, assets: list[dict[str, Any]]
 ) -> None:
-    target = check(api, body_with(workspace, name, *assets))
+    body = body_with(workspace, name, *assets)
+    body["targets"][0]["options"] = REQUIRED_OPTIONS.get(name, {})
+
+    target = check(api, body)
 
     assert (target["valid"], target["issues"]) == (True, [])
 

@@ -128,6 +128,31 @@ def test_a_url_on_x_costs_more_and_counts_for_its_cap(api: ApiClient, workspace:
     assert month_of(workspace) == (0, 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("platform", "texts", "cents", "url_posts"),
+    [
+        ("x", ["One", "Two", "Three"], 6, 0),
+        ("x", ["See example.com", "Two"], 22, 1),
+        ("x", ["One", "See example.com", "example.org"], 42, 2),
+        ("bluesky", ["One", "See example.com", "Three"], 1, 0),
+    ],
+)
+def test_a_thread_costs_what_the_platform_bills_for_its_segments(
+    api: ApiClient, workspace: Workspace, platform: str, texts: list[str], cents: int, url_posts: int
+) -> None:
+    Workspace.objects.update(monthly_social_url_post_cap=url_posts)
+    body = body_for(AccountFactory(workspace=workspace, platform=platform, sandbox=False), text=texts[0])
+    body["targets"][0]["options"] = {"thread": [{"text": text} for text in texts[1:]]}
+    assert api.post("/posts/validate", body).json()["estimated_cost_cents"] == cents
+
+    answer = api.post("/posts", body)
+
+    assert answer.json()["post_group"]["cost_cents"] == cents
+    assert month_of(workspace) == (cents, 0, url_posts)
+    if url_posts:
+        assert_envelope(api.post("/posts", body), 403, "SOCIAL_URL_POST_CAP_EXCEEDED")
+
+
 def test_by_default_no_url_goes_to_x(api: ApiClient, workspace: Workspace) -> None:
     answer = api.post("/posts", body_for(x_account(workspace), text="See example.com"))
 

@@ -113,7 +113,8 @@ def test_a_post_needs_a_text_or_media(api: ApiClient, account: ConnectedAccount,
 def test_some_platforms_take_no_text_alone(api: ApiClient, workspace: Workspace, platform: str) -> None:
     issues = check(api, body_for(at_platform(workspace, platform)))["targets"][0]["issues"]
 
-    assert [(issue["code"], issue["repair_hint"]["action"]) for issue in issues] == [("MEDIA_REQUIRED", "add_media")]
+    [required] = [issue for issue in issues if issue["code"] == "MEDIA_REQUIRED"]
+    assert required["repair_hint"]["action"] == "add_media"
 
 
 @pytest.mark.parametrize(

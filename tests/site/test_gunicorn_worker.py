@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -90,3 +91,51 @@ def test_two_broken_requests_have_different_traces(address: tuple[str, int]) -> 
     first, second = (exchange(address, b"hello\r\n\r\n")[2]["trace_id"] for _ in range(2))
 
     assert first != second
+
+
+def patient_application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """Answers with the body, however long that takes to come."""
+    body: bytes = environ["wsgi.input"].read()
+    start_response("200 OK", [("Content-Length", str(len(body)))])
+    return [body]
+
+
+def connects(address: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(address, timeout=BOUND_SECONDS).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def until(wanted: Callable[[], bool], seconds: float = BOUND_SECONDS) -> bool:
+    """Whether it came true in time."""
+    deadline = time.monotonic() + seconds
+    while not (held := wanted()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return held
+
+
+def test_a_server_that_stops_refuses_who_comes_and_finishes_what_it_has() -> None:
+    """Whoever is refused asks another machine; who were let in only to be broken off would be lost."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        address = found.getsockname()
+    flags = ["-c", "python:config.gunicorn", "--bind", f"127.0.0.1:{address[1]}", "--workers", "2"]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", f"{__name__}:patient_application", *flags], stderr=subprocess.DEVNULL
+    )
+    try:
+        assert until(lambda: connects(address))
+        with socket.create_connection(address, timeout=BOUND_SECONDS) as begun:
+            head = "POST / HTTP/1.1", "Host: a", "Connection: close", "Content-Length: 4", "Expect: 100-continue"
+            begun.sendall("\r\n".join([*head, "", ""]).encode())
+            assert begun.recv(65536).startswith(b"HTTP/1.1 100")  # a thread has taken it up
+            server.terminate()
+            assert until(lambda: not connects(address), 4.0)
+            begun.sendall(b"done")
+            answer = b"".join(iter(lambda: begun.recv(65536), b""))
+            assert answer.endswith(b"\r\n\r\ndone")
+        assert server.wait(BOUND_SECONDS) == 0
+    finally:
+        server.kill()
+        server.wait()

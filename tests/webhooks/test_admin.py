@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from tests.webhooks.rows import make_delivery
-from webhooks.models import SigningSecret
-from workspaces.models import User, Workspace
+from auditlog.services import record
+from config.api.caller import system_caller
+from tests import factories
+from tests.people import console
+from tests.site.operators import act, done_in_the_console
+from tests.webhooks.rows import emit, make_delivery
+from webhooks.models import Delivery, SigningSecret
+from workspaces.models import Workspace
+
+URL = "https://receiver.example/hook"
 
 
 @pytest.fixture
 def operator(db: None) -> Client:
-    client = Client()
-    client.force_login(User.objects.create_superuser("operator"))
-    return client
+    return console()
 
 
 def test_signing_secrets_are_never_shown(workspace: Workspace, operator: Client) -> None:
@@ -33,3 +39,52 @@ def test_deliveries_and_events_are_shown_and_cannot_be_changed(workspace: Worksp
         assert operator.get(f"/admin/webhooks/{path}").status_code == 200
     assert operator.get("/admin/webhooks/delivery/add/").status_code == 403
     assert operator.post(f"/admin/webhooks/delivery/{delivery.pk}/change/", {"status": "delivered"}).status_code == 403
+
+
+def dead(workspace: Workspace) -> Delivery:
+    row = make_delivery(workspace, URL)
+    row.give_up(timezone.now())
+    row.save()
+    return row
+
+
+def statuses(*rows: Delivery) -> list[str]:
+    return [Delivery.objects.values_list("status", flat=True).get(pk=row.pk) for row in rows]
+
+
+def test_chosen_deliveries_are_replayed(workspace: Workspace, operator: Client) -> None:
+    one, other = dead(workspace), dead(workspace)
+    told = act(operator, "replay", one, asks=False)
+
+    assert told == ["Due at once: 1. Left alone, as an attempt is being made: 0."]
+    assert statuses(one, other) == ["pending", "dead_letter"]
+    assert done_in_the_console() == [("ops.replay_deliveries", workspace.id, "", None)]
+
+
+def test_all_dead_letters_of_the_workspaces_are_replayed(workspace: Workspace, operator: Client) -> None:
+    one, other, foreign = dead(workspace), dead(workspace), dead(factories.WorkspaceFactory.create())
+    [told] = act(operator, "replay_dead_letters", one)
+
+    assert told.startswith(f"Due at once of {workspace.id}: 2.")
+    assert statuses(one, other, foreign) == ["pending", "pending", "dead_letter"]
+
+
+@pytest.mark.parametrize("status", ["pending", "dead_letter"])
+def test_deliveries_are_listed_by_their_status(workspace: Workspace, operator: Client, status: str) -> None:
+    rows = {"dead_letter": dead(workspace), "pending": make_delivery(workspace, URL)}
+    page = operator.get("/admin/webhooks/delivery/", {"status": status})
+
+    assert list(page.context["cl"].result_list) == [rows[status]]
+
+
+def test_events_and_deliveries_are_found_by_their_group_and_its_trace(workspace: Workspace, operator: Client) -> None:
+    delivery = make_delivery(workspace, URL)
+    emit(workspace, URL, trace_id="0" * 31 + "1")
+    caller, group = system_caller(workspace.id), delivery.event.post_group_id
+    entry = record(caller=caller, operation="posts.create", resource_type="post_group", resource_id=group)
+
+    for word in (group, entry.trace_id):
+        for table, row in (("event", delivery.event), ("delivery", delivery)):
+            page = operator.get(f"/admin/webhooks/{table}/", {"q": word})
+
+            assert list(page.context["cl"].result_list) == [row]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webhooks.services.bulk_replays import Replays, replay_deliveries
 from webhooks.services.deliveries import deliver_due
 from webhooks.services.events import NewEvent, emit, emit_many
 from webhooks.services.replays import replay_delivery
@@ -13,11 +14,13 @@ from webhooks.services.signing_secrets import (
 
 __all__ = [
     "NewEvent",
+    "Replays",
     "deliver_due",
     "destroy_secrets_of_deleted_workspaces",
     "emit",
     "emit_many",
     "read_signing_secret",
+    "replay_deliveries",
     "replay_delivery",
     "rotate_signing_secret",
 ]

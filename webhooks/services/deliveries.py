@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet, prefetch_related_objects
 from django.utils import timezone
 
+from config import metrics
 from config.api.caller import WorkspaceStatus
 from config.db.due import claim_due
 from webhooks import signing
@@ -31,6 +32,7 @@ RECORDED = (
     "last_error",
     "last_response_excerpt",
     "delivered_at",
+    "given_up_at",
 )
 _random = secrets.SystemRandom()
 
@@ -50,6 +52,16 @@ def keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
     return signing_keys(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
 
 
+def headers_of(delivery: Delivery, signature: str) -> dict[str, str]:
+    """What goes with the body of an attempt; the user-agent is that of every request of the service."""
+    return {
+        "content-type": "application/json",
+        signing.EVENT_HEADER: delivery.event.kind,
+        signing.DELIVERY_HEADER: delivery.id,
+        signing.SIGNATURE_HEADER: signature,
+    }
+
+
 def pack(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> Parcel | Outcome:
     """Sign a delivery for an attempt at this moment, or say what came of it when it cannot be sent."""
     if delivery.workspace.status == WorkspaceStatus.DELETED:
@@ -58,19 +70,18 @@ def pack(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> Parcel | Ou
         return Outcome(Verdict.FAILED, error="The workspace's signing secret cannot be read.")
     body = bytes(delivery.event.payload)
     at = int(timezone.now().timestamp())
-    headers = {
-        "content-type": "application/json",
-        signing.EVENT_HEADER: delivery.event.kind,
-        signing.DELIVERY_HEADER: delivery.id,
-        signing.SIGNATURE_HEADER: signing.signature_header(keys[delivery.workspace_id], body, at=at),
-    }
+    headers = headers_of(delivery, signing.signature_header(keys[delivery.workspace_id], body, at=at))
     return Parcel(delivery.url, body, headers)
 
 
 def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
     """Write what came of claimed deliveries; returns how many. A row whose claim is lost stays as it is."""
     now = timezone.now()
-    return _write([_settled(delivery, outcome, now) for delivery, outcome in results], RECORDED)
+    settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
+    written = _write(settled, RECORDED)
+    for row in settled:
+        metrics.DELIVERIES.labels(row.status).inc()
+    return written
 
 
 def give_back(deliveries: Iterable[Delivery]) -> int:
@@ -102,7 +113,7 @@ def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:
     if outcome.verdict is Verdict.DELIVERED:
         row.succeed(now)
     elif outcome.verdict is Verdict.REFUSED or failures > len(settings.WEBHOOK_RETRY_SCHEDULE):
-        row.give_up()
+        row.give_up(now)
     else:
         row.retry_at(now + _pause(settings.WEBHOOK_RETRY_SCHEDULE[failures - 1], outcome.retry_after))
     return row

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from auditlog.services import record
 from config.api.caller import Caller, absent
 from workspaces import selectors
-from workspaces.models import Member, User, Workspace
+from workspaces.models import EndedIdentity, Member, User, Workspace
 from workspaces.services.delete import mark_deleted
 
 
@@ -21,9 +23,16 @@ class UserDeleted:
     deleted_workspaces: list[Workspace]
 
 
-def create_user(*, email: str, display_name: str = "", **identity: str) -> User:
-    """A person; `identity`: identity_issuer and identity_subject where a provider knows them."""
+def create_user(*, email: str, display_name: str = "", **identity: Any) -> User:
+    """A person; `identity`: identity_issuer, identity_subject and email_verified where a provider knows them."""
     return User.objects.create_user(email=email, display_name=display_name, **identity)
+
+
+def remember_ended(user: User) -> None:
+    """Keep that this identity's user was deleted; the caller's transaction is open, and erases the rest."""
+    if user.identity_subject:
+        digest = EndedIdentity.digests(user.identity_issuer, user.identity_subject)[0]
+        EndedIdentity.objects.update_or_create(digest=digest, defaults={"ended_at": timezone.now()})
 
 
 def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserDeleted:
@@ -38,6 +47,8 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserD
         if user is None:
             raise absent(None, "user")
         owned = list(selectors.active_workspaces_of(user=user).select_for_update(no_key=True))
+        if not dry_run:
+            remember_ended(user)
         user.erase()
         if not dry_run:
             user.save()

@@ -17,7 +17,14 @@ from accounts.platforms.bluesky.xrpc import (
     platform_errors,
     query,
 )
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError, TokenExpired
+from accounts.platforms.chains import check, segments
+from accounts.platforms.errors import (
+    AccountDisconnected,
+    CredentialsRejected,
+    OutcomeUnknown,
+    PlatformError,
+    TokenExpired,
+)
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationRefused, OutboundError
 
@@ -27,9 +34,10 @@ MAX_ROUNDS = 3  # of uploading a post's files again
 class Bluesky(Platform):
     """Publishing in steps: each file is uploaded, the record and its key are frozen, and `put` may then be repeated.
 
-    The phases are start, upload (one for each file), freeze and put; a post without files goes from start to put. State
-    is {blobs} while files are uploaded and {rkey, record} from then on; `rounds` counts how often they had to be
-    uploaded again.
+    The phases are start, upload (one for each file), freeze and put; a post without files goes from start to put, and a
+    thread goes on from each put to the next segment's freeze. State is {blobs} while files are uploaded and {rkey,
+    record, sent} from then on: `sent` are the {uri, cid} of the segments that are out. `rounds` counts how often files
+    had to be uploaded again.
     A grant's tokens are {access, refresh, pds}; `pds` is the address of the account's own server.
     """
 
@@ -99,12 +107,14 @@ class Bluesky(Platform):
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the step that `progress` names."""
         if progress.phase == "put":
-            return self._put(grant, progress.state)
+            return self._put(grant, content, progress.state)
         if progress.phase == "upload":
             return self._upload_next(grant, content, progress.state)
-        if progress.phase == "start" and content.media:
-            blobs.check(content.media)
-            return Progress("upload", {"blobs": []})
+        if progress.phase == "start":
+            check(content, CAPABILITIES, "Bluesky")
+            if content.media:
+                blobs.check(content.media)
+                return Progress("upload", {"blobs": []})
         return self._freeze(grant, content, progress.state)
 
     def _upload_next(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
@@ -113,18 +123,21 @@ class Bluesky(Platform):
         return Progress("upload" if len(kept) < len(content.media) else "freeze", {**state, "blobs": kept})
 
     def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
-        """Fix the record and its key; one that was fixed before its files were lost keeps its key and its moment."""
-        embed = blobs.embed(content.media, state["blobs"]) if content.media else None
+        """Fix the next segment's record and its key; one that was fixed before its files were lost keeps its key and its
+        moment."""
+        sent = state.get("sent", [])
+        embed = blobs.embed(content.media, state["blobs"]) if content.media and not sent else None
         if "record" in state:
             frozen = {key: value for key, value in state.items() if key != "blobs"}
             return Progress("put", {**frozen, "record": {**state["record"], "embed": embed}})
+        text, pds = segments(content)[len(sent)], grant.tokens["pds"]
         with platform_errors():
-            record = feed_post.build(content, grant.tokens["pds"], embed)
-        return Progress("put", {"rkey": self.clock.next(), "record": record})
+            record = feed_post.build(text, content.options, pds, embed=embed, thread=sent)
+        return Progress("put", {"rkey": self.clock.next(), "record": record, "sent": sent})
 
-    def _put(self, grant: Grant, state: Mapping[str, Any]) -> Progress | Published:
+    def _put(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress | Published:
         try:
-            return feed_post.put(
+            ref = feed_post.put(
                 pds=grant.tokens["pds"],
                 access_token=grant.tokens["access"],
                 did=grant.external_id,
@@ -136,6 +149,12 @@ class Bluesky(Platform):
             if rounds > MAX_ROUNDS:
                 raise gone.fault from gone
             return Progress("upload", {**state, "blobs": [], "rounds": rounds})
+        sent = [*state.get("sent", []), ref]
+        if len(sent) >= len(segments(content)):
+            return Published(sent[0]["uri"], feed_post.permalink(sent[0]))
+        if not ref["cid"]:  # which the next one has to name
+            raise OutcomeUnknown("The account's Bluesky server took the post, but did not say what it made of it.")
+        return Progress("freeze", {"sent": sent})
 
     def _renewed(self, grant: Grant) -> session.Session:
         service = self._service(grant.credentials)

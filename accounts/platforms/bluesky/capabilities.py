@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import graphemes, utf8_bytes
-from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
+
+THREAD = ThreadRules(max_segments=25)  # our own bound; the platform has none
 
 CAPABILITIES = Capabilities(
     text=TextRules(max_length=300, counted_as="graphemes", count=graphemes, also=(("bytes", 3000, utf8_bytes),)),
@@ -17,21 +20,23 @@ CAPABILITIES = Capabilities(
         videos=VideoRules(mime_types=("video/mp4",), max_bytes=52_428_800, max_duration_seconds=180),
         alt_text_max_length=2000,  # the clients' limit; the lexicon has none
     ),
-    features=("text", "links", "mentions", "hashtags", "languages", "images", "video", "alt_text"),
+    features=("text", "links", "mentions", "hashtags", "languages", "images", "video", "alt_text", "threads"),
     retry_safety="idempotent",
     options={
         "type": "object",
         "properties": {
             "langs": {
                 "type": "array",
-                "description": "The languages of the text as BCP 47 tags, such as en or pt-BR.",
+                "description": "The languages of the text, or of the whole thread, as BCP 47 tags, such as en or pt-BR.",
                 "items": {"type": "string", "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"},
                 "maxItems": 3,
-            }
+            },
+            "thread": thread_option(THREAD),
         },
         "additionalProperties": False,
     },
     pace=Pace(seconds=2.16, burst=1600),  # 5,000 points in an hour, three for each record
+    thread=THREAD,
 )
 
 CREDENTIALS_SCHEMA = {
@@ -39,18 +44,22 @@ CREDENTIALS_SCHEMA = {
     "properties": {
         "identifier": {
             "type": "string",
+            "title": "Handle or e-mail address",
             "description": "The account's handle, such as alice.bsky.social, its e-mail address or its DID.",
             "minLength": 1,
             "maxLength": 512,
         },
         "app_password": {
             "type": "string",
+            "title": "App password",
+            "writeOnly": True,
             "description": "An app password, made in Bluesky's settings; never the account's own password.",
             "minLength": 1,
             "maxLength": 256,
         },
         "service": {
             "type": "string",
+            "title": "Server",
             "format": "uri",
             "description": "The https address of the account's server, for accounts that are not at Bluesky itself.",
             "minLength": 1,

@@ -9,8 +9,9 @@ Source: bluesky-social/atproto, com.atproto.repo.putRecord and its reference imp
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -19,13 +20,16 @@ from accounts.platforms.bluesky.richtext import detect, facets
 from accounts.platforms.bluesky.session import DID
 from accounts.platforms.bluesky.xrpc import XrpcError, platform_error, procedure, query, refusal
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
-from accounts.platforms.types import Content, Published
 from config.outbound import NoAnswer, NotSent, OutboundError
 
 COLLECTION = "app.bsky.feed.post"
 RESOLVE_SECONDS = 15.0  # for all mentions of a post together
 LOOK_SECONDS = 10.0
 ABSENT: dict[str, Any] = {}
+
+_CID = re.compile(r"[A-Za-z0-9]{1,128}")  # any multibase of a content id, most often base32
+
+Ref = Mapping[str, str]  # {uri, cid} of a record, as others refer to it
 
 
 class BlobsGone(Exception):
@@ -36,24 +40,34 @@ class BlobsGone(Exception):
         self.fault = fault
 
 
-def build(content: Content, pds: str, embed: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The record of this content at this moment, with its media in `embed`; mentions are resolved by the server `pds`.
+def build(
+    text: str,
+    options: Mapping[str, Any],
+    pds: str,
+    *,
+    embed: Mapping[str, Any] | None = None,
+    thread: Sequence[Ref] = (),
+) -> dict[str, Any]:
+    """The record of this text at this moment, with its media in `embed` and the segments that stand before it in `thread`;
+    mentions are resolved by the server `pds`.
 
     Raises XrpcError and OutboundError when a handle cannot be resolved just now.
     """
-    spans = detect(content.text)
+    spans = detect(text)
     dids = resolve_handles(pds, (span.value for span in spans if span.kind == "mention"))
     record: dict[str, Any] = {
         "$type": COLLECTION,
-        "text": content.text,
+        "text": text,
         "createdAt": timezone.now().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     }
-    if content.options.get("langs"):
-        record["langs"] = list(content.options["langs"])
-    if live := facets(content.text, spans, dids):
+    if options.get("langs"):
+        record["langs"] = list(options["langs"])
+    if live := facets(text, spans, dids):
         record["facets"] = live
     if embed:
         record["embed"] = dict(embed)
+    if thread:
+        record["reply"] = {"root": dict(thread[0]), "parent": dict(thread[-1])}
     return record
 
 
@@ -79,19 +93,18 @@ def resolve_handles(pds: str, handles: Iterable[str]) -> dict[str, str]:
     return dids
 
 
-def put(pds: str, access_token: str, did: str, rkey: str, record: Mapping[str, Any]) -> Published:
-    """Put the record under its key, or find it there.
+def put(pds: str, access_token: str, did: str, rkey: str, record: Mapping[str, Any]) -> dict[str, str]:
+    """Put the record under its key, or find it there; its {uri, cid}, the cid empty where the server does not tell it.
 
     Raises platform errors, where OutcomeUnknown means: put it again; BlobsGone.
     """
     uri = f"at://{did}/{COLLECTION}/{rkey}"
-    published = Published(uri, f"https://bsky.app/profile/{did}/post/{rkey}")
     body = {"repo": did, "collection": COLLECTION, "rkey": rkey, "record": record, "swapRecord": None}
     key_taken = blobs_lost = False
     try:
         answer = procedure(pds, "com.atproto.repo.putRecord", body=body, token=access_token)
         if answer.get("uri") == uri:
-            return published
+            return _ref(uri, answer)
     except NotSent as error:
         raise platform_error(error) from error
     except NoAnswer:
@@ -104,8 +117,8 @@ def put(pds: str, access_token: str, did: str, rkey: str, record: Mapping[str, A
         if error.status < 500 and not key_taken:
             raise refusal(error) from error
     there = _look(pds, did, rkey)
-    if there and all(there.get(key) == value for key, value in record.items()):
-        return published
+    if there and all(there["value"].get(key) == value for key, value in record.items()):
+        return _ref(uri, there)
     if there and key_taken:
         raise ContentRejected("Another post stands under this post's key.")
     unknown = OutcomeUnknown("Bluesky did not say whether it took the post, and the post is not there to be seen.")
@@ -114,17 +127,28 @@ def put(pds: str, access_token: str, did: str, rkey: str, record: Mapping[str, A
     raise unknown
 
 
+def permalink(ref: Ref) -> str:
+    """Where the post of a record is shown."""
+    _, _, did, _, rkey = ref["uri"].split("/")
+    return f"https://bsky.app/profile/{did}/post/{rkey}"
+
+
+def _ref(uri: str, answer: Mapping[str, Any]) -> dict[str, str]:
+    cid = answer.get("cid")
+    return {"uri": uri, "cid": cid if isinstance(cid, str) and _CID.fullmatch(cid) else ""}
+
+
 def _names_a_lost_blob(error: XrpcError) -> bool:
     return error.status == 400 and (error.name == "BlobNotFound" or error.message.startswith("Could not find blob"))
 
 
 def _look(pds: str, did: str, rkey: str) -> dict[str, Any] | None:
-    """The record that stands under the key; ABSENT when there is none, None when the server does not say."""
+    """{value, cid} of what stands under the key; ABSENT when nothing does, None when the server does not say."""
     params = {"repo": did, "collection": COLLECTION, "rkey": rkey}
     try:
-        value = query(pds, "com.atproto.repo.getRecord", params=params, timeout=LOOK_SECONDS).get("value")
+        answer = query(pds, "com.atproto.repo.getRecord", params=params, timeout=LOOK_SECONDS)
     except XrpcError as error:
         return ABSENT if error.name == "RecordNotFound" else None
     except OutboundError:
         return None
-    return value if isinstance(value, dict) else None
+    return answer if isinstance(answer.get("value"), dict) else None

@@ -19,6 +19,7 @@ from accounts.platforms.errors import (
     RateLimited,
     TokenExpired,
     Transient,
+    unmapped,
 )
 from config.outbound import NoAnswer, OutboundError, Response, request
 
@@ -29,6 +30,8 @@ MAX_LINE_LENGTH = 300
 MAX_RETRY_AFTER = 86_400.0
 
 TOKEN_ERRORS = frozenset({"ExpiredToken", "InvalidToken"})
+# Of what was sent; "" is an answer of what stands before the server.
+CONTENT_ERRORS = frozenset({"", "BlobTooLarge", "InvalidMimeType", "InvalidRequest", "PayloadTooLarge"})
 ACCOUNT_ERRORS = frozenset({"AccountDeactivated", "AccountNotFound", "AccountSuspended", "AccountTakedown"})
 
 
@@ -84,24 +87,41 @@ def platform_error(error: OutboundError | XrpcError) -> PlatformError:
     """What this fault of a call means: that it can be repeated, a stale token, or an account that is closed to us."""
     if isinstance(error, OutboundError):
         return Transient("The account's Bluesky server could not be reached.")
+    return _known(error) or _unknown(error)
+
+
+def refusal(error: XrpcError) -> PlatformError:
+    """The refusal of something to publish: the content's fault, unless it is about a token, the account or the moment."""
+    known = _known(error)
+    if known is not None or error.status not in (400, 413):
+        return known or _unknown(error)
+    if error.name not in CONTENT_ERRORS:
+        unmapped("bluesky", f"{error.status} {error.name}")
+    return ContentRejected(f"Bluesky does not take this post: {_reason(error)}")
+
+
+def _known(error: XrpcError) -> PlatformError | None:
+    """What an error means whatever the call was."""
     if error.status == 429:
         return RateLimited("Bluesky's rate limit is reached.", retry_after=error.retry_after)
     if error.name in TOKEN_ERRORS:
         return TokenExpired("Bluesky no longer accepts the access token.")
     if error.status == 401 or error.name in ACCOUNT_ERRORS:
-        return AccountDisconnected(f"Bluesky refuses the account: {error.message or error.name or 'no reason given'}")
-    return Transient(
-        f"Bluesky answered {error.status}: {error.message or error.name or 'no reason given'}",
-        retry_after=error.retry_after,
-    )
+        return AccountDisconnected(f"Bluesky refuses the account: {_reason(error)}")
+    return _passing(error) if error.status >= 500 else None
 
 
-def refusal(error: XrpcError) -> PlatformError:
-    """The refusal of something to publish: the content's fault, unless it is about a token, the account or the moment."""
-    fault = platform_error(error)
-    if error.status in (400, 413) and not isinstance(fault, TokenExpired | AccountDisconnected):
-        return ContentRejected(f"Bluesky does not take this post: {error.message or error.name or 'no reason given'}")
-    return fault
+def _unknown(error: XrpcError) -> PlatformError:
+    unmapped("bluesky", f"{error.status} {error.name}")
+    return _passing(error)
+
+
+def _passing(error: XrpcError) -> Transient:
+    return Transient(f"Bluesky answered {error.status}: {_reason(error)}", retry_after=error.retry_after)
+
+
+def _reason(error: XrpcError) -> str:
+    return error.message or error.name or "no reason given"
 
 
 def line(value: Any) -> str:

@@ -23,7 +23,7 @@ from accounts.platforms.discord.webhook import (
     execute,
     platform_error,
 )
-from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient, unmapped
 from accounts.platforms.types import Content, MediaFile, Published
 from config.outbound import NoAnswer, NotSent, multipart
 
@@ -31,6 +31,8 @@ FLAGS = {"suppress_embeds": 1 << 2, "suppress_notifications": 1 << 12}
 SLOWEST_UPLOAD = 200_000  # bytes in a second
 # A locked thread, words and links that the server's moderation stops, no uploads for this server.
 BLOCKED = frozenset({160005, 200000, 200001, 240000, 400001})
+# A request that is too large, an empty message, a form or JSON that does not fit; None: said by what stands before Discord.
+OF_CONTENT = frozenset({None, 40005, 50006, 50035, 50109})
 UNKNOWN_OUTCOME = "Discord did not say whether it took the message."
 
 
@@ -106,5 +108,7 @@ def _refusal(error: DiscordError, content: Content) -> PlatformError:
         return ContentRejected("Discord knows no thread with this thread_id in the webhook's channel.")
     known = error.code in GONE | LIMITS | BUSY
     if error.code in BLOCKED or (error.status in (400, 413) and not known):
+        if error.code not in BLOCKED | OF_CONTENT:
+            unmapped("discord", f"{error.status} {error.code}")
         return ContentRejected(f"Discord does not take this message: {error.reason}")
     return platform_error(error)

@@ -22,6 +22,7 @@ from accounts.platforms.errors import (
     PlatformError,
     RateLimited,
     Transient,
+    unmapped,
 )
 from config.outbound import NoAnswer, OutboundError, Response, request
 
@@ -115,9 +116,12 @@ def platform_error(error: OutboundError | DiscordError) -> PlatformError:
         return Transient("Discord could not be reached.")
     if error.status == 429 or error.code in LIMITS:
         return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)
-    told = error.code is not None  # by Discord itself, not by what stands before it
-    if error.code not in BUSY and (error.code in GONE or error.status == 401 or (told and error.status in (403, 404))):
+    if error.code in GONE or (error.status == 401 and error.code not in BUSY):
         return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
+    if error.status < 500 and error.code not in BUSY:
+        unmapped("discord", f"{error.status} {error.code}")
+        if error.status in (403, 404) and error.code is not None:  # said by Discord, not by what stands before it
+            return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
     return Transient(f"Discord answered {error.status}: {error.reason}", retry_after=error.retry_after)
 
 

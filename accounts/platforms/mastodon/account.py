@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from accounts.platforms.mastodon.client import Server, UnreadableAnswer, entity_id, line
-from accounts.platforms.mastodon.instance import host
+from accounts.platforms.mastodon.instance import host, limits
 from accounts.platforms.types import Identity
 
 _USERNAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -14,8 +14,8 @@ _URL = re.compile(r"https?://[\x21-\x7e]{1,2000}")
 
 
 def identity(server: Server) -> Identity:
-    """The account's identity. `external_id` is its id at the server with the server's host: names may change, ids do
-    not. Raises MastodonError, OutboundError."""
+    """The account's identity, with its instance's limits. `external_id` is its id at the server with the server's host:
+    names may change, ids do not. Raises MastodonError, OutboundError."""
     account = server.get("/api/v1/accounts/verify_credentials").one()
     username = account.get("username")
     if not isinstance(username, str) or not _USERNAME.fullmatch(username):
@@ -26,6 +26,7 @@ def identity(server: Server) -> Identity:
         display_name=line(account.get("display_name")),
         avatar_url=url(account.get("avatar")),
         profile_url=url(account.get("url")) or f"{server.address}/@{username}",
+        limits=limits(server),
     )
 
 

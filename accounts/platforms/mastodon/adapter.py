@@ -8,9 +8,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from accounts.platforms.base import Platform
+from accounts.platforms.chains import check
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
 from accounts.platforms.mastodon import account, authorization, instance, lookup, media, statuses
-from accounts.platforms.mastodon.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, OAUTH_SCHEMA, SCOPES
+from accounts.platforms.mastodon.capabilities import (
+    CAPABILITIES,
+    CREDENTIALS_SCHEMA,
+    OAUTH_SCHEMA,
+    SCOPES,
+    of_instance,
+)
 from accounts.platforms.mastodon.client import (
     MastodonError,
     Server,
@@ -19,7 +26,16 @@ from accounts.platforms.mastodon.client import (
     platform_errors,
 )
 from accounts.platforms.oauth import scopes_of
-from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import (
+    Authorization,
+    Capabilities,
+    Connection,
+    Content,
+    Grant,
+    Identity,
+    Progress,
+    Published,
+)
 from config.outbound import DestinationRefused, OutboundError
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
@@ -29,10 +45,11 @@ class Mastodon(Platform):
     """Accounts on any server with Mastodon's API.
 
     Publishing goes `start`, then for media `upload` (one file a step) and `process` (the server's own work), then
-    `create`. Its state is {key, after, media, pending, looks}: the Idempotency-Key of the round, the account's newest
-    status before it, the ids of the uploads, those still processed, and how often they were looked at.
+    `create` for each segment. Its state is {key, after, media, pending, looks, sent}: the Idempotency-Key of the round,
+    the account's newest status before it, the ids of the uploads, those still processed, how often they were looked at,
+    and the ids of the segments that are out; then also `permalink`, the first one's.
     Tokens never run out. One that the owner pasted stands in the grant's credentials, one that was granted in its tokens:
-    {instance, account, limits, and by OAuth access_token, client_id, client_secret}.
+    {instance, account, and by OAuth access_token, client_id, client_secret}.
     """
 
     name = "mastodon"
@@ -46,6 +63,10 @@ class Mastodon(Platform):
     def unavailable_reason(self, method: str) -> str | None:
         """None: tokens are made by the accounts' owners at their servers, and servers register any application."""
         return None
+
+    def capabilities_for(self, limits: Mapping[str, int]) -> Capabilities:
+        """What the account's instance takes."""
+        return of_instance(**limits)
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Ask the instance whose token it is. Raises CredentialsRejected, Transient."""
@@ -100,22 +121,22 @@ class Mastodon(Platform):
                 return media.upload_next(server, content.media, progress.state)
             if progress.phase == "process":
                 return media.look(server, progress.state)
-            instance.check(content, grant.tokens["limits"])
+            check(content, of_instance(**grant.limits), "the account's server")
             return statuses.begin(server, content)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Published | None:
-        """Look among the account's statuses since the round began. Raises as the base's, but never TokenExpired."""
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+        """Look among the account's statuses since the round began, or since the segment before. Raises as the base's, but
+        never TokenExpired."""
         with platform_errors():
-            status = lookup.find(Server.of(grant), content, progress.state)
-            return statuses.published(status) if status is not None else None
+            return statuses.find(Server.of(grant), content, progress.state)
 
 
 def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
-    """Whose account the token opens, and {instance, account, limits}. Raises MastodonError, OutboundError."""
+    """Whose account the token opens, and {instance, account}. Raises MastodonError, OutboundError."""
     identity = account.identity(server)
     own_id = identity.external_id.partition("@")[0]
     lookup.newest_status(Server(server.address, server.token, own_id))  # refused where read:statuses is missing
-    return identity, {"instance": server.address, "account": own_id, "limits": instance.limits(server)}
+    return identity, {"instance": server.address, "account": own_id}
 
 
 @contextmanager

@@ -1,89 +1,109 @@
 """What Mastodon takes: the defaults of Mastodon 4.5. Source: docs.joinmastodon.org, user/posting and entities/Instance.
 
-An instance may announce other limits (GET /api/v2/instance); they are read at connection and held against every post.
+An instance may announce other limits (GET /api/v2/instance); they are read when an account is connected and whenever it
+is checked, and held against every post.
 Counting is that of its StatusLengthValidator.
 """
 
 from __future__ import annotations
 
-from accounts.platforms.counting import URL_LENGTH, mastodon_graphemes
-from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
+from dataclasses import replace
 
-_IMAGE_BYTES = 16_777_216
-_IMAGE_PIXELS = 33_177_600
+from accounts.platforms.chains import thread_option
+from accounts.platforms.counting import URL_LENGTH, graphemes, mastodon_graphemes
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
-CAPABILITIES = Capabilities(
-    text=TextRules(max_length=500, counted_as="graphemes", count=mastodon_graphemes, url_length=URL_LENGTH),
-    media=MediaRules(
-        max_count=4,
-        images=ImageRules(
-            mime_types=(
-                "image/jpeg",
-                "image/png",
-                "image/gif",
-                "image/webp",
-                "image/avif",
-                "image/heic",
-                "image/heif",
-            ),
-            max_bytes=_IMAGE_BYTES,
-            max_count=4,
-            max_pixels=_IMAGE_PIXELS,
-        ),
-        # An animated GIF becomes a video, and stands alone as one does.
-        gifs=ImageRules(mime_types=("image/gif",), max_bytes=_IMAGE_BYTES, max_count=1, max_pixels=_IMAGE_PIXELS),
-        videos=VideoRules(
-            mime_types=("video/mp4", "video/quicktime", "video/webm", "video/ogg"), max_bytes=103_809_024
-        ),
-        alt_text_max_length=1500,
-    ),
-    features=(
-        "text",
-        "links",
-        "mentions",
-        "hashtags",
-        "images",
-        "gif",
-        "video",
-        "alt_text",
-        "content_warning",
-        "visibility",
-        "languages",
-    ),
-    retry_safety="verifiable",
-    options={
-        "type": "object",
-        "properties": {
-            "visibility": {
-                "type": "string",
-                "description": "Who sees the post; the account's own setting where it is left out.",
-                "enum": ["public", "unlisted", "private", "direct"],
-            },
-            "spoiler_text": {
-                "type": "string",
-                "description": "A content warning that the post is folded behind. Its length counts with the text's.",
-                "minLength": 1,
-                "maxLength": 500,
-            },
-            "sensitive": {
-                "type": "boolean",
-                "description": "Whether the media are hidden until a reader asks for them.",
-            },
-            "language": {
-                "type": "string",
-                "description": "The language of the text as an ISO 639 code, such as en.",
-                "pattern": "^[a-z]{2,3}$",
-            },
-        },
-        "additionalProperties": False,
-    },
-    pace=Pace(seconds=36, burst=300),  # 300 posts in three hours
+THREAD = ThreadRules(max_segments=25)  # our own bound; the platform has none
+
+_FEATURES = (
+    "text",
+    "links",
+    "mentions",
+    "hashtags",
+    "images",
+    "gif",
+    "video",
+    "alt_text",
+    "content_warning",
+    "visibility",
+    "languages",
+    "threads",
 )
+_IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif")
+_VIDEOS = ("video/mp4", "video/quicktime", "video/webm", "video/ogg")
+_IMAGE_PIXELS = 33_177_600
+_OPTIONS = {
+    "type": "object",
+    "properties": {
+        "visibility": {
+            "type": "string",
+            "description": "Who sees the post, and a thread's every segment; the account's own setting where it is left "
+            "out.",
+            "enum": ["public", "unlisted", "private", "direct"],
+        },
+        "spoiler_text": {
+            "type": "string",
+            "description": "A content warning that the post, and a thread's every segment, is folded behind. Its length "
+            "counts with the text's.",
+            "minLength": 1,
+            "maxLength": 500,
+        },
+        "sensitive": {
+            "type": "boolean",
+            "description": "Whether the media are hidden until a reader asks for them.",
+        },
+        "language": {
+            "type": "string",
+            "description": "The language of the text, or of the whole thread, as an ISO 639 code, such as en.",
+            "pattern": "^[a-z]{2,3}$",
+        },
+        "thread": thread_option(THREAD),
+    },
+    "additionalProperties": False,
+}
+
+
+def of_instance(
+    *,
+    characters: int = 500,
+    media: int = 4,
+    image_bytes: int = 16_777_216,
+    video_bytes: int = 103_809_024,
+    alt_text: int = 1500,
+) -> Capabilities:
+    """What an instance takes that announces these limits; those that it does not announce are Mastodon's own."""
+    images = ImageRules(_IMAGES, max_bytes=image_bytes, max_count=media, max_pixels=_IMAGE_PIXELS)
+    return Capabilities(
+        text=TextRules(
+            max_length=characters,
+            counted_as="graphemes",
+            count=mastodon_graphemes,
+            url_length=URL_LENGTH,
+            taken_by_options=lambda options: graphemes(str(options.get("spoiler_text", ""))),
+        ),
+        media=MediaRules(
+            max_count=media,
+            images=images,
+            # An animated GIF becomes a video, and stands alone as one does.
+            gifs=replace(images, mime_types=("image/gif",), max_count=1),
+            videos=VideoRules(_VIDEOS, max_bytes=video_bytes),
+            alt_text_max_length=alt_text,
+        ),
+        features=_FEATURES,
+        retry_safety="verifiable",
+        options=_OPTIONS,
+        pace=Pace(seconds=36, burst=300),  # 300 posts in three hours
+        thread=THREAD,
+    )
+
+
+CAPABILITIES = of_instance()
 
 SCOPES = ("read:accounts", "read:statuses", "write:statuses", "write:media")
 
 _INSTANCE = {
     "type": "string",
+    "title": "Server",
     "description": "The host name of the account's server, such as mastodon.social, or its https address.",
     "minLength": 1,
     "maxLength": 512,
@@ -100,6 +120,8 @@ CREDENTIALS_SCHEMA = {
         "instance": _INSTANCE,
         "access_token": {
             "type": "string",
+            "title": "Access token",
+            "writeOnly": True,
             "description": "An access token of the account, from the server's Settings, Development, with the scopes "
             f"{', '.join(SCOPES)}.",
             "minLength": 1,

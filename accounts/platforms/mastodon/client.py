@@ -16,7 +16,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited, Transient
+from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited, Transient, unmapped
 from accounts.platforms.types import Grant
 from config.outbound import NoAnswer, OutboundError, Response, request
 
@@ -125,6 +125,8 @@ def platform_error(error: OutboundError | MastodonError) -> PlatformError:
     # A firewall in front of a server says 403 as well, but not in the API's form.
     if error.status == 401 or (error.status == 403 and error.message):
         return AccountDisconnected(f"The server refuses the account: {error.message or 'no reason given'}")
+    if error.status < 500:
+        unmapped("mastodon", error.status)
     return Transient(
         f"The account's server answered {error.status}: {error.message or 'no reason given'}",
         retry_after=error.retry_after,

@@ -6,10 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.counting import characters, graphemes, mastodon_graphemes
-from accounts.platforms.errors import ContentRejected, CredentialsRejected
+from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.mastodon.client import MastodonError, Server
-from accounts.platforms.types import Content
 from config.outbound import DestinationNotAllowed, OutboundError, check_url
 
 TIMEOUT_SECONDS = 5.0
@@ -18,7 +16,7 @@ _WRITTEN = re.compile(r"(?:(?P<scheme>[a-z]+)://)?(?P<place>[^/@?#\s]+)(?:/[^?#\
 _LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?", re.IGNORECASE)
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
-# Where an instance's `configuration` tells what we keep of it, by our names.
+# Where an instance's `configuration` tells what we keep of it, by the names of capabilities.of_instance.
 _TOLD = {
     "characters": ("statuses", "max_characters"),
     "media": ("statuses", "max_media_attachments"),
@@ -67,29 +65,12 @@ def limits(server: Server) -> dict[str, int]:
     return {}
 
 
-def check(content: Content, taken: Mapping[str, int]) -> None:
-    """Hold content against the limits of its instance, which may take less than others. Raises ContentRejected."""
-    length = graphemes(content.options.get("spoiler_text", "")) + mastodon_graphemes(content.text)
-    _hold("the text, content warning included,", length, "characters", taken.get("characters"))
-    _hold("media", len(content.media), "files", taken.get("media"))
-    for file in content.media:
-        name = file.filename or "a file"
-        most = taken.get("video_bytes" if file.kind == "video" else "image_bytes")
-        _hold(name, file.size_bytes, "bytes", most)
-        _hold(f"the alt text of {name}", characters(file.alt_text), "characters", taken.get("alt_text"))
-
-
-def _hold(what: str, number: int, unit: str, most: int | None) -> None:
-    if most is not None and number > most:
-        raise ContentRejected(f"The account's server limits {what} to {most} {unit}; there are {number}.")
-
-
 def _limits_in(told: Mapping[str, Any]) -> dict[str, int]:
     configuration = _section(told, "configuration")
     values = {name: _section(configuration, section).get(key) for name, (section, key) in _TOLD.items()}
     if values["characters"] is None:
         values["characters"] = told.get("max_toot_chars")
-    return {name: value for name, value in values.items() if type(value) is int and value > 0}
+    return {name: value for name, value in values.items() if type(value) is int and 0 < value < 2**53}
 
 
 def _section(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -2,7 +2,8 @@
 
 The newest status of that time is remembered, so that no clock has a part in it: ids grow. A status with media is known
 by the media's ids, which nothing else can have; one of text by the text that was given for it, or where the server does
-not tell that, by its HTML. Source: docs.joinmastodon.org, accounts/:id/statuses and statuses/:id/source.
+not tell that, by its HTML; a further segment of a thread also by the status that it replies to.
+Source: docs.joinmastodon.org, accounts/:id/statuses and statuses/:id/source.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from typing import Any
 
+from accounts.platforms.chains import segments
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.mastodon.client import MastodonError, Server, UnreadableAnswer, entity_id
 from accounts.platforms.types import Content
@@ -40,7 +42,7 @@ def newest_status(server: Server) -> str | None:
 
 
 def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The status that an earlier try has made; None when there is certainly none.
+    """The status that an earlier try to send this segment has made; None when there is certainly none.
 
     Raises OutcomeUnknown when the server cannot tell, MastodonError, OutboundError.
     """
@@ -48,14 +50,16 @@ def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str
         raise OutcomeUnknown(
             "The account's server does not let the service look whether the post is there.", final=True
         )
-    doubtful = False
-    for status in reversed(list(_since(server, state["after"]))):
-        if status.get("reblog") or status.get("in_reply_to_id"):
+    sent, doubtful = state.get("sent", []), False
+    parent, text = sent[-1] if sent else None, segments(content)[len(sent)]
+    ours = content.options.get("spoiler_text", "") + text
+    for status in reversed(list(_since(server, parent or state["after"]))):
+        if status.get("reblog") or (status.get("in_reply_to_id") or None) != parent:
             continue
         media = _media_of(status)
         if state["media"] and sorted(media) == sorted(state["media"]):
             return status
-        if _says_the_same(server, status, content):
+        if _says_the_same(server, status, ours):
             if not media and not state["media"]:
                 return status
             doubtful |= bool(state["media"])  # it may be ours on a server that gives media new ids, or lost one
@@ -93,9 +97,8 @@ def _media_of(status: Mapping[str, Any]) -> list[str]:
     return [str(each.get("id")) for each in media if isinstance(each, dict)] if isinstance(media, list) else []
 
 
-def _says_the_same(server: Server, status: Mapping[str, Any], content: Content) -> bool:
-    """Whether the status was given this text; a server may take a content warning alone for the text."""
-    ours = content.options.get("spoiler_text", "") + content.text
+def _says_the_same(server: Server, status: Mapping[str, Any], ours: str) -> bool:
+    """Whether the status was given this warning and text; a server may take a content warning alone for the text."""
     try:
         source = server.get(f"/api/v1/statuses/{entity_id(status)}/source").one()
     except UnreadableAnswer:

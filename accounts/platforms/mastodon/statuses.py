@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from accounts.platforms.chains import OPTION, segments
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.account import url
@@ -20,6 +21,8 @@ from accounts.platforms.mastodon.client import (
 from accounts.platforms.types import Content, Progress, Published
 from config.outbound import NoAnswer, NotSent
 
+OF_ALL = ("visibility", "spoiler_text", "language")  # the options that hold for every segment
+
 
 def begin(server: Server, content: Content) -> Progress:
     """The first step's end: a key for all tries of this round, and the point after which the status would stand.
@@ -33,6 +36,7 @@ def begin(server: Server, content: Content) -> Progress:
         "media": [],
         "pending": [],
         "looks": 0,
+        "sent": [],
     }
     return Progress("upload" if content.media else "create", state)
 
@@ -48,14 +52,16 @@ def _newest_status(server: Server) -> str | None:
 
 
 def create(server: Server, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Make the status. Mastodon itself knows the key again for an hour and answers the status that it made for it.
+    """Make the status of the next segment, which most often is the only one. Mastodon itself knows the key again for an
+    hour and answers the status that it made for it.
 
     Raises platform errors.
     """
-    body = {"status": content.text, "media_ids": state["media"], **content.options}
+    sent = state.get("sent", [])
+    key = f"{state['key']}-{len(sent)}" if sent else state["key"]
     try:
-        made = server.post("/api/v1/statuses", json=body, headers={"Idempotency-Key": state["key"]}).one()
-        return published(made)
+        made = server.post("/api/v1/statuses", json=_body(content, state), headers={"Idempotency-Key": key}).one()
+        return _following(content, state, made)
     except NotSent as error:
         raise platform_error(error) from error
     except NoAnswer as error:
@@ -65,14 +71,38 @@ def create(server: Server, content: Content, state: Mapping[str, Any]) -> Progre
             raise OutcomeUnknown(
                 f"The account's server answered {error.status} and may have taken the post."
             ) from error
-        if error.status not in REFUSALS:
+        parent_gone = error.status == 404 and error.message and sent
+        if error.status not in REFUSALS and not parent_gone:
             raise platform_error(error) from error
         return _settle_refusal(server, content, state, error)
 
 
-def published(status: Mapping[str, Any]) -> Published:
-    """What a status of ours is to the engine. Raises UnreadableAnswer."""
-    return Published(entity_id(status), url(status.get("url")) or url(status.get("uri")))
+def find(server: Server, content: Content, state: Mapping[str, Any]) -> Progress | Published | None:
+    """What follows when an earlier try of `create` has made its status; None when it certainly has not.
+
+    Raises OutcomeUnknown, MastodonError, OutboundError.
+    """
+    status = lookup.find(server, content, state)
+    return _following(content, state, status) if status is not None else None
+
+
+def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
+    sent = state.get("sent", [])
+    text = segments(content)[len(sent)]
+    if not sent:
+        options = {name: value for name, value in content.options.items() if name != OPTION}
+        return {"status": text, "media_ids": state["media"], **options}
+    options = {name: content.options[name] for name in OF_ALL if name in content.options}
+    return {"status": text, "in_reply_to_id": sent[-1], **options}
+
+
+def _following(content: Content, state: Mapping[str, Any], status: Mapping[str, Any]) -> Progress | Published:
+    """What follows a status of ours. Raises UnreadableAnswer."""
+    sent = [*state.get("sent", []), entity_id(status)]
+    permalink = state.get("permalink") or url(status.get("url")) or url(status.get("uri"))
+    if len(sent) < len(segments(content)):
+        return Progress("create", {**state, "media": [], "sent": sent, "permalink": permalink})
+    return Published(sent[0], permalink)
 
 
 def _settle_refusal(
@@ -87,9 +117,9 @@ def _settle_refusal(
         if "processing" in standings:
             raise Transient("The server has not finished processing the media.")
         if "gone" in standings:
-            status = lookup.find(server, content, state)
-            if status is not None:
-                return published(status)
+            following = find(server, content, state)
+            if following is not None:
+                return following
             if not state.get("again"):
                 return Progress("upload", {**state, "media": [], "pending": [], "again": True})
     raise ContentRejected(f"The server does not take this post: {refusal.message or 'no reason given'}") from refusal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.base import Platform
@@ -17,7 +18,8 @@ from accounts.platforms.types import Connection, Content, Grant, Identity, Progr
 class Telegram(Platform):
     """Publishing in two steps: `start` freezes the request, `send` makes it, at most once.
 
-    A grant's tokens are {chat_id, chat_type, chat_username}: the chat's number is its identity, its name may change.
+    A grant's tokens are {chat_id, chat_type, chat_username}. The number that the chat had when it was connected is its
+    identity; a group that becomes a supergroup gets another one, which is stored as renewed tokens are.
     """
 
     name = "telegram"
@@ -48,13 +50,20 @@ class Telegram(Platform):
     def identify(self, grant: Grant) -> Identity:
         """Look at the bot and the chat again, which keeps its identity when its number changes.
 
-        Raises AccountDisconnected, Transient.
+        Raises TokenExpired when it has changed, AccountDisconnected, Transient.
         """
-        return open_chat(self._api(grant.credentials), grant.tokens["chat_id"]).identity(grant.external_id)
+        chat = self._chat(grant)
+        if chat.id != grant.tokens["chat_id"]:
+            raise chat.has_moved()
+        return chat.identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raise AccountDisconnected: a bot's token is good until its owner replaces it."""
-        raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN)
+        """The chat's new number, where it has one. Raises AccountDisconnected otherwise: a bot's token is good until its
+        owner replaces it; Transient."""
+        chat = self._chat(grant)
+        if chat.id == grant.tokens["chat_id"]:
+            raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN)
+        return replace(grant, tokens=chat.tokens())
 
     def revoke(self, grant: Grant) -> None:
         """Do nothing: only its owner can end a bot's token, with @BotFather."""
@@ -64,6 +73,9 @@ class Telegram(Platform):
         if progress.phase == "start":
             return Progress("send", messages.build(content))
         return sending.send(self._api(grant.credentials), Chat.of_tokens(grant.tokens), progress.state, content.media)
+
+    def _chat(self, grant: Grant) -> Chat:
+        return open_chat(self._api(grant.credentials), grant.tokens["chat_id"])
 
     def _api(self, credentials: Mapping[str, Any]) -> BotApi:
         base = self.setting("API_BASE", "https://api.telegram.org").rstrip("/")

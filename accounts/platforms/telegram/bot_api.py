@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited, Transient
+from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited, Transient, unmapped
 from config.outbound import NoAnswer, OutboundError, Response, multipart, request
 
 TIMEOUT_SECONDS = 20.0
@@ -122,6 +122,8 @@ def platform_error(error: OutboundError | BotApiError) -> PlatformError:
         return AccountDisconnected("Telegram does not accept the bot's token.", suggested_action=NEW_TOKEN)
     if error.status in (400, 403):
         return AccountDisconnected(f"Telegram refuses the bot: {error.description}", suggested_action=LET_IN)
+    if error.status < 500:
+        unmapped("telegram", error.status)
     return Transient(f"Telegram answered {error.status}: {error.description}", retry_after=error.retry_after)
 
 

@@ -80,12 +80,15 @@ CREDENTIALS_SCHEMA = {
     "properties": {
         "bot_token": {
             "type": "string",
+            "title": "Bot token",
+            "writeOnly": True,
             "description": "The bot's token, as @BotFather gave it: digits, a colon, letters.",
             "pattern": "^[0-9]+:[A-Za-z0-9_-]+$",
             "maxLength": 256,
         },
         "chat_id": {
             "type": "string",
+            "title": "Chat",
             "description": "The chat to post to: @channelname, or the chat's number, such as -1001234567890. "
             "The bot must be an administrator of a channel.",
             "pattern": "^(@[A-Za-z0-9_]+|-?[0-9]+)$",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from accounts.platforms.errors import AccountDisconnected
+from accounts.platforms.errors import AccountDisconnected, TokenExpired
 from accounts.platforms.telegram.bot_api import LET_IN, BotApi, BotApiError, UnreadableAnswer, line, platform_errors
 from accounts.platforms.types import Identity
 
@@ -57,6 +57,11 @@ class Chat:
             display_name=self.title,
             profile_url=f"https://t.me/{self.username}" if self.username else "",
         )
+
+    def has_moved(self) -> TokenExpired:
+        """The fault that has the chat's number renewed (Telegram.refresh): a group that became a supergroup takes nothing
+        under its old one."""
+        return TokenExpired("The group became a supergroup, which has another number.", suggested_action=LET_IN)
 
     def permalink(self, message_id: int) -> str:
         """Where a message is shown: to everybody in a public chat, to members in others; some chats have no such place."""

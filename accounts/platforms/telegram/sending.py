@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO
 
-from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient, unmapped
 from accounts.platforms.telegram.bot_api import BotApi, BotApiError, platform_error
 from accounts.platforms.telegram.chats import Chat
 from accounts.platforms.types import MediaFile, Published
@@ -31,6 +31,12 @@ _ABOUT_THE_BOT = re.compile(
     r"|CHAT_\w*FORBIDDEN|CHAT_RESTRICTED|CHAT_ADMIN_REQUIRED|USER_BANNED_IN_CHANNEL|CHANNEL_PRIVATE|PEER_ID_INVALID",
     re.IGNORECASE,
 )
+# And those that are about the post; they quote it, so that of others only the status is told to the operator.
+_ABOUT_THE_POST = re.compile(
+    r"too long|too big|is empty|parse entities|not found|wrong (?:file|type|remote)|invalid|group send failed"
+    r"|failed to get|TOPIC_|PHOTO_|IMAGE_|VIDEO_|MEDIA_|WEBPAGE_|ENTITIES_|ENTITY_|BUTTON_|REPLY_",
+    re.IGNORECASE,
+)
 # One message of an album failed; the others may stand in the chat.
 _ABOUT_A_PART = re.compile(r"failed to send message #", re.IGNORECASE)
 
@@ -38,9 +44,10 @@ _ABOUT_A_PART = re.compile(r"failed to send message #", re.IGNORECASE)
 def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Published:
     """Send what messages.build has made.
 
-    Raises Transient, RateLimited, AccountDisconnected, ContentRejected (all: nothing was sent) and OutcomeUnknown.
+    Raises Transient, RateLimited, AccountDisconnected, ContentRejected, TokenExpired when the chat has another number now
+    (all: nothing was sent), and OutcomeUnknown.
     """
-    sent = _deliver(api, chat.id, message, media)
+    sent = _deliver(api, chat, message, media)
     first = sent[0] if isinstance(sent, list) and sent else sent
     message_id = first.get("message_id") if isinstance(first, dict) else None
     if not isinstance(message_id, int) or isinstance(message_id, bool):
@@ -51,21 +58,17 @@ def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[Me
     return Published(str(message_id), shown_in.permalink(message_id))
 
 
-def _deliver(
-    api: BotApi, chat_id: int, message: Mapping[str, Any], media: Sequence[MediaFile], *, moved: bool = False
-) -> Any:
+def _deliver(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Any:
     try:
-        return _request(api, chat_id, message, media)
+        return _request(api, chat.id, message, media)
     except NotSent as error:
         raise platform_error(error) from error
     except OutboundError as error:
         raise OutcomeUnknown("Telegram did not say whether it took the post.") from error
     except BotApiError as error:
-        if error.moved_to is None or moved or error.status != 400:
-            raise _refusal(error) from error
-        successor = error.moved_to
-    # A group that became a supergroup took nothing under its old number.
-    return _deliver(api, successor, message, media, moved=True)
+        if error.moved_to is not None and error.status == 400:
+            raise chat.has_moved() from error
+        raise _refusal(error) from error
 
 
 def _request(api: BotApi, chat_id: int, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Any:
@@ -102,5 +105,7 @@ def _refusal(error: BotApiError) -> PlatformError:
     if _ABOUT_A_PART.search(error.description):
         return OutcomeUnknown(f"Telegram may have sent a part of the album: {error.description}")
     if error.status == 413 or (error.status == 400 and not _ABOUT_THE_BOT.search(error.description)):
+        if error.status == 400 and not _ABOUT_THE_POST.search(error.description):
+            unmapped("telegram", error.status)
         return ContentRejected(f"Telegram does not take this post: {error.description}")
     return platform_error(error)

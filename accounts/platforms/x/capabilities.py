@@ -1,19 +1,20 @@
 """What X takes by its API v2. Sources: docs.x.com (manage posts, media best practices) and twitter-text's configuration.
 
 280 weighted characters as twitter-text v3 counts; up to four images, or one GIF, or one video. A post with a URL costs
-more, and what is a URL is what X would link. Apps may send one cashtag in a post.
+more, and what is a URL is what X would link; X bills each segment of a thread. Apps may send one cashtag in a post.
 """
 
 from __future__ import annotations
 
 import re
 
+from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import URL_LENGTH, has_linked_url, weighted
-from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 MAX_WEIGHT = 280
 MAX_CASHTAGS = 1
-MAX_FURTHER_SEGMENTS = 9
+THREAD = ThreadRules(max_segments=10, distinct=True, each_billed=True)
 SCOPES = ("tweet.read", "tweet.write", "users.read", "media.write", "offline.access")
 
 _CASHTAG = re.compile(r"(?<!\S)\$[A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?(?!\w)")
@@ -67,30 +68,12 @@ CAPABILITIES = Capabilities(
             },
             "made_with_ai": {"type": "boolean", "description": "Label the post as made with AI."},
             "paid_partnership": {"type": "boolean", "description": "Label the post as a paid promotion."},
-            "thread": {
-                "type": "array",
-                "description": "Further posts, each a reply to the one before it. Each has a post's length, and no "
-                "links: those stand in the first post.",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "text": {
-                            "type": "string",
-                            "description": "The text of the post.",
-                            "minLength": 1,
-                            "maxLength": 2000,  # an emoji of many code points weighs 2
-                        }
-                    },
-                    "required": ["text"],
-                    "additionalProperties": False,
-                },
-                "minItems": 1,
-                "maxItems": MAX_FURTHER_SEGMENTS,
-            },
+            "thread": thread_option(THREAD),
         },
         "additionalProperties": False,
     },
     links_url=has_linked_url,
     # Of an account: 100 posts in 15 minutes, and 300 in three hours.
     pace=Pace(seconds=40, burst=30),
+    thread=THREAD,
 )

@@ -7,7 +7,6 @@ refusals are those that clients report.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,10 +23,10 @@ from accounts.platforms.errors import (
     RateLimited,
     TokenExpired,
     Transient,
+    unmapped,
 )
 from config.outbound import NoAnswer, OutboundError, Response, request
 
-logger = logging.getLogger(__name__)
 TIMEOUT_SECONDS = 30.0
 MAX_ANSWER_BYTES = 2_000_000  # a page of posts with their entities
 MAX_LINE_LENGTH = 300
@@ -145,7 +144,7 @@ def refusal(error: XError, what: str) -> PlatformError:
     if known is not None or not refused:
         return known or _unknown(error)
     if error.problem not in OF_CONTENT:
-        logger.warning("X refused content with %s %s.", error.status, error.problem)
+        unmapped("x", f"{error.status} {error.problem}")
     return ContentRejected(f"X does not take {what}: {error.reason}")
 
 
@@ -168,7 +167,7 @@ def _known(error: XError) -> PlatformError | None:
 
 
 def _unknown(error: XError) -> PlatformError:
-    logger.warning("X answered %s %s, which this service does not know.", error.status, error.problem)
+    unmapped("x", f"{error.status} {error.problem}")
     return Transient(f"X answered {error.status}: {error.reason}")
 
 

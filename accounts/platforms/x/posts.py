@@ -11,10 +11,12 @@ from typing import Any
 
 from django.utils import timezone
 
+from accounts.platforms.chains import check, segments
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.types import Content, Progress, Published
-from accounts.platforms.x import lookup, media, thread
+from accounts.platforms.x import lookup, media
 from accounts.platforms.x.account import Account
+from accounts.platforms.x.capabilities import CAPABILITIES
 from accounts.platforms.x.client import XError, data_of, id_of, platform_error, platform_errors, refusal
 from config.outbound import NoAnswer, NotSent
 
@@ -23,15 +25,14 @@ OF_THE_FIRST = ("reply_settings", "made_with_ai", "paid_partnership")
 
 def begin(content: Content) -> Progress:
     """The first step's end: the moment after which the post would stand. Raises ContentRejected."""
-    thread.check(content)
+    check(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0, "sent": []}
     return media.following(content.media, state)
 
 
 def create(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published:
     """Make the next post of the thread, which most often is its only one. Raises platform errors."""
-    with thread.telling(len(state["sent"])):
-        post_id = _make(account, content, state)
+    post_id = _make(account, content, state)
     if post_id is None:
         return media.following(content.media, {**state, "media": [], "described": 0, "again": True})
     return _following(account, content, state, post_id)
@@ -42,13 +43,8 @@ def find(account: Account, content: Content, state: Mapping[str, Any]) -> Progre
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
-    try:
-        with platform_errors():
-            post_id = lookup.find(account, _next_text(content, state), state)
-    except OutcomeUnknown as fault:
-        if not state["sent"]:
-            raise
-        raise thread.partly_out(fault, len(state["sent"])) from fault
+    with platform_errors():
+        post_id = lookup.find(account, _next_text(content, state), state)
     return _following(account, content, state, post_id) if post_id else None
 
 
@@ -88,11 +84,11 @@ def _settle_refusal(account: Account, content: Content, state: Mapping[str, Any]
 
 
 def _next_text(content: Content, state: Mapping[str, Any]) -> str:
-    return thread.segments(content)[len(state["sent"])]
+    return segments(content)[len(state["sent"])]
 
 
 def _following(account: Account, content: Content, state: Mapping[str, Any], post_id: str) -> Progress | Published:
     sent = [*state["sent"], post_id]
-    if len(sent) < len(thread.segments(content)):
+    if len(sent) < len(segments(content)):
         return Progress("create", {**state, "sent": sent})
     return Published(sent[0], account.permalink(sent[0]))

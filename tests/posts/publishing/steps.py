@@ -5,6 +5,7 @@ from __future__ import annotations
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Content, Progress, Published
 from config.db.due import claim_due
+from posts.media import files_of
 from posts.models import PostTarget
 from posts.publishing import engine, outcomes
 
@@ -22,7 +23,8 @@ def begin(target: PostTarget) -> None:
 
 def do(target: PostTarget) -> Progress | Published:
     """Do the step that was begun; what came of it is in the worker's memory only."""
-    content = Content(target.id, target.shown_text, target.options, target.round_attempts)
+    media = files_of(target.group)
+    content = Content(target.id, target.shown_text, target.options, target.round_attempts, media)
     adapter = publisher(target.platform, sandbox=target.sandbox)
     return adapter.publish(target.account.grant(), content, Progress(target.phase, target.progress))
 

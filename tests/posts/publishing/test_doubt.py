@@ -16,9 +16,9 @@ from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from tests.accounts.platforms.contract.worlds import world_of
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
-from tests.posts.publishing.platform_worlds import world_of
 from tests.posts.publishing.steps import begin, do, take_first_step, take_up
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_it
@@ -106,8 +106,8 @@ def test_nothing_of_the_round_before_is_written_after_a_retry(
 def test_what_may_be_out_at_an_account_that_is_gone_waits_for_a_person_at_once(
     api: ApiClient, workspace: Workspace, settings: Any, clock: Any
 ) -> None:
-    with world_of("mastodon") as world:
-        account = world.connect(api, workspace.id, settings)
+    with world_of("mastodon", settings) as world:
+        account = world.connect(api, workspace.id)
         group = create(api, account)
         worker = take_up()
         take_first_step(worker)

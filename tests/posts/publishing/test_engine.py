@@ -10,15 +10,14 @@ from cryptography.fernet import Fernet
 from django.conf import settings as project
 
 from accounts.models import ConnectedAccount
+from accounts.platforms.base import Platform
 from accounts.platforms.errors import RateLimited, Transient
 from accounts.platforms.types import Content, Progress, Published
 from posts.publishing.duty import publish_due
 from tests.conftest import ApiClient
-from tests.factories import AccountFactory
 from tests.fakes.bluesky import FakeBluesky
 from tests.posts.rows import NOON, create, publish_rounds, read, the_target
 from tests.posts.scripted_platform import ScriptedPlatform, publish_it
-from workspaces.models import Workspace
 
 SCHEDULE = project.PUBLISH_RETRY_SCHEDULE
 
@@ -171,8 +170,14 @@ def test_a_fault_that_no_adapter_foresaw_leaves_the_outcome_open(
     assert "no_such_field" not in str(target)
 
 
-def test_a_platform_that_cannot_be_published_to_fails_at_once(api: ApiClient, workspace: Workspace) -> None:
-    group = create(api, AccountFactory(workspace=workspace, platform="linkedin", sandbox=False))
+def test_a_platform_that_cannot_be_published_to_fails_at_once(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scripted, "publish", Platform.publish)
+    group = create(api, telegram_account)
 
     publish_due()
 

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
+from accounts.platforms.errors import OutcomeUnknown
+from accounts.platforms.types import Content, Published
 from billing.models import MonthCounter
 from posts.publishing.duty import publish_due
 from tests.conftest import ApiClient
-from tests.posts.rows import NOON, create, kinds_of, publish_rounds, read
+from tests.fakes.bluesky import FakeBluesky
+from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform
 
 IN_AN_HOUR = NOON + timedelta(hours=1)
@@ -92,3 +95,74 @@ def test_a_post_without_a_time_is_never_too_late(api: ApiClient, account: Connec
     publish_due()
 
     assert read(api, group)["status"] == "published"
+
+
+def _retried_tomorrow(api: ApiClient, account: ConnectedAccount) -> dict[str, Any]:
+    """A post that ended unconfirmed and is to be sent again tomorrow."""
+    group = create(api, account)
+    publish_due()
+    assert read(api, group)["status"] == "unconfirmed"
+    answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True, "scheduled_at": TOMORROW})
+    assert answer.status_code == 200, answer.content
+    return group
+
+
+@pytest.mark.parametrize(("hours_late", "status", "sends"), [(23, "published", 2), (25, "failed", 1)])
+def test_a_retry_that_looks_first_and_finds_nothing_has_its_grace_as_well(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    verifiable: type[ScriptedPlatform],
+    clock: Any,
+    hours_late: int,
+    status: str,
+    sends: int,
+) -> None:
+    def lose(content: Content) -> Published:
+        raise OutcomeUnknown("No answer came.", final=True)
+
+    send = verifiable.send
+    verifiable.send = staticmethod(lose)
+    group = _retried_tomorrow(api, telegram_account)
+    verifiable.send = staticmethod(send)
+    clock.move_to(NOON + timedelta(hours=24 + hours_late))
+
+    publish_rounds(clock)
+
+    [target] = read(api, group)["targets"]
+    assert (target["status"], len(verifiable.sent), len(verifiable.looks)) == (status, sends, 1)
+    assert target["error"] is None or target["error"]["code"] == "SCHEDULE_MISSED"
+
+
+def test_a_retry_that_looks_first_is_brought_to_its_end_once_it_was_sent(
+    api: ApiClient, telegram_account: ConnectedAccount, verifiable: type[ScriptedPlatform], clock: Any
+) -> None:
+    def lose(content: Content) -> Published:
+        raise OutcomeUnknown("No answer came.", final=len(verifiable.sent) == 1)
+
+    send = verifiable.send
+    verifiable.send = staticmethod(lose)
+    group = _retried_tomorrow(api, telegram_account)
+    clock.move_to(TOMORROW)
+    publish_due()  # looks, and sends again without an answer
+    verifiable.send = staticmethod(send)
+    clock.shift(timedelta(hours=25))
+
+    publish_rounds(clock)
+
+    assert (read(api, group)["status"], len(verifiable.sent)) == ("published", 3)
+
+
+def test_a_retry_that_comes_too_late_puts_no_record_under_its_key(
+    api: ApiClient, pds: FakeBluesky, bluesky_account: ConnectedAccount, clock: Any, settings: Any
+) -> None:
+    settings.PUBLISH_RETRY_SCHEDULE = []
+    pds.drop_next("com.atproto.repo.putRecord", after_accept=False)
+    group = _retried_tomorrow(api, bluesky_account)
+    clock.move_to(NOON + timedelta(hours=49))
+
+    publish_rounds(clock)
+
+    [target] = read(api, group)["targets"]
+    assert (target["status"], pds.writes) == ("unconfirmed", 0)
+    words = "It could not go out within 24 hours of its time. An earlier try may be out."
+    assert target["error"]["message"] == words

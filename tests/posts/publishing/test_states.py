@@ -48,8 +48,8 @@ def test_a_released_groups_state_follows_from_its_targets(targets: str, group: s
     [
         ("pending", "publishing failed unconfirmed cancelled"),
         ("publishing", "publishing processing retrying published failed unconfirmed"),
-        ("processing", "publishing failed unconfirmed"),
-        ("retrying", "publishing failed unconfirmed"),
+        ("processing", "publishing published failed unconfirmed"),
+        ("retrying", "publishing published failed unconfirmed"),
         ("failed", "pending"),
         ("unconfirmed", "pending"),
         ("published", ""),
@@ -60,8 +60,8 @@ def test_what_may_follow_a_targets_state(state: str, following: str) -> None:
     assert TARGET_TRANSITIONS[state] == frozenset(following.split())
 
 
-def test_only_a_target_that_is_being_published_becomes_published() -> None:
-    assert before("published") == ["publishing"]
+def test_only_a_target_whose_publication_has_begun_becomes_published() -> None:
+    assert before("published") == ["publishing", "processing", "retrying"]
     assert set(TARGET_TRANSITIONS) == set(TargetStatus)
 
 

@@ -50,6 +50,6 @@ def grant(mastodon: Mastodon, credentials: dict[str, str]) -> Grant:
 def scripted_grant(scripted: ScriptedServer) -> Grant:
     return Grant(
         credentials={"instance": scripted.url, "access_token": "secret-token"},
-        tokens={"instance": scripted.url, "account": "1", "limits": {}},
+        tokens={"instance": scripted.url, "account": "1"},
         external_id=f"1@127.0.0.1:{scripted.port}",
     )

@@ -52,7 +52,7 @@ def publish(mastodon: Mastodon, grant: Grant, content: Content, progress: Progre
     return result
 
 
-def look(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress) -> Published | None:
+def look(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
     """Look for what an earlier try of the step may have published."""
     return mastodon.find(grant, content, stored(progress))
 

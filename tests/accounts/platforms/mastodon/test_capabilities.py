@@ -17,6 +17,17 @@ def test_a_url_counts_as_23_and_a_mention_without_its_host() -> None:
     assert CAPABILITIES.text.count("@bob@remote.example") == 4
 
 
+def test_an_instance_may_take_more_or_less_than_mastodons_own() -> None:
+    taken = Mastodon().capabilities_for({"characters": 5000, "media": 1, "image_bytes": 100, "alt_text": 5})
+
+    assert taken.media.images is not None
+    assert taken.media.gifs is not None
+    assert taken.media.videos is not None
+    assert (taken.text.max_length, taken.media.max_count, taken.media.images.max_count) == (5000, 1, 1)
+    assert (taken.media.images.max_bytes, taken.media.gifs.max_bytes, taken.media.alt_text_max_length) == (100, 100, 5)
+    assert (taken.media.videos.max_bytes, taken.options) == (103_809_024, CAPABILITIES.options)
+
+
 def test_an_animation_stands_alone_as_a_video_does() -> None:
     media = CAPABILITIES.media
 
@@ -43,6 +54,8 @@ def test_publishing_can_be_verified_and_needs_no_operator() -> None:
         ({"sensitive": "yes"}, False),
         ({"language": "English"}, False),
         ({"in_reply_to_id": "1"}, False),
+        ({"thread": [{"text": "Two"}]}, True),
+        ({"thread": [{"text": "Two", "visibility": "direct"}]}, False),
     ],
 )
 def test_options_are_visibility_warning_and_language(options: dict[str, Any], valid: bool) -> None:

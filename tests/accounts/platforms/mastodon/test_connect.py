@@ -38,13 +38,13 @@ def test_a_token_connects_the_account(mastodon: Mastodon, server: FakeMastodon) 
     assert connection.grant.tokens == {
         "instance": server.url,
         "account": server.account_id("alice"),
-        "limits": {
-            "characters": 500,
-            "media": 4,
-            "image_bytes": 16_777_216,
-            "video_bytes": 103_809_024,
-            "alt_text": 1500,
-        },
+    }
+    assert connection.identity.limits == {
+        "characters": 500,
+        "media": 4,
+        "image_bytes": 16_777_216,
+        "video_bytes": 103_809_024,
+        "alt_text": 1500,
     }
     assert connection.grant.expires_at is None
 
@@ -126,6 +126,7 @@ def test_a_hostile_profile_is_cut_down_to_harmless_text(mastodon: Mastodon, scri
         (None, None, {}),
         ({"configuration": "none", "max_toot_chars": "many"}, None, {}),
         ({"configuration": {"statuses": {"max_characters": 0, "max_media_attachments": True}}}, None, {}),
+        ({"configuration": {"statuses": {"max_characters": 10**300}}}, None, {}),
     ],
 )
 def test_the_limits_of_the_instance_are_read_where_it_tells_them(
@@ -136,7 +137,7 @@ def test_the_limits_of_the_instance_are_read_where_it_tells_them(
         call: Answer.of_json(told) for call, told in [(INSTANCE, new), (OLD_INSTANCE, old)] if told is not None
     }
 
-    assert mastodon.connect(scripted_credentials(scripted)).grant.tokens["limits"] == limits
+    assert mastodon.connect(scripted_credentials(scripted)).identity.limits == limits
 
 
 def test_a_wrong_token_is_rejected_in_our_own_words(mastodon: Mastodon, server: FakeMastodon) -> None:

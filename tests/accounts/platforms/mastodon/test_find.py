@@ -85,7 +85,7 @@ def test_a_warning_and_the_audience_hide_nothing(
 
     found = look(mastodon, grant, content, progress)
 
-    assert found is not None
+    assert isinstance(found, Published)
     assert [each["id"] for each in server.statuses("alice")] == [found.external_id]
 
 
@@ -104,7 +104,7 @@ def test_the_servers_own_choice_of_audience_does_not_hide_a_status(
 
     found = look(mastodon, grant, post("Hello", visibility="public"), progress)
 
-    assert found is not None
+    assert isinstance(found, Published)
     assert found.external_id == limited
 
 
@@ -115,7 +115,7 @@ def test_the_first_of_two_equal_statuses_is_taken(mastodon: Mastodon, server: Fa
 
     found = look(mastodon, grant, post(), progress)
 
-    assert found is not None
+    assert isinstance(found, Published)
     assert found.external_id == ours
 
 
@@ -127,7 +127,7 @@ def test_a_status_with_media_is_known_by_them(mastodon: Mastodon, server: FakeMa
 
     found = look(mastodon, grant, content, progress)
 
-    assert found is not None
+    assert isinstance(found, Published)
     assert found.external_id == ours["id"]
 
 
@@ -170,7 +170,7 @@ def test_it_is_found_behind_a_page_of_later_statuses(
 
     found = look(mastodon, grant, post(), progress)
 
-    assert found is not None
+    assert isinstance(found, Published)
     assert found.external_id == ours
 
 
@@ -210,7 +210,7 @@ def test_a_server_that_does_not_know_where_to_begin_is_read_to_the_same_point(
 
     scripted.answers[LIST] = Answer.of_json([*page[:1], status("11", "<p>Hello</p>"), *page[1:]])
     found = look(mastodon, scripted_grant, post(), BEGUN)
-    assert found is not None
+    assert isinstance(found, Published)
     assert found.external_id == "11"
 
 
@@ -238,7 +238,7 @@ def test_a_rendering_of_another_kind_is_read_by_its_letters(
 
     found = look(mastodon, scripted_grant, post(text), BEGUN)
 
-    assert found is not None
+    assert isinstance(found, Published)
     assert found.external_id == "10"
 
 

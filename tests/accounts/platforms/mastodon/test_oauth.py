@@ -67,7 +67,7 @@ def test_the_code_connects_the_account(server: FakeMastodon, connection: Connect
     assert set(connection.scopes) == SCOPES
     grant = connection.grant
     assert (grant.credentials, grant.external_id, grant.expires_at) == ({}, connection.identity.external_id, None)
-    assert set(grant.tokens) == {"instance", "account", "limits", "access_token", "client_id", "client_secret"}
+    assert set(grant.tokens) == {"instance", "account", "access_token", "client_id", "client_secret"}
     assert server.tokens_of("alice")[grant.tokens["access_token"]] == SCOPES
     assert (grant.tokens["client_id"], grant.tokens["client_secret"]) == (
         application.client_id,

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Grant, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
-from tests.accounts.platforms.mastodon.steps import go_to, image, post, publish, step, video
+from tests.accounts.platforms.mastodon.steps import go_to, post, publish, step
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE, LIST
@@ -90,56 +88,6 @@ def test_a_server_that_lists_no_posts_is_published_to_all_the_same(
         scripted.answers[LIST] = refusal
 
         assert publish(mastodon, scripted_grant, post()).external_id == "7"
-
-
-def test_a_text_that_is_too_long_for_the_instance_is_refused_before_anything_is_sent(
-    mastodon: Mastodon, server: FakeMastodon
-) -> None:
-    server.set_max_characters(300)
-    grant = mastodon.connect({"instance": server.url, "access_token": server.add_account("alice")}).grant
-    before = len(server.requests)
-
-    for content in (post("a" * 301), post("a" * 290, spoiler_text="b" * 11)):
-        with pytest.raises(ContentRejected) as caught:
-            step(mastodon, grant, content)
-
-        assert caught.value.message == (
-            "The account's server limits the text, content warning included, to 300 characters; there are 301."
-        )
-    assert len(server.requests) == before
-    publish(
-        mastodon, grant, post("https://example.com/" + "a" * 400 + " @bob@remote.example", spoiler_text="b" * 272)
-    )  # 300
-    assert len(server.statuses("alice")) == 1
-
-
-@pytest.mark.parametrize(
-    ("limits", "words"),
-    [
-        ({"media": 1}, "limits media to 1 files; there are 2"),
-        ({"image_bytes": 100}, "limits photo.png to 100 bytes; there are 264"),
-        ({"alt_text": 5}, "limits the alt text of photo.png to 5 characters; there are 8"),
-        ({"video_bytes": 100, "characters": 5}, None),
-    ],
-)
-def test_media_are_held_against_the_limits_of_the_instance(
-    mastodon: Mastodon, grant: Grant, limits: dict[str, int], words: str | None
-) -> None:
-    strict = replace(grant, tokens={**grant.tokens, "limits": limits})
-    content = post("Hello", image(alt_text="A flower"), image())
-
-    if words is None:
-        go_to("create", mastodon, strict, content)
-    else:
-        with pytest.raises(ContentRejected, match=words):
-            step(mastodon, strict, content)
-
-
-def test_a_video_is_held_against_the_videos_limit(mastodon: Mastodon, grant: Grant) -> None:
-    strict = replace(grant, tokens={**grant.tokens, "limits": {"video_bytes": 5, "image_bytes": 100}})
-
-    with pytest.raises(ContentRejected, match=r"limits clip.mp4 to 5 bytes; there are 6"):
-        step(mastodon, strict, post("Hello", video()))
 
 
 def test_what_the_server_refuses_is_told_in_its_words(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, Transient
+from accounts.platforms.errors import AccountDisconnected, ContentRejected, TokenExpired, Transient
 from accounts.platforms.telegram.adapter import Telegram
 from accounts.platforms.types import Grant, MediaFile, Published
 from tests.accounts.platforms.telegram.steps import GIF, document, file, picture, publish, send, start, video
@@ -173,7 +173,9 @@ def test_files_are_opened_for_each_request_and_closed_after_it(
     opened = Opened()
     media = [replace(picture(), open=opened), replace(picture(), open=opened)]
 
-    publish(telegram, grant, "Album", *media)
+    with pytest.raises(TokenExpired):
+        publish(telegram, grant, "Album", *media)
+    publish(telegram, telegram.refresh(grant), "Album", *media)
 
     assert [message.kind for message in server.messages(supergroup)] == ["photo", "photo"]
     assert [each.closed for each in opened.files] == [True] * 4

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from accounts.platforms.errors import AccountDisconnected, ContentRejected
+from accounts.platforms.errors import ContentRejected, TokenExpired
 from accounts.platforms.telegram.adapter import Telegram
 from accounts.platforms.types import Grant, Published
 from tests.accounts.platforms.telegram.steps import publish, send, start
 from tests.fakes.http_server import Answer
-from tests.fakes.telegram import FakeTelegram, refusal_answer
+from tests.fakes.telegram import FakeTelegram
 
 
 def test_a_text_is_published_in_two_steps(telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int) -> None:
@@ -178,22 +178,14 @@ def test_a_group_that_became_a_supergroup_gets_the_message_once_under_its_new_nu
     telegram: Telegram, server: FakeTelegram, group: int, group_grant: Grant
 ) -> None:
     supergroup = server.upgrade(group)
+    with pytest.raises(TokenExpired):
+        publish(telegram, group_grant, "Hello")
 
-    published = publish(telegram, group_grant, "Hello")
+    renewed = telegram.refresh(group_grant)
+    published = publish(telegram, renewed, "Hello")
 
     assert [message.text for message in server.messages(supergroup)] == ["Hello"]
     assert server.messages(group) == ()
-    assert [request.json()["chat_id"] for request in server.requests[-2:]] == [group, supergroup]
+    assert renewed.tokens == {"chat_id": supergroup, "chat_type": "supergroup", "chat_username": ""}
+    assert (renewed.external_id, renewed.credentials) == (group_grant.external_id, group_grant.credentials)
     assert published.permalink == f"https://t.me/c/{str(supergroup).removeprefix('-100')}/1"
-
-
-def test_a_chat_that_keeps_moving_is_not_followed_for_ever(
-    telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int
-) -> None:
-    moved = refusal_answer(400, "Bad Request: group chat was upgraded to a supergroup chat", migrate_to_chat_id=channel)
-    server.refuse_next("sendMessage", moved, times=2)
-
-    with pytest.raises(AccountDisconnected):
-        publish(telegram, grant, "Hello")
-
-    assert (server.requests_to("sendMessage"), server.messages(channel)) == (2, ())

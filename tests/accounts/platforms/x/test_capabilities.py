@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from accounts.platforms.types import ImageRules
-from accounts.platforms.x.capabilities import CAPABILITIES, MAX_FURTHER_SEGMENTS
+from accounts.platforms.x.capabilities import CAPABILITIES, THREAD
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,9 @@ from accounts.platforms.x.capabilities import CAPABILITIES, MAX_FURTHER_SEGMENTS
         ({"thread": [{"text": "👨‍👩‍👧‍👦" * 140}]}, True),
         ({"thread": []}, False),
         ({"thread": ["Two"]}, False),
-        ({"thread": [{"text": ""}]}, False),
         ({"thread": [{"text": "Two", "media": []}]}, False),
-        ({"thread": [{"text": "Two"}] * (MAX_FURTHER_SEGMENTS + 1)}, False),
+        ({"thread": [{"text": "Two"}] * (THREAD.max_segments - 1)}, True),
+        ({"thread": [{"text": "Two"}] * THREAD.max_segments}, False),
     ],
 )
 def test_options_are_held_against_their_schema(options: dict[str, Any], valid: bool) -> None:

@@ -173,14 +173,14 @@ def test_the_posts_since_are_read_page_by_page_to_a_bound(x: X, server: FakeX, g
     assert caught.value.final
 
 
-def test_what_cannot_be_told_of_a_segment_says_which_are_out(
+def test_what_may_be_a_segment_that_was_changed_is_for_a_person_to_judge(
     x: X, scripted: ScriptedServer, scripted_grant: Grant
 ) -> None:
     replied = {"referenced_tweets": [{"type": "replied_to", "id": "5"}]}
     scripted.list_posts({"id": "8", "text": "two", **replied})
     progress = Progress("create", {**BEGUN.state, "sent": ["5"]})
 
-    with pytest.raises(OutcomeUnknown, match="Segment 1 is out; it is not known whether segment 2 is"):
+    with pytest.raises(OutcomeUnknown, match="A post that may be this one stands at the account, changed"):
         look(x, scripted_grant, thread("One", "Two"), progress)
 
 

@@ -68,63 +68,6 @@ def test_a_thread_goes_on_where_an_answer_was_lost(x: X, server: FakeX, grant: G
     assert server.posts_read == int(taken)
 
 
-@pytest.mark.parametrize(
-    ("sent", "words"),
-    [
-        (0, "X did not say whether it took the post."),
-        (1, "Segment 1 is out; it is not known whether segment 2 is."),
-        (2, "Segments 1 and 2 are out; it is not known whether segment 3 is."),
-    ],
-)
-def test_an_unknown_outcome_says_which_segments_are_out(
-    x: X, server: FakeX, grant: Grant, sent: int, words: str
-) -> None:
-    progress = after(sent, x, grant)
-    server.drop_next(CREATE)
-
-    with pytest.raises(OutcomeUnknown) as caught:
-        step(x, grant, THREE, progress)
-
-    assert caught.value.message == words
-
-
-def test_segments_are_listed_as_a_range_when_they_are_many(x: X, server: FakeX, grant: Grant) -> None:
-    content = thread("One", "Two", "Three", "Four", "Five")
-    progress = go_to("create", x, grant, content)
-    while len(progress.state["sent"]) < 4:
-        following = step(x, grant, content, progress)
-        assert isinstance(following, Progress)
-        progress = following
-    server.fail_next(CREATE)
-
-    with pytest.raises(OutcomeUnknown, match=r"^Segments 1 to 4 are out; it is not known whether segment 5 is\.$"):
-        step(x, grant, content, progress)
-
-
-@pytest.mark.parametrize(
-    ("answer", "final", "retry_after"),
-    [
-        (Answer.of_json({"detail": "no"}, 403), True, None),
-        (Answer.of_json({"title": "CreditsDepleted", "detail": "no"}, 402), True, None),
-        (Answer.of_json({"detail": "Your account is suspended"}, 403), True, None),
-        (Answer(404, b"<html>"), False, None),
-        (Answer(429, b"", {"x-rate-limit-remaining": "0", "x-rate-limit-reset": "0"}), False, 0.0),
-    ],
-)
-def test_a_thread_that_has_begun_never_fails_as_a_whole(
-    x: X, server: FakeX, grant: Grant, answer: Answer, final: bool, retry_after: float | None
-) -> None:
-    """A target that failed begins anew when it is retried, which would publish the first segments twice."""
-    progress = after(1, x, grant)
-    server.refuse_next(CREATE, answer)
-
-    with pytest.raises(OutcomeUnknown) as caught:
-        step(x, grant, THREE, progress)
-
-    assert caught.value.message.startswith("Segment 1 is out; segment 2 is not: X")
-    assert (caught.value.final, getattr(caught.value, "retry_after", None)) == (final, retry_after)
-
-
 def test_a_stale_token_in_a_thread_is_renewed_as_ever(x: X, server: FakeX, grant: Grant) -> None:
     progress = after(1, x, grant)
     server.refuse_next(CREATE, Answer.of_json({"title": "Unauthorized"}, 401))
@@ -136,25 +79,35 @@ def test_a_stale_token_in_a_thread_is_renewed_as_ever(x: X, server: FakeX, grant
     assert chain_of(server) == [("One", None), ("Two", 0), ("Three", 1)]
 
 
-def test_an_app_that_may_not_reply_says_how_far_it_came(x: X, server: FakeX, grant: Grant) -> None:
+def test_an_app_that_may_not_reply_is_told_so_at_the_second_segment(x: X, server: FakeX, grant: Grant) -> None:
     server.refuse_replies()
 
-    with pytest.raises(OutcomeUnknown) as caught:
+    with pytest.raises(ContentRejected, match=r"^X does not take this post: Reply to"):
         publish(x, grant, THREE)
 
-    assert caught.value.final
-    assert caught.value.message.startswith("Segment 1 is out; segment 2 is not: X does not take this post: Reply to")
     assert chain_of(server) == [("One", None)]
+
+
+def test_a_further_segment_may_hold_a_link(x: X, server: FakeX, grant: Grant) -> None:
+    content = thread("One", "More at example.com")
+    progress = go_to("create", x, grant, content)
+    following = step(x, grant, content, progress)
+    assert isinstance(following, Progress)
+    server.drop_next(CREATE)
+    with pytest.raises(OutcomeUnknown):
+        step(x, grant, content, following)
+
+    assert isinstance(look(x, grant, content, following), Published)
+    assert [text for text, _ in chain_of(server)] == ["One", "More at example.com"]
 
 
 @pytest.mark.parametrize(
     ("further", "words"),
     [
-        (["a" * 281], "Segment 2 counts 281 weighted characters; X takes 280."),
-        (["Two", "日" * 141], "Segment 3 counts 282 weighted characters; X takes 280."),
+        (["a" * 281], "Segment 2 counts 281 weighted; X takes 280."),
+        (["Two", "日" * 141], "Segment 3 counts 282 weighted; X takes 280."),
         ([" \n"], "Segment 2 is empty."),
-        (["$ABC and $DEF"], "Segment 2 holds several cashtags; X takes 1 in a post."),
-        (["More at example.com"], "Segment 2 holds a link; links can stand in the first segment only."),
+        (["$ABC and $DEF"], "Segment 2 counts 2 cashtags; X takes 1."),
         (["Two", "Two"], "Segment 3 repeats an earlier one, which X refuses."),
         (["One"], "Segment 2 repeats an earlier one, which X refuses."),
     ],

@@ -1,0 +1,105 @@
+"""Connected accounts: the list, and one with its health and what it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+
+from accounts import selectors, services
+from accounts.dashboard.words import capabilities_in_words
+from accounts.models import ConnectedAccount
+from accounts.platforms.base import Platform
+from accounts.platforms.registry import platform, platforms
+from config.api.caller import absent
+from workspaces.frame import WorkspacePage, workspace_page
+
+PER_PAGE = 50
+
+
+@dataclass(frozen=True)
+class ShownAccount:
+    """An account with the name of its platform."""
+
+    row: ConnectedAccount
+    label: str
+
+    @property
+    def name(self) -> str:
+        """What people know it by."""
+        return self.row.handle or self.row.display_name or self.row.external_id
+
+
+@workspace_page()
+def accounts(page: WorkspacePage) -> HttpResponse:
+    """The accounts, their health, and what can be connected."""
+    caller, workspace_id = page.caller, page.workspace.id
+    found = selectors.connected_accounts(
+        caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
+    )
+    sandbox = selectors.sandbox_accounts(caller=caller, workspace_id=workspace_id)
+    obstacles = [(each, _obstacle(each)) for each in platforms()]
+    return page.render(
+        "accounts/accounts.html",
+        accounts=[_shown(row) for row in found.rows],
+        next_cursor=found.next_cursor,
+        sandbox=[_shown(row) for row in sandbox],
+        sandbox_open=not found.rows or any(row.status != ConnectedAccount.Status.ACTIVE for row in sandbox),
+        offered=[each for each, obstacle in obstacles if obstacle is None],
+        not_offered=[(each, obstacle) for each, obstacle in obstacles if obstacle is not None],
+    )
+
+
+@workspace_page()
+def account(page: WorkspacePage, account_id: str) -> HttpResponse:
+    """One account."""
+    row = account_on(page, account_id)
+    capabilities = platform(row.platform).capabilities_for(row.limits)
+    return page.render(
+        "accounts/account.html",
+        account=_shown(row),
+        capabilities=capabilities_in_words(capabilities),
+        options=_options(capabilities.options),
+    )
+
+
+@workspace_page("POST", operation="accounts.status")
+def check(page: WorkspacePage, account_id: str) -> HttpResponse:
+    """Ask the platform whether the account still works."""
+    row = services.check_account(caller=page.caller, account_id=account_on(page, account_id).id)
+    name = f"{_shown(row).label} account {_shown(row).name}"
+    if row.status == ConnectedAccount.Status.ACTIVE:
+        return page.back(f"The {name} works.")
+    return page.back(f"The {name} does not let us in any more: connect it again.")
+
+
+@workspace_page("POST", operation="accounts.disconnect")
+def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
+    """Forget the account's secrets, here and at the platform."""
+    row = services.disconnect_account(caller=page.caller, account_id=account_on(page, account_id).id)
+    return page.done(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
+
+
+def account_on(page: WorkspacePage, account_id: str) -> ConnectedAccount:
+    """The account of a page under this workspace. Raises NotFound, for another workspace's too."""
+    row = selectors.account_of(caller=page.caller, account_id=account_id, scope="accounts.read", write=False)
+    if row.workspace_id != page.workspace.id:
+        raise absent(None, "account")
+    return row
+
+
+def _shown(row: ConnectedAccount) -> ShownAccount:
+    return ShownAccount(row, platform(row.platform).label)
+
+
+def _obstacle(each: Platform) -> str | None:
+    """Why none of the platform's accounts can be connected now; None when one can."""
+    reasons = [each.unavailable_reason(method) for method in each.methods]
+    return None if None in reasons else reasons[0]
+
+
+def _options(schema: Any) -> list[tuple[str, str]]:
+    """What a post to it may set besides text and media, by name, with its meaning."""
+    rules = schema.get("properties", {}).items()
+    return [(name.replace("_", " ").capitalize(), rule.get("description", "")) for name, rule in rules]

@@ -1,0 +1,65 @@
+"""The page by which an account of one platform is connected: by credentials here, by OAuth at the platform."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpResponse
+
+from accounts import services
+from accounts.dashboard.forms import ConnectForm
+from accounts.models import ConnectedAccount
+from accounts.platforms.base import Platform
+from accounts.platforms.registry import PLATFORMS, platform
+from config.api.caller import absent, require
+from config.api.errors import ApiError
+from workspaces.frame import WorkspacePage, put_errors, refuse, workspace_page
+
+CONNECT = "accounts.connect"
+Method = ConnectedAccount.Method
+
+
+@dataclass(frozen=True)
+class Way:
+    """A method by which the platform's accounts are connected; `obstacle` says why not at this moment."""
+
+    method: str
+    form: ConnectForm
+    obstacle: str | None
+
+
+@workspace_page("GET", "POST", operation=CONNECT)
+def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
+    """The platform's ways; the form of credentials comes here, that of OAuth goes to /dashboard/connect."""
+    require(page.caller, page.workspace.id, "accounts.write", write=False)
+    if platform_name not in PLATFORMS:
+        raise absent(None, "platform")
+    chosen = platform(platform_name)
+    if page.request.method != "POST":
+        return _shown(page, chosen, ConnectForm(chosen.credentials_schema, method=Method.CREDENTIALS))
+    form = ConnectForm(chosen.credentials_schema, page.request.POST, method=Method.CREDENTIALS)
+    if not form.is_valid():
+        return _shown(page, chosen, form, status=422)
+    try:
+        account = services.connect_account(
+            caller=page.caller,
+            workspace_id=page.workspace.id,
+            platform_name=chosen.name,
+            method=Method.CREDENTIALS,
+            credentials=form.given,
+        )
+    except ApiError as error:
+        refuse(page, CONNECT, error)
+        put_errors(form, error)
+        return _shown(page, chosen, form, status=error.status)
+    assert isinstance(account, ConnectedAccount)  # noqa: S101 - that is what credentials connect
+    told = f"The {chosen.label} account {account.handle or account.external_id} is connected."
+    return page.done(told, "account", account_id=account.id)
+
+
+def _shown(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
+    """The page with this form of credentials, where the platform takes some."""
+    forms = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
+    ways = [Way(method, forms[Method(method)], chosen.unavailable_reason(method)) for method in chosen.methods]
+    ways.sort(key=lambda way: (way.obstacle is not None, way.method != Method.OAUTH))  # the easiest one first
+    return page.render("accounts/platform.html", platform=chosen, ways=ways, form=form, status=status)

@@ -1,0 +1,43 @@
+"""What a platform asks for before an account is connected, as a form made from its JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.validators import RegexValidator
+from django.forms.widgets import Input
+
+NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+
+
+class ConnectForm(forms.Form):
+    """A field for each property of the schema, all of them strings; a secret is not shown again, not even after a mistake."""
+
+    def __init__(self, schema: Mapping[str, Any] | None, data: Any = None, *, method: str) -> None:
+        super().__init__(data, auto_id=f"{method}-%s")
+        for name, rule in (schema or {}).get("properties", {}).items():
+            self.fields[name] = _field(name, rule, required=name in (schema or {}).get("required", ()))
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What was filled in."""
+        return {name: value for name, value in self.cleaned_data.items() if value}
+
+
+def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.CharField:
+    kind: type[Input] = forms.URLInput if rule.get("format") == "uri" else forms.TextInput
+    if rule.get("writeOnly"):
+        kind = forms.PasswordInput
+    return forms.CharField(
+        required=required,
+        label=rule.get("title") or name.replace("_", " ").capitalize(),
+        help_text=rule.get("description", ""),
+        min_length=rule.get("minLength"),
+        max_length=rule.get("maxLength"),
+        widget=kind(NO_COMPLETION),
+        validators=[RegexValidator(rule["pattern"], "This does not look as the hint says.")]
+        if "pattern" in rule
+        else [],
+    )

@@ -1,0 +1,123 @@
+"""What a platform takes, as people read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from accounts.platforms.types import Capabilities, DocumentRules, ImageRules, MediaRules, TextRules, VideoRules
+
+COUNTED = {
+    "graphemes": "counted as people see them",
+    "characters": "",
+    "utf16": "most emoji count as two",
+    "weighted": "by the platform's own weights: emoji and many scripts count as two",
+    "characters_emoji_bytes": "an emoji counts as several",
+    "bytes": "counted in bytes: accents and emoji count as several",
+}
+RETRIES = {
+    "idempotent": "The post is finished. It cannot appear twice.",
+    "verifiable": "The service looks whether the post is there before it sends it again.",
+    "at_most_once": "The post is marked as not confirmed, and you are asked to look. It is never sent twice by itself.",
+}
+TOLD_APART = re.compile("text|images|gifs?|video|documents|alt_text|threads")
+FORMATS = {"quicktime": "MOV", "webp": "WebP", "webm": "WebM"}
+
+
+def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
+    """Each thing that can be posted, with its limits."""
+    more = [feature.replace("_", " ") for feature in found.features if not TOLD_APART.fullmatch(feature)]
+    return [
+        ("Text", _text(found.text)),
+        *_media(found.media),
+        *(
+            [("Threads", f"Up to {found.thread.max_segments} posts, each a reply to the one before")]
+            if found.thread
+            else []
+        ),
+        *([("Also", ", ".join(more))] if more else []),
+        ("When the connection breaks", RETRIES[found.retry_safety]),
+    ]
+
+
+def _text(rules: TextRules) -> str:
+    with_media = rules.max_length_with_media
+    parts = [
+        f"Up to {rules.max_length:,} characters",
+        COUNTED[rules.counted_as],
+        f"{with_media:,} beside media" if with_media else "",
+        f"a link counts as {rules.url_length}" if rules.url_length else "",
+    ]
+    return _joined(parts)
+
+
+def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:
+    """Nothing where no media are taken."""
+    if rules.images:
+        yield "Pictures", _images(rules.images)
+    if rules.gifs:
+        yield "Moving GIFs", _images(rules.gifs)
+    if rules.videos:
+        yield "Videos", _videos(rules.videos)
+    if rules.documents:
+        yield "Documents", _files(rules.documents)
+    if rules.max_count > 1:
+        mixed = "of several kinds" if rules.mixed else "all of one kind"
+        yield "In one post", _joined([f"Up to {rules.max_count} files", mixed, _together(rules.max_total_bytes)])
+    if rules.required:
+        yield "Needed", "A post must have a picture or a video"
+    if rules.alt_text_max_length:
+        yield "Alt text", f"Up to {rules.alt_text_max_length:,} characters for each file"
+
+
+def _images(rules: ImageRules) -> str:
+    return _joined([_files(rules), f"{rules.max_pixels / 1_000_000:.0f} megapixels" if rules.max_pixels else ""])
+
+
+def _videos(rules: VideoRules) -> str:
+    longest, shortest = rules.max_duration_seconds, rules.min_duration_seconds
+    return _joined(
+        [
+            _files(rules),
+            f"from {_duration(shortest)}" if shortest else "",
+            f"up to {_duration(longest)} long" if longest else "",
+        ]
+    )
+
+
+def _files(rules: ImageRules | VideoRules | DocumentRules) -> str:
+    count = "One" if rules.max_count == 1 else f"Up to {rules.max_count}"
+    return _joined(
+        [
+            f"{count} ({_formats(rules.mime_types)})",
+            f"up to {_size(rules.max_bytes)}{' each' if rules.max_count > 1 else ''}",
+        ]
+    )
+
+
+def _formats(mime_types: Iterable[str]) -> str:
+    subtypes = [mime_type.partition("/")[2] for mime_type in mime_types]
+    return ", ".join(FORMATS.get(subtype, subtype.upper()) for subtype in subtypes)
+
+
+def _together(most: int | None) -> str:
+    return f"{_size(most)} together" if most else ""
+
+
+def _size(count: int) -> str:
+    """Bytes in the unit in which the platform counts them."""
+    for unit, name in ((10**9, "GB"), (10**6, "MB"), (2**20, "MB"), (2**10, "KB")):
+        if count >= unit and count % unit == 0:
+            return f"{count // unit:,} {name}"
+    return f"{count / 10**6:,.1f} MB"
+
+
+def _duration(seconds: int) -> str:
+    for unit, name in ((3600, "hour"), (60, "minute")):
+        if seconds >= unit and seconds % unit == 0:
+            return f"{seconds // unit} {name}{'' if seconds == unit else 's'}"
+    return f"{seconds} seconds"
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""Facebook: posts, reels and stories of pages, by the Graph API."""

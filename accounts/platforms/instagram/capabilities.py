@@ -1,0 +1,113 @@
+"""What a professional Instagram account takes by the API.
+
+A caption of 2,200 characters with at most 30 hashtags and 20 mentions; JPEG only; a carousel mixes up to 10 images and
+videos; no post of text alone; links in captions are dead text. A single video is a reel of 3 seconds to 15 minutes, a
+story's video lasts up to 60 seconds. Alt text is taken for images, its length is not stated. Instagram fetches the files
+itself. Sources: developers.facebook.com/docs/instagram-platform (content publishing, ig-user/media), and for video sizes
+the guidelines of a third party.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from accounts.platforms.counting import characters
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
+
+# What is asked for, unless the operator says otherwise: without NEEDED nothing can be published, the other serves the first
+# comment.
+NEEDED = ("instagram_business_basic", "instagram_business_content_publish")
+SCOPES = " ".join([*NEEDED, "instagram_business_manage_comments"])
+
+_HASHTAG = re.compile(r"(?<![\w&])#\w*[^\W\d_]\w*")
+_MENTION = re.compile(r"(?<![\w.])@\w[\w.]*")
+
+
+def hashtags(text: str) -> int:
+    """How many hashtags the text holds."""
+    return len(_HASHTAG.findall(text))
+
+
+def mentions(text: str) -> int:
+    """How many @mentions the text holds."""
+    return len(_MENTION.findall(text))
+
+
+OPTIONS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "post_type": {
+            "type": "string",
+            "description": "What the media become: `post` (where it is left out; a single video is a reel, several files "
+            "a carousel), `reel` (one video) or `story` (one image or video; it shows no text).",
+            "enum": ["post", "reel", "story"],
+        },
+        "share_to_feed": {
+            "type": "boolean",
+            "description": "Whether a reel shows in the profile's feed as well; it does where this is left out.",
+        },
+        "thumb_offset": {
+            "type": "integer",
+            "description": "The moment of a reel, in milliseconds, whose picture is its cover.",
+            "minimum": 0,
+        },
+        "collaborators": {
+            "type": "array",
+            "description": "User names of accounts that are invited to share the post.",
+            "items": {"type": "string", "pattern": "^[A-Za-z0-9._]{1,30}$"},
+            "minItems": 1,
+            "maxItems": 3,
+            "uniqueItems": True,
+        },
+        "first_comment": {
+            "type": "string",
+            "description": "A comment that the account makes below its post at once. If it cannot be made, the post stays "
+            "published and says so.",
+            "minLength": 1,
+            "maxLength": 2200,
+            "pattern": "\\S",
+        },
+    },
+    "additionalProperties": False,
+    "if": {"properties": {"post_type": {"const": "story"}}, "required": ["post_type"]},
+    "then": {
+        "properties": dict.fromkeys(("share_to_feed", "thumb_offset", "collaborators", "first_comment"), False),
+    },
+}
+
+CAPABILITIES = Capabilities(
+    text=TextRules(
+        max_length=2200,
+        counted_as="characters",
+        count=characters,
+        also=(("hashtags", 30, hashtags), ("mentions", 20, mentions)),
+    ),
+    media=MediaRules(
+        max_count=10,
+        mixed=True,
+        images=ImageRules(mime_types=("image/jpeg",), max_bytes=8_388_608, max_count=10),
+        videos=VideoRules(
+            mime_types=("video/mp4", "video/quicktime"),
+            max_bytes=300_000_000,
+            max_duration_seconds=900,
+            max_count=10,
+            min_duration_seconds=3,
+        ),
+        required=True,
+    ),
+    features=(
+        "text",
+        "mentions",
+        "hashtags",
+        "images",
+        "video",
+        "alt_text",
+        "carousels",
+        "reels",
+        "stories",
+        "first_comment",
+    ),
+    retry_safety="verifiable",
+    options=OPTIONS,
+)

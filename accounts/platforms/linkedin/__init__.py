@@ -1,0 +1,1 @@
+"""LinkedIn: posts of members and pages, by the versioned REST API."""

@@ -1,0 +1,91 @@
+"""The accounts that one login opens at LinkedIn: the member, and the pages that the member may post for.
+
+An account is named by its URN, which is also the author of its posts. Source: learn.microsoft.com/linkedin, Sign In with
+LinkedIn using OpenID Connect, Organization Access Control, Organization Lookup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from accounts.platforms.linkedin.client import Api, UnreadableAnswer, line
+from accounts.platforms.types import Identity
+
+SITE = "https://www.linkedin.com"
+POSTING_ROLES = frozenset(
+    {"ADMINISTRATOR", "CONTENT_ADMINISTRATOR", "CONTENT_ADMIN", "DIRECT_SPONSORED_CONTENT_POSTER"}
+)
+LISTED_AT_ONCE = 100
+MOST_LISTED = 500  # roles of a member
+NAMED_AT_ONCE = 50
+
+_MEMBER_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_PAGE = re.compile(r"urn:li:organization:([0-9]{1,20})")
+_PICTURE = re.compile(r"https://[\x21-\x7e]{1,2000}")
+_VANITY_NAME = re.compile(r"[\w-]{1,200}")
+
+
+def is_page(urn: str) -> bool:
+    """Whether the account is a page, and not a member."""
+    return _PAGE.fullmatch(urn) is not None
+
+
+def member(api: Api) -> Identity:
+    """Whose login it is. Raises LinkedInError, NotSent, NoAnswer."""
+    told = api.get("/v2/userinfo")
+    sub, name = told.get("sub"), line(told.get("name"))
+    if not isinstance(sub, str) or not _MEMBER_ID.fullmatch(sub):
+        raise UnreadableAnswer("The answer names no member.")
+    picture = told.get("picture")
+    return Identity(
+        external_id=f"urn:li:person:{sub}",
+        handle=name or sub,
+        display_name=name,
+        avatar_url=picture if isinstance(picture, str) and _PICTURE.fullmatch(picture) else "",
+    )
+
+
+def pages(api: Api) -> list[Identity]:
+    """The pages that the member may post for, in LinkedIn's order. Raises as `member`."""
+    numbers = list(dict.fromkeys(_page_numbers(api)))
+    told: dict[str, Any] = {}
+    for first in range(0, len(numbers), NAMED_AT_ONCE):
+        # The parentheses and commas of Rest.li stay as they are.
+        results = api.get(f"/rest/organizations?ids=List({','.join(numbers[first : first + NAMED_AT_ONCE])})").get(
+            "results"
+        )
+        told |= results if isinstance(results, dict) else {}
+    return [_page(number, told.get(number)) for number in numbers]
+
+
+def _page_numbers(api: Api) -> Iterator[str]:
+    for start in range(0, MOST_LISTED, LISTED_AT_ONCE):
+        query = f"q=roleAssignee&state=APPROVED&start={start}&count={LISTED_AT_ONCE}"
+        elements = api.get(f"/rest/organizationAcls?{query}").get("elements")
+        if not isinstance(elements, list):
+            raise UnreadableAnswer("The answer lists no roles.")
+        for each in elements:
+            if (
+                isinstance(each, dict)
+                and each.get("role") in POSTING_ROLES
+                and each.get("state", "APPROVED") == "APPROVED"
+            ):
+                found = _PAGE.fullmatch(line(each.get("organization") or each.get("organizationTarget")))
+                if found:
+                    yield found[1]
+        if len(elements) < LISTED_AT_ONCE:
+            return
+
+
+def _page(number: str, told: Any) -> Identity:
+    shown: Mapping[str, Any] = told if isinstance(told, dict) else {}
+    name, vanity = line(shown.get("localizedName")), line(shown.get("vanityName"))
+    vanity = vanity if _VANITY_NAME.fullmatch(vanity) else ""
+    return Identity(
+        external_id=f"urn:li:organization:{number}",
+        handle=vanity or number,
+        display_name=name,
+        profile_url=f"{SITE}/company/{vanity or number}",
+    )

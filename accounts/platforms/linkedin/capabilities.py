@@ -1,0 +1,89 @@
+"""What LinkedIn takes. Sources: learn.microsoft.com/linkedin (Posts, Images, Videos, Documents and Comments APIs); the sizes
+of files and the posts a day are those that integrators publish, since LinkedIn names none.
+
+3,000 characters before escaping; up to 20 images, or one video, or one document. A link in the text is clickable and has
+no card: the API fetches no pages, so a card is given in words by the option `article`.
+"""
+
+from __future__ import annotations
+
+from accounts.platforms.counting import characters
+from accounts.platforms.types import Capabilities, DocumentRules, ImageRules, MediaRules, Pace, TextRules, VideoRules
+
+MAX_COMMENT_LENGTH = 1250
+
+CAPABILITIES = Capabilities(
+    text=TextRules(max_length=3000, counted_as="characters", count=characters),
+    media=MediaRules(
+        max_count=20,
+        images=ImageRules(
+            mime_types=("image/jpeg", "image/png", "image/gif"),
+            max_bytes=5_000_000,
+            max_count=20,
+            max_pixels=36_152_319,
+        ),
+        videos=VideoRules(
+            mime_types=("video/mp4",), max_bytes=500_000_000, min_duration_seconds=3, max_duration_seconds=1800
+        ),
+        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=100_000_000),
+        alt_text_max_length=4086,
+    ),
+    features=(
+        "text",
+        "links",
+        "link_cards",
+        "mentions",
+        "hashtags",
+        "images",
+        "gifs",
+        "video",
+        "documents",
+        "alt_text",
+        "visibility",
+        "first_comment",
+    ),
+    # No key of our own is known to LinkedIn, and most apps may not read what a member has posted.
+    retry_safety="at_most_once",
+    options={
+        "type": "object",
+        "properties": {
+            "visibility": {
+                "type": "string",
+                "description": "Who sees the post: everybody (also where it is left out), or a member's connections.",
+                "enum": ["PUBLIC", "CONNECTIONS"],
+            },
+            "title": {
+                "type": "string",
+                "description": "The title of the document or the video; a document without one bears its file's name.",
+                "minLength": 1,
+                "maxLength": 200,
+            },
+            "article": {
+                "type": "object",
+                "description": "A card that links to a page, below the text; a post with one carries no media.",
+                "properties": {
+                    "url": {
+                        "type": "string",
+                        "description": "The page, https://….",
+                        "pattern": r"^https?://[^\s]+$",
+                        "maxLength": 2000,
+                    },
+                    "title": {"type": "string", "description": "Its title.", "minLength": 1, "maxLength": 400},
+                    "description": {"type": "string", "description": "What it is about.", "maxLength": 4000},
+                },
+                "required": ["url", "title"],
+                "additionalProperties": False,
+            },
+            "first_comment": {
+                "type": "string",
+                "description": "A comment that the account leaves below the post once it is out, such as a link.",
+                "minLength": 1,
+                "maxLength": MAX_COMMENT_LENGTH,
+                "pattern": r"\S",
+            },
+        },
+        "additionalProperties": False,
+    },
+    # About 150 posts a day of an account.
+    pace=Pace(seconds=720, burst=30),
+)

@@ -1,0 +1,174 @@
+"""Media of a post: announced, uploaded to the addresses that LinkedIn gives, and looked at until it has processed them.
+
+An image or a document goes in one piece; a video in the parts that LinkedIn names, all in one step, since their addresses
+are good for whoever holds them and so are not kept. An upload that no post takes up is seen by nobody, so every step may be
+repeated. Most apps may not look at what a member has uploaded; then a while is waited instead.
+Source: learn.microsoft.com/linkedin, Images, Videos and Documents APIs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, BinaryIO
+
+from django.utils import timezone
+
+from accounts.platforms.errors import ContentRejected, Transient, unmapped
+from accounts.platforms.linkedin.client import (
+    Api,
+    LinkedInError,
+    UnreadableAnswer,
+    content_errors,
+    json_object,
+    line,
+    quoted,
+)
+from accounts.platforms.types import MediaFile, MediaKind, Progress
+from config.outbound import OutboundError
+
+COLLECTIONS: dict[MediaKind, str] = {"image": "images", "gif": "images", "video": "videos", "document": "documents"}
+PART_TRIES = 3
+VIDEO_SECONDS = 1800.0  # of all parts together
+UNREADABLE_SECONDS: dict[MediaKind, int] = {"image": 5, "gif": 5, "video": 60, "document": 30}
+LONGEST_PAUSE_SECONDS = 30
+MAX_LOOKS = 60  # half an hour
+LOOKS_FOR_THE_LOST = 4  # what was just uploaded may not be known everywhere yet
+
+Files = tuple[MediaFile, ...]
+State = Mapping[str, Any]
+
+
+def following(files: Files, state: State) -> Progress:
+    """The upload that the files still need, or else the step that makes the post."""
+    return Progress("upload" if len(state["media"]) < len(files) else "create", state)
+
+
+def anew(files: Files, state: State) -> Progress | None:
+    """All uploads once more, since LinkedIn does not know one any more; None when that was done before."""
+    return None if state.get("again") else following(files, {**_kept(state), "media": [], "again": True})
+
+
+def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
+    """Upload the next file. Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient."""
+    file = files[len(state["media"])]
+    send = _send_video if file.kind == "video" else _send_whole
+    with content_errors(_label(file)), file.open() as opened:
+        urn = send(api, owner, file, opened)
+    return Progress("process", {**state, "pending": urn, "looks": 0})
+
+
+def process(api: Api, files: Files, state: State) -> Progress:
+    """Look how far LinkedIn is with the file. Raises as `upload`."""
+    file = files[len(state["media"])]
+    ready = following(files, {**_kept(state), "media": [*state["media"], state["pending"]]})
+    with content_errors(_label(file)):
+        try:
+            told = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted(state['pending'])}")
+        except LinkedInError as error:
+            if error.status == 403:
+                return ready if state["looks"] else _later(state, UNREADABLE_SECONDS[file.kind])
+            if error.status != 404:
+                raise
+            if state["looks"] < LOOKS_FOR_THE_LOST:
+                return _later(state, 2 ** (state["looks"] + 1))
+            if (again := anew(files, state)) is None:
+                raise
+            return again
+    status = line(told.get("status"))
+    if status == "AVAILABLE":
+        return ready
+    if status == "PROCESSING_FAILED":
+        reason = line(told.get("processingFailureReason")) or "no reason given"
+        raise ContentRejected(f"LinkedIn could not process {_label(file)}: {reason}")
+    if status not in ("PROCESSING", "WAITING_UPLOAD"):
+        unmapped("linkedin", f"media status {status}")
+    if state["looks"] >= MAX_LOOKS:
+        raise Transient("LinkedIn has not finished processing the media.")
+    return _later(state, min(2 ** (state["looks"] + 1), LONGEST_PAUSE_SECONDS))
+
+
+def _send_whole(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
+    value = _announce(api, file, {"owner": owner})
+    api.put(_address(value), opened)
+    return _urn(value, file)
+
+
+def _send_video(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
+    told = {"owner": owner, "fileSizeBytes": file.size_bytes, "uploadCaptions": False, "uploadThumbnail": False}
+    value = _announce(api, file, told)
+    urn, deadline, parts = _urn(value, file), time.monotonic() + VIDEO_SECONDS, []
+    for part in _parts(value, file.size_bytes):
+        if time.monotonic() > deadline:
+            raise Transient("The video could not be sent to LinkedIn in time.")
+        opened.seek(part["firstByte"])
+        parts.append(_send_part(api, _address(part), opened.read(part["lastByte"] - part["firstByte"] + 1)))
+    token = value.get("uploadToken")
+    finished = {"video": urn, "uploadToken": token if isinstance(token, str) else "", "uploadedPartIds": parts}
+    api.post("/rest/videos?action=finalizeUpload", {"finalizeUploadRequest": finished})
+    return urn
+
+
+def _send_part(api: Api, address: str, content: bytes) -> str:
+    """Send a part; a fault of the way or of the server is no reason to send all the others again."""
+    for left in reversed(range(PART_TRIES)):
+        try:
+            etag = api.put(address, content).headers.get("ETag", "").strip('"')
+        except (OutboundError, LinkedInError) as error:
+            if not left or (isinstance(error, LinkedInError) and error.status < 500):
+                raise
+        else:
+            if etag:
+                return etag
+    raise UnreadableAnswer("The answer does not name the part.")
+
+
+def _announce(api: Api, file: MediaFile, told: Mapping[str, Any]) -> dict[str, Any]:
+    path = f"/rest/{COLLECTIONS[file.kind]}?action=initializeUpload"
+    value = json_object(api.post(path, {"initializeUploadRequest": told})).get("value")
+    if not isinstance(value, dict):
+        raise UnreadableAnswer("The answer does not say where to upload to.")
+    return value
+
+
+def _parts(value: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
+    """The parts in their order; together they are the whole file. Raises UnreadableAnswer."""
+    given = value.get("uploadInstructions")
+    parts = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    begins = 0
+    for part in parts:
+        first, last = part.get("firstByte"), part.get("lastByte")
+        if first != begins or type(last) is not int or last < begins:
+            break
+        begins = last + 1
+    if begins != size:
+        raise UnreadableAnswer("The answer's parts are not the file.")
+    return parts
+
+
+def _address(value: Mapping[str, Any]) -> str:
+    address = value.get("uploadUrl")
+    if not isinstance(address, str):
+        raise UnreadableAnswer("The answer does not say where to upload to.")
+    return address
+
+
+def _urn(value: Mapping[str, Any], file: MediaFile) -> str:
+    urn = line(value.get(COLLECTIONS[file.kind].removesuffix("s")))
+    if not urn.startswith("urn:li:"):
+        raise UnreadableAnswer("The answer does not name the upload.")
+    return urn
+
+
+def _later(state: State, seconds: int) -> Progress:
+    ready_at = timezone.now() + timedelta(seconds=seconds)
+    return Progress("process", {**state, "looks": state["looks"] + 1}, ready_at=ready_at)
+
+
+def _kept(state: State) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name not in ("pending", "looks")}
+
+
+def _label(file: MediaFile) -> str:
+    return file.filename or "the file"

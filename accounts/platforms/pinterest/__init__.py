@@ -1,0 +1,1 @@
+"""Pinterest: pins on the boards of an account, by API v5."""

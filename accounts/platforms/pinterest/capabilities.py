@@ -1,0 +1,73 @@
+"""What Pinterest takes by its API v5. Sources: github.com/pinterest/api-description 5.23; developers.pinterest.com (rate
+limits, product specifications of images and videos).
+
+A pin shows one image, two to five images, or a video; there is none of text alone. The post's text is its description.
+"""
+
+from __future__ import annotations
+
+from accounts.platforms.counting import characters
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
+
+MAX_IMAGES = 5
+SCOPES = ("boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read")
+
+CAPABILITIES = Capabilities(
+    text=TextRules(max_length=800, counted_as="characters", count=characters),
+    media=MediaRules(
+        max_count=MAX_IMAGES,
+        images=ImageRules(mime_types=("image/jpeg", "image/png"), max_bytes=20_000_000, max_count=MAX_IMAGES),
+        videos=VideoRules(
+            mime_types=("video/mp4", "video/quicktime"),
+            max_bytes=2_000_000_000,
+            min_duration_seconds=4,
+            max_duration_seconds=900,
+        ),
+        alt_text_max_length=500,
+        required=True,
+    ),
+    features=("text", "links", "hashtags", "images", "video", "alt_text", "titles"),
+    retry_safety="at_most_once",
+    options={
+        "type": "object",
+        "properties": {
+            "board": {
+                "type": "string",
+                "description": "The board that the pin goes to: its name as Pinterest shows it, or its id.",
+                "minLength": 1,
+                "maxLength": 180,
+            },
+            "board_section_id": {
+                "type": "string",
+                "description": "The id of a section of the board.",
+                "pattern": "^[0-9]{1,32}$",
+            },
+            "title": {"type": "string", "description": "The pin's title.", "minLength": 1, "maxLength": 100},
+            "link": {
+                "type": "string",
+                "format": "uri",
+                "description": "Where the pin leads.",
+                "pattern": "^https?://",
+                "maxLength": 2048,
+            },
+            "cover_seconds": {
+                "type": "integer",
+                "description": "The moment of the video that its cover shows; the first one where it is left out.",
+                "minimum": 0,
+                "maximum": 900,
+            },
+            "cover_image_url": {
+                "type": "string",
+                "format": "uri",
+                "description": "A picture that Pinterest fetches as the video's cover.",
+                "pattern": "^https://",
+                "maxLength": 2048,
+            },
+        },
+        "required": ["board"],
+        "not": {"required": ["cover_seconds", "cover_image_url"]},
+        "additionalProperties": False,
+    },
+    # Of an account: 100 writes in a minute; a video takes two.
+    pace=Pace(seconds=1.5, burst=20),
+)

@@ -1,0 +1,114 @@
+"""Making a pin, once. Pinterest knows no idempotency key, and nothing tells a pin that is there from one that its owner
+made of the same words, so an answer that does not come leaves the outcome open for good.
+
+Images go along as base64 in the request, which is written to a file first: they may be large. Of several, Pinterest takes
+one alt text for all: the first one's. Source: github.com/pinterest/api-description 5.23, pins/create.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+import tempfile
+from collections.abc import Mapping
+from typing import IO, Any
+
+from accounts.platforms.errors import OutcomeUnknown, Transient
+from accounts.platforms.pinterest import video
+from accounts.platforms.pinterest.account import SITE
+from accounts.platforms.pinterest.api import (
+    TIMEOUT_SECONDS,
+    Api,
+    PinterestError,
+    id_of,
+    platform_error,
+    refusal,
+)
+from accounts.platforms.types import Content, MediaFile, Progress, Published
+from config.outbound import NoAnswer, NotSent
+
+SLOWEST_UPLOAD = 500_000  # bytes in a second
+CHUNK = 3 * 256 * 1024
+OPTIONS = ("board_section_id", "title", "link")
+UNKNOWN_OUTCOME = "Pinterest did not say whether it made the pin."
+
+
+def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
+    """Make the pin. Raises platform errors; OutcomeUnknown means that it may be there."""
+    try:
+        pin_id = id_of(_post(api, content, state))
+    except NotSent as error:
+        raise platform_error(error) from error
+    except NoAnswer as error:
+        raise OutcomeUnknown(UNKNOWN_OUTCOME, final=True) from error
+    except PinterestError as error:
+        if error.status >= 500:
+            raise OutcomeUnknown(UNKNOWN_OUTCOME, final=True) from error
+        about_video = "media_id" in state and error.status in (400, 404) and "media" in error.reason.lower()
+        if about_video and (anew := video.sent_anew(state)):
+            return anew
+        raise refusal(error, "this pin") from error
+    return Published(pin_id, f"{SITE}/pin/{pin_id}/")
+
+
+def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
+    with tempfile.TemporaryFile() as body:
+        try:
+            _write(_pin(content, state), () if "media_id" in state else content.media, body)
+        except Exception as fault:  # whatever a storage raises, nothing was sent yet
+            raise Transient("The files of the post could not be read.") from fault
+        seconds = TIMEOUT_SECONDS + body.tell() / SLOWEST_UPLOAD
+        body.seek(0)
+        return api.post("/pins", data=body, timeout=seconds)
+
+
+def _pin(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
+    """The pin as JSON, with an empty `data` for each image."""
+    alt_text = next((file.alt_text for file in content.media if file.alt_text), "")
+    told = {"description": content.text, "alt_text": alt_text}
+    return {
+        "board_id": state["board"],
+        **{name: value for name, value in told.items() if value.strip()},
+        **{name: content.options[name] for name in OPTIONS if name in content.options},
+        "media_source": _video(content, state) if "media_id" in state else _images(content.media),
+    }
+
+
+def _video(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
+    source = {"source_type": "video_id", "media_id": state["media_id"]}
+    if "cover_image_url" in content.options:
+        return {**source, "cover_image_url": content.options["cover_image_url"]}
+    return {**source, "cover_image_key_frame_time": content.options.get("cover_seconds", 0)}
+
+
+def _images(files: tuple[MediaFile, ...]) -> dict[str, Any]:
+    images = [{"content_type": file.mime_type, "data": ""} for file in files]
+    if len(images) == 1:
+        return {"source_type": "image_base64", **images[0]}
+    return {"source_type": "multiple_image_base64", "items": images, "index": 0}
+
+
+def _write(pin: dict[str, Any], images: tuple[MediaFile, ...], body: IO[bytes]) -> None:
+    """Write the request's JSON with the bytes of the images in their places."""
+    place = secrets.token_hex(16)  # stands in no text
+    for each in pin["media_source"].get("items", [pin["media_source"]]):
+        if "data" in each:
+            each["data"] = place
+    first, *further = json.dumps(pin).encode().split(place.encode())
+    body.write(first)
+    for file, rest in zip(images, further, strict=True):
+        with file.open() as image:
+            _write_base64(image, body)
+        body.write(rest)
+    body.flush()
+
+
+def _write_base64(source: IO[bytes], to: IO[bytes]) -> None:
+    rest = b""
+    while chunk := source.read(CHUNK):
+        whole = rest + chunk
+        cut = len(whole) - len(whole) % 3
+        to.write(base64.b64encode(whole[:cut]))
+        rest = whole[cut:]
+    to.write(base64.b64encode(rest))

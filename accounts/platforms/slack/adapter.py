@@ -1,0 +1,100 @@
+"""Slack: a channel, connected by installing the operator's app or by an incoming webhook of its owner's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.platforms.base import Platform
+from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
+from accounts.platforms.slack import installation, message, webhook
+from accounts.platforms.slack.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.slack.installation import Application
+from accounts.platforms.slack.web_api import WebApi, platform_errors
+from accounts.platforms.slack.webhook import Webhook, WebhookError
+from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from config.outbound import OutboundError
+
+API_BASE = "https://slack.com/api"
+SITE = "https://slack.com"
+
+
+class Slack(Platform):
+    """Slack channels.
+
+    Publishing in two steps: `start` does nothing, `send` posts the message, once; neither needs a state.
+    A grant holds a channel's webhook as credentials {webhook_url}, or as tokens {access_token, channel: {id, site}} the
+    token of the app and where it posts; its external_id is `workspace/webhook` or `workspace/channel`. Revoking does
+    nothing: a webhook is its owner's, and the app's token serves the other channels of its workspace as well, until
+    somebody removes the app there.
+    """
+
+    name = "slack"
+    label = "Slack"
+    capabilities = CAPABILITIES
+    methods = ("credentials", "oauth")
+    credentials_schema = CREDENTIALS_SCHEMA
+    irreversible = frozenset({"send"})
+
+    def unavailable_reason(self, method: str) -> str | None:
+        """What the operator has not set; None for webhooks, which need nothing of it."""
+        missing = [f"SLACK_{key}" for key in ("CLIENT_ID", "CLIENT_SECRET") if not self.setting(key)]
+        if method == "credentials" or not missing:
+            return None
+        return f"The operator of this service has not set {' and '.join(missing)}."
+
+    def connect(self, credentials: Mapping[str, Any]) -> Connection:
+        """Ask whether the webhook is there, without a message. Raises CredentialsRejected, Transient."""
+        try:
+            identity = self._asked(self._webhook(credentials))
+        except AccountDisconnected as error:
+            raise CredentialsRejected(error.message, suggested_action=error.suggested_action) from error
+        return Connection(identity, Grant(dict(credentials), external_id=identity.external_id))
+
+    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
+        """Slack's page of installation."""
+        return self._application().authorize(state, redirect_uri)
+
+    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+        """Every channel that the app may post to. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
+        return self._application().exchange(code, redirect_uri)
+
+    def identify(self, grant: Grant) -> Identity:
+        """Ask for the channel, or for the webhook. Raises AccountDisconnected, Transient."""
+        if grant.credentials:
+            return self._asked(self._webhook(grant.credentials))
+        with platform_errors():
+            return installation.identity(self._web_api(grant), grant.tokens["channel"], grant.external_id)
+
+    def refresh(self, grant: Grant) -> Grant:
+        """Raises AccountDisconnected: neither webhooks nor tokens of an app without rotation are renewed."""
+        raise AccountDisconnected("Access to a Slack channel cannot be renewed by the service.")
+
+    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+        """Take the step that `progress` names."""
+        if progress.phase == "start":
+            return Progress("send")
+        if grant.credentials:
+            return message.send_by_webhook(self._webhook(grant.credentials), content)
+        return message.send(self._web_api(grant), grant.tokens["channel"], content)
+
+    def _asked(self, hook: Webhook) -> Identity:
+        """A webhook that answers. Its channel is nowhere told."""
+        try:
+            webhook.look(hook)
+        except (OutboundError, WebhookError) as error:
+            raise webhook.platform_error(error) from error
+        return Identity(hook.id, handle=f"webhook {hook.id}")
+
+    def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
+        return webhook.webhook(credentials["webhook_url"], self.setting("API_BASE"))
+
+    def _web_api(self, grant: Grant) -> WebApi:
+        return WebApi(self._api(), grant.tokens["access_token"])
+
+    def _application(self) -> Application:
+        site = self.setting("AUTH_BASE", SITE).rstrip("/")
+        return Application(self.setting("CLIENT_ID"), self.setting("CLIENT_SECRET"), self._api(), site)
+
+    def _api(self) -> str:
+        return self.setting("API_BASE", API_BASE).rstrip("/")

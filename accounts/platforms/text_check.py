@@ -1,0 +1,53 @@
+"""Whether a text fits a platform's TextRules: the one judge of posts, of the segments of threads, and of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.platforms.counting import cut
+from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.types import TextRules
+
+
+def text_limit(rules: TextRules, options: Mapping[str, Any], *, with_media: bool = False) -> int:
+    """How long the text may be, in the rules' own unit: beside media where those have a limit of their own, and beside
+    what the options take up."""
+    beside_media = rules.max_length_with_media if with_media else None
+    most = rules.max_length if beside_media is None else beside_media
+    return max(most - (rules.taken_by_options(options) if rules.taken_by_options else 0), 0)
+
+
+def length_issues(
+    platform: str,
+    rules: TextRules,
+    text: str,
+    field: str,
+    options: Mapping[str, Any],
+    *,
+    with_media: bool = False,
+    subject: str = "The text",
+    scope: str = "",
+) -> list[Issue]:
+    """The text's being too long in any of the units, with one that fits all of them in the repair hint.
+
+    `subject` is what the message calls the text, `scope` what the hint adds of where the shorter text would hold.
+    """
+    most = text_limit(rules, options, with_media=with_media)
+    limits = [(rules.counted_as, most, rules.count), *rules.also]
+    over = [(unit, limit, count(text)) for unit, limit, count in limits if count(text) > limit]
+    if not over:
+        return []
+    unit, limit, length = over[0]
+    shorter = text
+    for _, room, count in limits:
+        shorter = cut(shorter, room, count)
+    hint = RepairHint("replace_text", field, f"The text cut at a word within {limit} {unit}{scope}.", shorter)
+    message = f"{subject} counts {length} {unit}; {platform} takes {limit}{_beside(rules, most, with_media)}."
+    return [Issue("TEXT_TOO_LONG", "error", field, message, auto_fixable=True, repair_hint=hint)]
+
+
+def _beside(rules: TextRules, limit: int, with_media: bool) -> str:
+    if limit == rules.max_length:
+        return ""
+    return " beside media" if with_media and limit == rules.max_length_with_media else " beside its options"

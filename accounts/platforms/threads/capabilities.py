@@ -1,0 +1,74 @@
+"""What Threads takes. Sources: developers.facebook.com/docs/threads (overview, publishing reference, reply management).
+
+500 characters, an emoji counted by its bytes in UTF-8; a carousel mixes up to 20 images and videos, which Threads fetches
+itself. A profile may publish 250 posts and 1,000 replies in 24 hours by the API.
+"""
+
+from __future__ import annotations
+
+from accounts.platforms.chains import thread_option
+from accounts.platforms.counting import threads_characters
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
+
+THREAD = ThreadRules(max_segments=25)  # our own bound; the platform has none
+SCOPES = "threads_basic threads_content_publish threads_manage_replies threads_read_replies"
+
+CAPABILITIES = Capabilities(
+    text=TextRules(max_length=500, counted_as="characters_emoji_bytes", count=threads_characters),
+    media=MediaRules(
+        max_count=20,
+        mixed=True,
+        images=ImageRules(mime_types=("image/jpeg", "image/png"), max_bytes=8_000_000, max_count=20, max_ratio=10.0),
+        videos=VideoRules(
+            mime_types=("video/mp4", "video/quicktime"), max_bytes=1_000_000_000, max_duration_seconds=300, max_count=20
+        ),
+        alt_text_max_length=1000,
+    ),
+    features=(
+        "text",
+        "links",
+        "link_cards",
+        "mentions",
+        "hashtags",
+        "images",
+        "video",
+        "alt_text",
+        "threads",
+        "reply_settings",
+    ),
+    retry_safety="verifiable",
+    options={
+        "type": "object",
+        "properties": {
+            "reply_control": {
+                "type": "string",
+                "description": "Who may reply; everybody where it is left out.",
+                "enum": [
+                    "everyone",
+                    "accounts_you_follow",
+                    "mentioned_only",
+                    "parent_post_author_only",
+                    "followers_only",
+                ],
+            },
+            "topic_tag": {
+                "type": "string",
+                "description": "The post's topic, without a full stop or an ampersand.",
+                "pattern": r"^[^.&]+$",
+                "minLength": 1,
+                "maxLength": 50,
+            },
+            "link_attachment": {
+                "type": "string",
+                "description": "The link that is previewed below a post of text alone; the text's first link where it is "
+                "left out.",
+                "pattern": r"^https?://[^\s]+$",
+                "maxLength": 2000,
+            },
+            "thread": thread_option(THREAD),
+        },
+        "additionalProperties": False,
+    },
+    pace=Pace(seconds=432, burst=50),
+    thread=THREAD,
+)

@@ -1,0 +1,1 @@
+"""TikTok, by its Content Posting API v2."""

@@ -1,0 +1,88 @@
+"""What TikTok takes by its Content Posting API v2. Source: developers.tiktok.com (direct post, photo post, media transfer).
+
+A post is one video, or up to 35 photos. Its text is the video's caption or the photos' description, 2,200 UTF-16 units
+(a description may be longer). What a creator may post, how long and for whom, is asked right before each post; whoever
+posts has to say who may see it.
+"""
+
+from __future__ import annotations
+
+from accounts.platforms.counting import utf16_units
+from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
+
+SCOPES = ("user.info.basic", "video.publish")
+PUBLIC = "PUBLIC_TO_EVERYONE"
+MAX_PHOTO_TITLE = 90
+MAX_PHOTOS = 35
+
+CAPABILITIES = Capabilities(
+    text=TextRules(max_length=2200, counted_as="utf16", count=utf16_units),
+    media=MediaRules(
+        max_count=MAX_PHOTOS,
+        images=ImageRules(mime_types=("image/jpeg", "image/webp"), max_bytes=20_000_000, max_count=MAX_PHOTOS),
+        videos=VideoRules(
+            mime_types=("video/mp4", "video/quicktime", "video/webm"),
+            max_bytes=4_000_000_000,
+            max_duration_seconds=600,
+            min_duration_seconds=3,
+        ),
+        required=True,
+    ),
+    features=("text", "mentions", "hashtags", "images", "video", "privacy"),
+    retry_safety="verifiable",
+    options={
+        "type": "object",
+        "properties": {
+            "privacy_level": {
+                "type": "string",
+                "description": "Who may see the post; there is no default. Public accounts offer PUBLIC_TO_EVERYONE, "
+                "MUTUAL_FOLLOW_FRIENDS and SELF_ONLY, private ones FOLLOWER_OF_CREATOR instead of the first. A service that "
+                "TikTok has not audited can post SELF_ONLY.",
+                "enum": [PUBLIC, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", "SELF_ONLY"],
+            },
+            "disable_comment": {
+                "type": "boolean",
+                "description": "Whether nobody may comment; also where the creator's own settings say so.",
+            },
+            "disable_duet": {
+                "type": "boolean",
+                "description": "Videos: whether nobody may make a duet; also where the creator's own settings say so.",
+            },
+            "disable_stitch": {
+                "type": "boolean",
+                "description": "Videos: whether nobody may stitch it; also where the creator's own settings say so.",
+            },
+            "cover_timestamp_ms": {
+                "type": "integer",
+                "description": "Videos: the frame that becomes the cover, in milliseconds from the start.",
+                "minimum": 0,
+                "maximum": 600_000,
+            },
+            "is_aigc": {"type": "boolean", "description": "Videos: label the post as made with AI."},
+            "brand_content_toggle": {
+                "type": "boolean",
+                "description": "Label the post as a paid partnership that promotes another business.",
+            },
+            "brand_organic_toggle": {
+                "type": "boolean",
+                "description": "Label the post as one that promotes the creator's own business.",
+            },
+            "title": {
+                "type": "string",
+                "description": "Photos: a title above the text.",
+                "minLength": 1,
+                "maxLength": MAX_PHOTO_TITLE,
+            },
+            "auto_add_music": {"type": "boolean", "description": "Photos: let TikTok add music."},
+            "photo_cover_index": {
+                "type": "integer",
+                "description": "Photos: which one is the cover, counted from 0; the first where it is left out.",
+                "minimum": 0,
+                "maximum": MAX_PHOTOS - 1,
+            },
+        },
+        "required": ["privacy_level"],
+        "additionalProperties": False,
+    },
+    pace=Pace(seconds=15, burst=2),  # six posts a minute for each creator
+)

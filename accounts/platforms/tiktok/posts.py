@@ -1,0 +1,86 @@
+"""A post's first step: what the creator may post is asked for and held against the post, which is then announced.
+
+Source: developers.tiktok.com, direct post and photo post, and its guidelines: who may see the post is never chosen for
+the creator, and what the creator's own settings forbid stays forbidden.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.platforms.errors import ConnectionUnavailable, ContentRejected
+from accounts.platforms.tiktok.creator import Creator
+from accounts.platforms.types import Content
+
+LABELS = ("brand_content_toggle", "brand_organic_toggle")
+
+
+def is_video(content: Content) -> bool:
+    """Whether the post is a video; photos else. Raises ContentRejected for anything else."""
+    kinds = {file.kind for file in content.media}
+    if kinds == {"video"} and len(content.media) == 1:
+        return True
+    if kinds == {"image"}:
+        return False
+    raise ContentRejected("TikTok takes one video, or photos.")
+
+
+def check(content: Content, creator: Creator) -> None:
+    """Hold the post against what the creator may post now. Raises ContentRejected."""
+    level = content.options["privacy_level"]
+    if level not in creator.privacy_levels:
+        raise ContentRejected(
+            f"The creator cannot post {level} now, but {' or '.join(creator.privacy_levels) or 'nothing'}.",
+            suggested_action="Make a new post with a privacy_level that the creator may choose.",
+        )
+    milliseconds = content.media[0].duration_ms
+    if is_video(content) and milliseconds and creator.longest_seconds and milliseconds > creator.longest_seconds * 1000:
+        raise ContentRejected(
+            f"The video has {milliseconds / 1000:g} seconds; the creator may post {creator.longest_seconds}."
+        )
+
+
+def check_addresses(content: Content, verified: str) -> None:
+    """Photos go out by their addresses, which have to lie where TikTok fetches from. Raises ConnectionUnavailable."""
+    if is_video(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
+        return
+    raise ConnectionUnavailable(
+        "TikTok fetches photos from addresses only that the operator has verified.",
+        suggested_action="Ask the operator of the service to verify its address at TikTok and to set TIKTOK_VERIFIED_PREFIX.",
+    )
+
+
+def video_info(content: Content, creator: Creator) -> dict[str, Any]:
+    """What is told of a video."""
+    options = content.options
+    told = {
+        "title": content.text,
+        "privacy_level": options["privacy_level"],
+        "disable_comment": creator.comment_disabled or options.get("disable_comment", False),
+        "disable_duet": creator.duet_disabled or options.get("disable_duet", False),
+        "disable_stitch": creator.stitch_disabled or options.get("disable_stitch", False),
+    }
+    if "cover_timestamp_ms" in options:
+        told["video_cover_timestamp_ms"] = options["cover_timestamp_ms"]
+    return told | {name: options[name] for name in (*LABELS, "is_aigc") if name in options}
+
+
+def photo_body(content: Content, *, comment_disabled: bool) -> dict[str, Any]:
+    """The announcement of photos."""
+    options = content.options
+    told = {
+        "description": content.text,
+        "privacy_level": options["privacy_level"],
+        "disable_comment": comment_disabled or options.get("disable_comment", False),
+    }
+    told |= {name: options[name] for name in (*LABELS, "title", "auto_add_music") if name in options}
+    return {
+        "media_type": "PHOTO",
+        "post_mode": "DIRECT_POST",
+        "post_info": told,
+        "source_info": {
+            "source": "PULL_FROM_URL",
+            "photo_images": [file.url for file in content.media],
+            "photo_cover_index": min(options.get("photo_cover_index", 0), len(content.media) - 1),
+        },
+    }

@@ -1,0 +1,1 @@
+"""YouTube, by its Data API v3."""

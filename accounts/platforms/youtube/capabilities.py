@@ -1,0 +1,112 @@
+"""What YouTube takes by its Data API v3. Source: developers.google.com/youtube/v3 (videos, thumbnails.set).
+
+A post is one video. Its text is the description: 5,000 bytes, without angle brackets. The title has a hundred
+characters, and the tags five hundred together. A channel that is not verified takes 15 minutes at most.
+"""
+
+from __future__ import annotations
+
+from accounts.platforms.counting import utf8_bytes
+from accounts.platforms.types import Capabilities, MediaRules, TextRules, VideoRules
+
+SCOPES = ("https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly")
+MAX_TITLE = 100
+MAX_TAGS = 500
+MAX_THUMBNAIL_BYTES = 2 * 1024 * 1024
+PUBLIC, PEOPLE_AND_BLOGS = "public", "22"
+
+
+def angle_brackets(text: str) -> int:
+    """How many characters the text holds that YouTube takes in no text."""
+    return text.count("<") + text.count(">")
+
+
+def tags_length(tags: list[str]) -> int:
+    """As YouTube counts: the commas between tags, and the quotation marks around one that holds a space."""
+    return sum(len(tag) + 2 * (" " in tag) for tag in tags) + max(len(tags) - 1, 0)
+
+
+CAPABILITIES = Capabilities(
+    text=TextRules(
+        max_length=5000,
+        counted_as="bytes",
+        count=utf8_bytes,
+        also=(("angle brackets", 0, angle_brackets),),
+    ),
+    media=MediaRules(
+        max_count=1,
+        videos=VideoRules(
+            mime_types=("video/mp4", "video/quicktime", "video/webm"),
+            max_bytes=256 * 1024**3,
+            max_duration_seconds=43_200,
+        ),
+        required=True,
+    ),
+    features=("text", "links", "hashtags", "video", "title", "tags", "privacy", "thumbnail"),
+    retry_safety="verifiable",
+    options={
+        "type": "object",
+        "properties": {
+            "title": {
+                "type": "string",
+                "description": "The video's title, without angle brackets. Left out, it is the first line of the text, "
+                "or the file's name where there is no text.",
+                "minLength": 1,
+                "maxLength": MAX_TITLE,
+                "pattern": r"^[^<>]*[^<>\s][^<>]*$",
+            },
+            "tags": {
+                "type": "array",
+                "description": "Keywords, 500 characters together with the commas between them; one that holds a space "
+                "counts two more.",
+                "items": {"type": "string", "minLength": 1, "maxLength": MAX_TAGS, "pattern": "^[^<>]+$"},
+                "maxItems": 250,
+            },
+            "privacy_status": {
+                "type": "string",
+                "description": "Who may see the video; public where it is left out. YouTube keeps what an application "
+                "uploads private until Google has audited it.",
+                "enum": [PUBLIC, "unlisted", "private"],
+            },
+            "category_id": {
+                "type": "string",
+                "description": "The number of the video's category; 22 (people and blogs) where it is left out.",
+                "pattern": "^[0-9]{1,3}$",
+            },
+            "made_for_kids": {
+                "type": "boolean",
+                "description": "Whether the video is made for children; the channel's own setting where it is left out.",
+            },
+            "contains_synthetic_media": {
+                "type": "boolean",
+                "description": "Whether it shows altered or synthetic content that seems real.",
+            },
+            "license": {
+                "type": "string",
+                "description": "YouTube's standard licence where it is left out.",
+                "enum": ["youtube", "creativeCommon"],
+            },
+            "embeddable": {
+                "type": "boolean",
+                "description": "Whether other sites may show the video; they may by default.",
+            },
+            "language": {
+                "type": "string",
+                "description": "The language of title and description, as a BCP 47 tag.",
+                "pattern": "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+            },
+            "notify_subscribers": {
+                "type": "boolean",
+                "description": "Whether the channel's subscribers are notified; they are by default.",
+            },
+            "thumbnail_url": {
+                "type": "string",
+                "description": "Public https address of a JPEG or PNG file, of 2 MiB at most, that becomes the video's "
+                "thumbnail. The channel has to be verified for that.",
+                "pattern": "^https?://",
+                "maxLength": 2048,
+            },
+        },
+        "additionalProperties": False,
+    },
+)

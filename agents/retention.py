@@ -1,0 +1,28 @@
+"""Agents and keys of workspaces that were deleted long enough ago."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from agents.models import Agent, ApiKey
+from config.db.retention import ExpiredRows
+from workspaces.retention import workspaces_to_purge
+
+
+class KeysOfPurged(ExpiredRows):
+    name = "api_keys"
+
+    def rows(self) -> QuerySet[ApiKey]:
+        return ApiKey.objects.filter(workspace__in=workspaces_to_purge())
+
+
+class AgentsOfPurged(ExpiredRows):
+    """With their claim tokens."""
+
+    name = "agents"
+
+    def rows(self) -> QuerySet[Agent]:
+        return Agent.objects.filter(workspace__in=workspaces_to_purge())
+
+    def ready(self) -> QuerySet[Agent]:
+        return self.rows().filter(api_keys=None)

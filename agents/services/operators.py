@@ -1,0 +1,39 @@
+"""What operators do with keys: stop one that has leaked, whoever's it is."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from agents import tokens
+from agents.models import ApiKey
+from auditlog.services import record
+from config.api.caller import Caller, absent, require_operator
+
+
+def revoke_any_key(
+    *, caller: Caller, token: str | None = None, api_key_id: str | None = None, dry_run: bool = False
+) -> ApiKey:
+    """Stop the key that has this token or this id at once; one that is revoked already is answered as it stands.
+
+    Raises Forbidden (no operator), ValidationFailed on `token` or `id` when there is no such key.
+    """
+    require_operator(caller)
+    wanted = {"token_sha256": tokens.digest(token)} if token is not None else {"pk": api_key_id}
+    with transaction.atomic():
+        key = ApiKey.objects.select_related("agent").select_for_update(of=("self",)).filter(**wanted).first()
+        if key is None:
+            raise absent("id" if token is None else "token", "API key")
+        if key.revoked_at is None:
+            key.revoked_at = timezone.now()
+            if not dry_run:
+                key.save(update_fields=["revoked_at", "updated_at"])
+        record(
+            caller=caller,
+            operation="ops.revoke_key",
+            workspace_id=key.workspace_id,
+            resource_type="api_key",
+            resource_id=key.id,
+            dry_run=dry_run,
+        )
+    return key

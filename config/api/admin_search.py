@@ -1,0 +1,127 @@
+"""What operators type into the search of a table: ids, trace ids, days.
+
+Each word is looked up in the one column that holds its kind, exactly and by an index; however long a table has become,
+nothing in it is compared with LIKE.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.contrib.admin.sites import AdminSite
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest
+
+from config.db.ids import PrefixedIdField, first_id
+
+TRACE, DIGEST, DAY = "trace", "sha256", "day"
+Lookup = str | Callable[[str], Q]  # the column that equals the word, or what else the word asks for
+
+_TRACE = re.compile(r"[0-9a-f]{32}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DAY = re.compile(r"20\d\d-\d\d-\d\d")
+_ID = re.compile(r"([a-z]{2,4})_\w+")
+_NAMES = {TRACE: "a trace id", DIGEST: "a SHA-256", DAY: "a day such as 2027-03-10 (UTC)"}
+
+
+def kind_of(word: str) -> str:
+    """TRACE, DIGEST, DAY, the prefix of an id, or "" for anything else."""
+    if _TRACE.fullmatch(word):
+        return TRACE
+    if _DIGEST.fullmatch(word):
+        return DIGEST
+    if _is_day(word):
+        return DAY
+    named = _ID.fullmatch(word)
+    return named[1] if named else ""
+
+
+class SearchedAdmin(admin.ModelAdmin):
+    """A table that is searched by words of certain kinds; all words of a search must hold.
+
+    `finds`: the columns that an index finds rows by. The row's own id and the day on which it was made are among them by
+    themselves where the key is a prefixed id; `id_prefix` says what a plain key holds. `narrows`: columns without an index
+    of their own, looked at only among the rows that another word has found. `search_fields` stand in small tables, for
+    texts: what Django makes of them.
+    """
+
+    finds: ClassVar[Mapping[str, Lookup]] = {}
+    narrows: ClassVar[Mapping[str, Lookup]] = {}
+    id_prefix: ClassVar[str] = ""
+
+    def __init__(self, model: type[Model], site: AdminSite) -> None:
+        super().__init__(model, site)
+        key = model._meta.pk
+        prefix = key.prefix if isinstance(key, PrefixedIdField) else self.id_prefix
+        own: dict[str, Lookup] = {prefix: "pk", DAY: partial(_made_on, prefix)} if prefix else {}
+        self.found_by: dict[str, Lookup] = {**own, **self.finds}
+        self.search_help_text = self._told()  # type: ignore[misc]  # it follows from the class
+
+    def get_search_fields(self, request: HttpRequest) -> Any:
+        """What the list asks before it shows the search's box."""
+        return self.search_fields or tuple(self.found_by)
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """The rows that hold all words; none, and a message, for words that this table is not searched by."""
+        words = [(kind_of(word), word) for word in search_term.split()]
+        finding = [pair for pair in words if pair[0] in self.found_by]
+        narrowing = [pair for pair in words if pair[0] in self.narrows and pair not in finding]
+        texts = [pair[1] for pair in words if pair not in finding + narrowing]
+        if texts and not self.search_fields:
+            return self._nothing(request, queryset, f"This table is not searched by {' '.join(texts)}.")
+        if narrowing and not finding:
+            alone = " ".join(word for _, word in narrowing)
+            return self._nothing(request, queryset, f"{alone} alone would mean to read the whole table.")
+        for kind, word in finding + narrowing:
+            queryset = queryset.filter(_condition((self.found_by | dict(self.narrows))[kind], word))
+        return super().get_search_results(request, queryset, " ".join(texts)) if texts else (queryset, False)
+
+    def _nothing(self, request: HttpRequest, queryset: QuerySet[Any], why: str) -> tuple[QuerySet[Any], bool]:
+        self.message_user(request, f"{why} {self.search_help_text}", messages.WARNING)
+        return queryset.none(), False
+
+    def _told(self) -> str:
+        """The help below the search's box."""
+        texts = [str(field).partition("__")[0].replace("_", " ") for field in self.search_fields]
+        found = [_name(kind) for kind in self.found_by] + ([f"words of {', '.join(texts)}"] if texts else [])
+        told = f"Finds {_either(found)}." if found else ""
+        return told + (
+            f" Beside one of these also {_either([_name(kind) for kind in self.narrows])}." if self.narrows else ""
+        )
+
+
+def _name(kind: str) -> str:
+    return _NAMES.get(kind, f"{kind}_…")
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+
+
+def _condition(lookup: Lookup, word: str) -> Q:
+    return Q(**{lookup: word}) if isinstance(lookup, str) else lookup(word)
+
+
+def _made_on(prefix: str, day: str) -> Q:
+    """Made on this UTC day: ids sort by time, so it is a range of the key."""
+    start = _start_of(day)
+    return Q(pk__gte=first_id(prefix, start), pk__lt=first_id(prefix, start + timedelta(days=1)))
+
+
+def _is_day(word: str) -> bool:
+    """Whether it is a day of this century."""
+    try:
+        return bool(_DAY.fullmatch(word) and _start_of(word))
+    except ValueError:  # the form of a day, but there is no such day
+        return False
+
+
+def _start_of(day: str) -> datetime:
+    return datetime.fromisoformat(day).replace(tzinfo=UTC)

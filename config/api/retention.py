@@ -1,0 +1,16 @@
+"""Idempotency records go when their 24 hours have passed."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from config.api.models import IdempotencyRecord
+from config.db.retention import ExpiredRows
+
+
+class IdempotencyRecords(ExpiredRows):
+    name = "idempotency_records"
+
+    def rows(self) -> QuerySet[IdempotencyRecord]:
+        return IdempotencyRecord.objects.filter(expires_at__lte=timezone.now()).order_by("expires_at")

@@ -1,0 +1,81 @@
+"""How log lines look: one JSON object a line in production, words for people elsewhere (LOG_FORMAT).
+
+A line tells the trace, who was calling and in which workspace. What is called is told by operations and ids, never by bodies,
+queries or texts; a bearer token that gets into a line all the same, in an error's message for instance, is cut out of it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+from config.environment import env
+
+FORMATS = ("line", "json")
+# What records may carry beside their message, as JSON tells it.
+TOLD = ("trace_id", "actor", "workspace_id", "operation", "method", "status", "ms", "platform")
+_SECRETS = re.compile(r"(sps_(?:key|agt|clm|usr)_|Bearer +)[^\s\"',;}]+")
+
+
+def without_secrets(text: str) -> str:
+    """The text without our own tokens and whatever else was a bearer."""
+    return _SECRETS.sub(r"\1…", text)
+
+
+class LineFormatter(logging.Formatter):
+    """For people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_secrets(super().format(record))
+
+
+class JsonFormatter(logging.Formatter):
+    """For programs: `time` (UTC), `level`, `logger`, `message`, what TOLD names, and `exception` with its traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC)
+            .isoformat(timespec="milliseconds")
+            .replace("+00:00", "Z"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": without_secrets(record.getMessage()),
+        }
+        told |= {name: value for name in TOLD if (value := getattr(record, name, None)) not in (None, "", "-")}
+        if record.exc_info:
+            told["exception"] = without_secrets(self.formatException(record.exc_info))
+        return json.dumps(told, ensure_ascii=False, default=str)
+
+
+def logging_config() -> dict[str, Any]:
+    """The configuration of all processes, by LOG_FORMAT and LOG_LEVEL. Raises ImproperlyConfigured."""
+    production = env.str("ENVIRONMENT", default="development") == "production"
+    form, level = env.str("LOG_FORMAT", default="json" if production else "line"), env.str("LOG_LEVEL", default="INFO")
+    if form not in FORMATS:
+        raise ImproperlyConfigured(f"LOG_FORMAT={form!r} is unknown: use {' or '.join(FORMATS)}.")
+    quiet = ("axes", "celery.beat", "django_celery_beat", "celery.app.trace", "celery.worker.strategy")
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "filters": {"trace": {"()": "config.api.trace.TraceFilter"}},
+        "formatters": {
+            "line": {
+                "()": "config.logs.LineFormatter",
+                "format": "%(asctime)s %(levelname)s %(name)s %(trace_id)s %(message)s",
+            },
+            "json": {"()": "config.logs.JsonFormatter"},
+        },
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": form, "filters": ["trace"]}},
+        "root": {"handlers": ["console"], "level": level},
+        "loggers": {
+            "django.request": {"level": "ERROR"},
+            "django.security.DisallowedHost": {"level": "CRITICAL"},
+            "gunicorn.error": {"handlers": ["console"], "level": level, "propagate": False},
+            **{name: {"level": "WARNING"} for name in quiet},
+        },
+    }

@@ -1,0 +1,31 @@
+"""`manage.py doctor`: whether this deployment is well, part by part, and what to do where it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from config.site.doctor import Level, examine
+
+
+class Command(BaseCommand):
+    """A line for each finding. Ends with an error when one of them is a fault."""
+
+    help = (
+        "Checks settings, database, broker, workers, scanner, storage, providers, mail and sign-in of this deployment."
+    )
+    requires_system_checks = []  # they are one of its looks
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        styles = {Level.OK: self.style.SUCCESS, Level.WARNING: self.style.WARNING, Level.FAULT: self.style.ERROR}
+        faults = 0
+        for finding in examine():
+            faults += finding.level is Level.FAULT
+            mark = styles[finding.level](f"{finding.level:<8}")
+            self.stdout.write(f"{mark} {finding.what:<15} {finding.found}")
+            if finding.todo:
+                self.stdout.write(f"{'':<24} → {finding.todo}")
+        if faults:
+            raise CommandError(f"{faults} {'fault' if faults == 1 else 'faults'}; what to do stands behind each arrow.")
+        self.stdout.write("Nothing is at fault.")

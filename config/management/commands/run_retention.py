@@ -1,0 +1,34 @@
+"""`manage.py run_retention`: let go what is over, now, or say what would go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config.site.retention import BEATS_SECONDS, KEPT, count_expired, run_retention
+
+
+class Command(BaseCommand):
+    """Says how far it is, then what went by rule. Ends with an error when something that could go is left."""
+
+    help = "Deletes what is over: purged workspaces, old audit entries, deliveries, idempotency records and the like."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="say what would go, and delete nothing")
+        parser.add_argument("--seconds", type=float, default=BEATS_SECONDS, help="at the most (default: %(default)s)")
+
+    def handle(self, *args: Any, dry_run: bool, seconds: float, **options: Any) -> None:
+        found = count_expired() if dry_run else run_retention(seconds=seconds, say=self._tell)
+        for name, rows in found.rows.items():
+            self.stdout.write(f"{rows:>12,}  {name}")
+        for line in KEPT:
+            self.stdout.write(f"{'kept':>12}  {line}")
+        if found.faults:
+            raise CommandError(f"Not carried out, the log says why: {', '.join(found.faults)}.")
+        if not found.complete:
+            raise CommandError(f"Not all went within {seconds:g} seconds; run this again.")
+
+    def _tell(self, line: str) -> None:
+        """Progress, apart from the figures."""
+        self.stderr.write(line)

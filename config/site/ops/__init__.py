@@ -1,0 +1,1 @@
+"""The operators' API: /ops, opened by ADMIN_TOKEN alone."""

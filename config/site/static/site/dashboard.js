@@ -1,0 +1,45 @@
+// What pages do beside htmx. Every page reads without it. Behaviour hangs on data attributes:
+//   data-copy="#id"      a button that copies the text of that element
+//   data-confirm="…"     a form that asks before it is sent
+//   data-once            a form that is sent once, however often its button is pressed
+"use strict";
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const shown = document.querySelector(button.dataset.copy);
+  await navigator.clipboard.writeText(shown.value ?? shown.textContent.trim());
+  const label = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = label; }, 2000);
+});
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const asked = event.submitter?.dataset.confirm ?? form.dataset.confirm;
+  if (asked && !window.confirm(asked)) {
+    event.preventDefault();
+    return;
+  }
+  if (!("once" in form.dataset) || event.defaultPrevented) return;
+  if (form.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
+  form.dataset.sent = "yes";
+});
+
+// A page that comes back from the browser's history may be sent again.
+window.addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+// htmx swaps what the server answers; its requests carry the token that Django asks for.
+document.addEventListener("htmx:configRequest", (event) => {
+  const token = document.querySelector("input[name=csrfmiddlewaretoken]");
+  if (token) event.detail.headers["X-CSRFToken"] = token.value;
+});
+
+// On a phone the navigation is a strip that scrolls: it begins where the open page's link can be seen.
+const openLink = document.querySelector(".side [aria-current]");
+if (openLink) openLink.closest(".side").scrollLeft = openLink.offsetLeft - openLink.closest(".side").offsetLeft - 48;

@@ -1,0 +1,65 @@
+// Files that a page's form takes beside htmx: dropped onto a .dropzone, with #upload-progress, and what is told when it fails.
+// Without it a button sends the whole form, and the server answers the page.
+"use strict";
+
+const dropzone = (event) => event.target.closest?.(".dropzone");
+
+for (const kind of ["dragenter", "dragover"]) {
+  document.addEventListener(kind, (event) => {
+    const zone = dropzone(event);
+    if (!zone || !event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault();
+    zone.classList.add("over");
+  });
+}
+
+document.addEventListener("dragleave", (event) => {
+  const zone = dropzone(event);
+  if (zone && !zone.contains(event.relatedTarget)) zone.classList.remove("over");
+});
+
+document.addEventListener("drop", (event) => {
+  const zone = dropzone(event);
+  if (!zone || !event.dataTransfer.files.length) return;
+  event.preventDefault();
+  zone.classList.remove("over");
+  const input = zone.querySelector("input[type=file]");
+  input.files = event.dataTransfer.files;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+});
+
+document.addEventListener("htmx:xhr:progress", (event) => {
+  const bar = document.querySelector("#upload-progress");
+  if (!bar || event.target.type !== "file" || !event.detail.lengthComputable) return;
+  bar.hidden = false;
+  bar.value = (100 * event.detail.loaded) / event.detail.total;
+  if (event.detail.loaded === event.detail.total) bar.removeAttribute("value"); // it is there, and being checked
+});
+
+// What is not an answer of this page (signed out, an error page) does not take the place of a part of it.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr } = event.detail;
+  if (new URL(xhr.responseURL || location.href).pathname !== location.pathname) {
+    event.detail.shouldSwap = false;
+    location.assign(xhr.responseURL);
+  } else if (xhr.status === 413) {
+    event.detail.shouldSwap = false;
+    failed("These files are larger than can be sent at once. Send fewer or smaller ones.");
+  } else if (xhr.status !== 200 && xhr.status !== 422) {
+    event.detail.shouldSwap = false;
+    failed("That did not work. What you typed is still here; try again in a moment.");
+  }
+});
+
+document.addEventListener("htmx:sendError", () => {
+  failed("The service cannot be reached at the moment, or the file is too large. What you typed is still here.");
+});
+
+function failed(words) {
+  const told = document.createElement("p");
+  told.className = "told error";
+  told.textContent = words;
+  document.querySelector("#messages").replaceChildren(told);
+  const bar = document.querySelector("#upload-progress");
+  if (bar) bar.hidden = true;
+}

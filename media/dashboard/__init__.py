@@ -1,0 +1,1 @@
+"""The media library's pages."""

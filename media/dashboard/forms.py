@@ -1,0 +1,36 @@
+"""The form of an alt text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from media.models import MediaAsset
+from media.serializers import MAX_ALT_TEXT
+
+
+class Lines(forms.CharField):
+    """A text as it was typed: browsers send line ends as CR LF."""
+
+    widget = forms.Textarea
+
+    def to_python(self, value: Any) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class AltTextForm(forms.Form):
+    """What an asset shows; its names begin with the asset's id, so that several stand in one form."""
+
+    alt_text = Lines(
+        required=False,
+        strip=False,
+        max_length=MAX_ALT_TEXT,
+        widget=forms.Textarea({"rows": 3, "class": "short"}),
+        error_messages={"max_length": "This text has %(show_value)d characters; %(limit_value)d fit."},
+    )
+
+    def __init__(self, asset: MediaAsset, data: Any = None) -> None:
+        super().__init__(data, prefix=asset.id, initial={"alt_text": asset.alt_text})
+        self.asset = asset
+        self.fields["alt_text"].label = f"Alt text for {asset.filename}"

@@ -1,0 +1,27 @@
+"""Media of workspaces that were deleted long enough ago: the files first, then the rows that named them."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from config.db.retention import ExpiredRows
+from media.models import MediaAsset
+from media.services import delete_media_of_purged_workspaces, purge_deleted_files
+from workspaces.retention import workspaces_to_purge
+
+
+class MediaOfPurged(ExpiredRows):
+    """A row stays until its files are gone, whatever a storage refuses meanwhile."""
+
+    name = "media"
+
+    def rows(self) -> QuerySet[MediaAsset]:
+        return MediaAsset.objects.filter(workspace__in=workspaces_to_purge())
+
+    def ready(self) -> QuerySet[MediaAsset]:
+        return self.rows().filter(status=MediaAsset.Status.DELETED, storage_key="", thumbnail_key="")
+
+    def purge(self, limit: int) -> int:
+        delete_media_of_purged_workspaces(limit=limit)
+        purge_deleted_files(limit=limit)
+        return super().purge(limit)

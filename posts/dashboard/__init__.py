@@ -1,0 +1,1 @@
+"""The pages of posts: calendar, composer, approvals, and one post."""

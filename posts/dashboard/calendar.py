@@ -1,0 +1,141 @@
+"""The calendar: scheduled and past posts by month, week or day, on the workspace's clocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from posts import selectors
+from posts.dashboard.filters import chosen_filters, filter_choices
+from posts.dashboard.forms import YEARS
+from posts.local_day import first_instant
+from posts.models import PostGroup
+from posts.states import FOR_A_PERSON
+from workspaces.frame import WorkspacePage, workspace_page
+
+VIEWS = {"month": "Month", "week": "Week", "day": "Day"}
+PER_DAY = {"month": 3, "week": 12}  # a day with more links to its own page
+PER_PAGE = 80  # of a day
+WEEK = timedelta(days=7)
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Day:
+    date: date
+    posts: list[PostGroup]
+    total: int
+    inside: bool  # of the month that is shown
+    today: bool
+
+    @property
+    def more(self) -> int:
+        return self.total - len(self.posts)
+
+
+@dataclass(frozen=True)
+class Span:
+    """What a view shows: its days, and the dates that lead to the one before and the one after."""
+
+    first: date
+    days: int
+    title: str
+    earlier: date
+    later: date
+
+
+@workspace_page()
+def calendar(page: WorkspacePage) -> HttpResponse:
+    """A month, a week or a day."""
+    asked = page.request.GET
+    view = asked.get("view", "") if asked.get("view", "") in VIEWS else "month"
+    today = timezone.now().astimezone(page.zone).date()
+    span = SPANS[view](_date(asked.get("date", ""), today))
+    shown = _by_day(page, span) if view == "day" else _days(page, view, span, today)
+    return page.render(
+        "posts/calendar.html",
+        view=view,
+        views=VIEWS.items(),
+        span=span,
+        today=today,
+        for_a_person=FOR_A_PERSON,
+        **filter_choices(page),
+        **shown,
+    )
+
+
+def _by_day(page: WorkspacePage, span: Span) -> dict[str, Any]:
+    """One day, page by page."""
+    found = selectors.calendar_day(
+        caller=page.caller,
+        workspace_id=page.workspace.id,
+        window=_window(page, span),
+        limit=PER_PAGE,
+        cursor=page.request.GET.get("cursor"),
+        **chosen_filters(page),
+    )
+    return {"posts": found.rows, "next_cursor": found.next_cursor}
+
+
+def _days(page: WorkspacePage, view: str, span: Span, today: date) -> dict[str, Any]:
+    """Each day with its first posts."""
+    groups = selectors.calendar_days(
+        caller=page.caller,
+        workspace_id=page.workspace.id,
+        window=_window(page, span),
+        zone=page.zone,
+        per_day=PER_DAY[view],
+        **chosen_filters(page),
+    )
+    posts: dict[date, list[PostGroup]] = {}
+    totals: dict[date, int] = {}
+    for group in groups:
+        posts.setdefault(group.day, []).append(group)  # type: ignore[attr-defined]  # annotated
+        totals[group.day] = group.on_day  # type: ignore[attr-defined]
+    month = (span.first + WEEK).month  # the grid of a month begins in the week of its first day
+    every = [span.first + DAY * number for number in range(span.days)]
+    days = [
+        Day(day, posts.get(day, []), totals.get(day, 0), view == "week" or day.month == month, day == today)
+        for day in every
+    ]
+    return {"days": days, "any_posts": any(day.total for day in days if day.inside)}
+
+
+def _month(day: date) -> Span:
+    first = day.replace(day=1)
+    following = (first + timedelta(days=31)).replace(day=1)
+    start = first - DAY * first.weekday()
+    weeks = -(-(following - start).days // 7)
+    return Span(start, 7 * weeks, date_format(first, "F Y"), (first - DAY).replace(day=1), following)
+
+
+def _week(day: date) -> Span:
+    start = day - DAY * day.weekday()
+    end = start + WEEK - DAY
+    begins = date_format(start, "j" if start.month == end.month else "j F" if start.year == end.year else "j F Y")
+    return Span(start, 7, f"{begins} – {date_format(end, 'j F Y')}", start - WEEK, start + WEEK)
+
+
+def _day(day: date) -> Span:
+    return Span(day, 1, date_format(day, "l, j F Y"), day - DAY, day + DAY)
+
+
+SPANS = {"month": _month, "week": _week, "day": _day}
+
+
+def _window(page: WorkspacePage, span: Span) -> tuple[datetime, datetime]:
+    return first_instant(span.first, page.zone), first_instant(span.first + DAY * span.days, page.zone)
+
+
+def _date(written: str, today: date) -> date:
+    """The day that the address names, else today."""
+    try:
+        day = date.fromisoformat(written)
+    except ValueError:
+        return today
+    return day if day.year in YEARS else today

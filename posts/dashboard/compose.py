@@ -1,0 +1,150 @@
+"""The composer: a new post, or an edit of one that is not out yet. Every button sends the whole form to the same address."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from config.api.errors import ApiError, Conflict, InvalidState
+from config.api.form_files import files_of
+from posts import services
+from posts.dashboard.desk import Desk, error_told
+from posts.dashboard.inputs import checked, group_on, version_read
+from posts.errors import ContentInvalid
+from posts.models import PostGroup
+from posts.serializers.writes import CreatePostSerializer, UpdatePostSerializer
+from posts.services.review import CONFIRMABLE
+from posts.services.update import EDITABLE
+from posts.states import GroupStatus
+from workspaces.frame import WorkspacePage, once, refuse, workspace_page
+
+KEEP, SCHEDULE, PUBLISH = "keep", "schedule", "publish"
+
+
+@workspace_page("GET", "POST", operation="posts.create", files=True)
+def compose(page: WorkspacePage) -> HttpResponse:
+    """Write a post. Every button of the form comes here; those that save go on to the post."""
+    return _answer(page, None)
+
+
+@workspace_page("GET", "POST", operation="posts.update", files=True)
+def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Edit a draft, a group that waits for a person, or a scheduled one."""
+    group = group_on(page, post_group_id)
+    if page.request.method != "POST" and (group.status not in EDITABLE or was_tried(group)):
+        raise InvalidState("This post is out or was tried already, so it cannot be edited any more.")
+    return _answer(page, group)
+
+
+def was_tried(group: PostGroup) -> bool:
+    return any(target.attempts for target in group.targets.all())
+
+
+def _answer(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
+    if not page.may_write:
+        return page.render("posts/compose_not_allowed.html")
+    desk = Desk.of(page, group)
+    if page.request.method != "POST":
+        return desk.show()
+    action, _, subject = page.request.POST.get("action", "").partition(":")
+    if action in (KEEP, SCHEDULE, PUBLISH):
+        return _save(desk, action)
+    live = "HX-Request" in page.request.headers
+    if action == "check" and live:
+        return desk.show("posts/compose_check.html")
+    _act(desk, action, subject)
+    response = desk.show()
+    if live:
+        response["HX-Trigger"] = "composed"  # the check looks again
+    return response
+
+
+def _act(desk: Desk, action: str, subject: str) -> None:
+    """What a button does that saves nothing; one that is not known shows the form as it was sent."""
+    match action:
+        case "upload":
+            desk.take_files(files_of(desk.page.request, "file"))
+        case "attach":
+            desk.attach(subject)
+            desk.library_open = True
+        case "library":
+            desk.library_cursor, desk.library_open = subject or None, True
+        case "leave-out":
+            desk.composition.leave_out(subject)
+        case "earlier":
+            desk.composition.move_ahead(subject)
+        case "repair":
+            desk.repair(subject)
+
+
+def _save(desk: Desk, how: str) -> HttpResponse:
+    page, schedule = desk.page, desk.schedule
+    if how != PUBLISH and schedule.is_valid() and how == SCHEDULE and schedule.at is None:
+        schedule.add_error("when", "Choose the day and time.")
+    if how != PUBLISH and schedule.errors:
+        desk.problems.append("The time is not right yet.")
+    if not desk.composition.targets:
+        desk.problems.append("Choose at least one account.")
+    if desk.problems or desk.media_problems:
+        return desk.show(status=422)
+    operation = "posts.update" if desk.group else "posts.create"
+    at = None if how == PUBLISH else schedule.at
+    try:
+        group_id, _ = once(page, operation, lambda: _write(desk, how, at))
+    except ApiError as error:
+        refuse(page, operation, error)
+        desk.problems.append(_told(error))
+        return desk.show(status=422)
+    return page.done(_done(how, at, page), "post", post_group_id=group_id)
+
+
+def _write(desk: Desk, how: str, at: datetime | None) -> Any:
+    """Create a group, or change and release it, in the transaction of the form's key; the group."""
+    caller, body = desk.page.caller, dict(desk.composition.body)
+    if desk.group is None:
+        body |= {"workspace_id": desk.page.workspace.id, "draft": how == KEEP}
+        return services.create_post(caller=caller, **checked(CreatePostSerializer, body | _time(at)))
+    changed = services.update_post(
+        caller=caller,
+        post_group_id=desk.group.id,
+        content_version=version_read(desk.page),
+        **checked(UpdatePostSerializer, body | _new_time(desk.group, how, at)),
+    )
+    if how == KEEP or changed.status not in CONFIRMABLE:
+        return changed
+    return services.confirm_post(caller=caller, post_group_id=changed.id, content_version=changed.content_version)
+
+
+def _new_time(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
+    """The change of the group's time, where there is one; a time to be scheduled for is always checked again."""
+    if how == PUBLISH and group.status == GroupStatus.SCHEDULED:
+        return _time(timezone.now())
+    if how == SCHEDULE or at != group.scheduled_at:
+        return _time(at) or {"scheduled_at": None}
+    return {}
+
+
+def _time(at: datetime | None) -> dict[str, Any]:
+    return {"scheduled_at": at.astimezone(UTC).isoformat()} if at else {}
+
+
+def _told(error: ApiError) -> str:
+    if isinstance(error, ContentInvalid):
+        return "Nothing was sent: the content does not fit all accounts yet. Each problem is named at its account."
+    if isinstance(error, Conflict):
+        return "Somebody else changed this post while you were writing. Copy what you need, then open it again."
+    return error_told(error)
+
+
+def _done(how: str, at: datetime | None, page: WorkspacePage) -> str:
+    if how == SCHEDULE:
+        return scheduled_for(page, at)
+    return "It goes out now." if how == PUBLISH else "Saved."
+
+
+def scheduled_for(page: WorkspacePage, at: datetime | None) -> str:
+    return f"Scheduled for {date_format(at.astimezone(page.zone), 'l, j F Y, H:i')}." if at else "Scheduled."

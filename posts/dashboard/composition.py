@@ -1,0 +1,125 @@
+"""What stands in the composer: the content of a post in the form of POST /posts, and what its buttons do to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import QueryDict
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.issues import Issue
+from accounts.platforms.registry import platform
+from accounts.platforms.types import Capabilities
+from posts.dashboard.forms import OptionsForm
+from posts.dashboard.inputs import plain
+from posts.models import PostGroup
+from posts.planning import target_inputs
+from posts.validation import Validation
+
+SET, LEAVE_OUT = "replace_text", "remove_media"  # the repairs that a button can make
+
+
+@dataclass
+class Composition:
+    """`targets` and `media` are written as the API's callers write them."""
+
+    text: str = ""
+    targets: list[dict[str, Any]] = field(default_factory=list)
+    media: list[dict[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def of_group(cls, group: PostGroup) -> Composition:
+        return cls(group.text, target_inputs(group), [dict(each) for each in group.media])
+
+    @classmethod
+    def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
+        """What the composer's form holds; accounts that are not among these are left out."""
+        chosen = set(sent.getlist("account"))
+        return cls(
+            plain(sent.get("text", "")),
+            [_target(sent, account) for account in accounts if account.id in chosen],
+            [_attached(sent, media_id) for media_id in dict.fromkeys(sent.getlist("media"))],
+        )
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Fields of POST /posts, PATCH /posts/{id} and POST /posts/validate."""
+        return {"text": self.text, "targets": self.targets, "media": self.media}
+
+    @property
+    def chosen(self) -> list[str]:
+        return [target["connected_account_id"] for target in self.targets]
+
+    def attach(self, media_id: str) -> None:
+        if media_id not in self._media_ids():
+            self.media.append({"media_id": media_id})
+
+    def leave_out(self, media_id: str) -> None:
+        self.media = [each for each in self.media if each["media_id"] != media_id]
+
+    def move_ahead(self, media_id: str) -> None:
+        """Show the asset one place earlier."""
+        place = self._media_ids().index(media_id) if media_id in self._media_ids() else 0
+        if place:
+            self.media[place - 1 : place + 1] = [self.media[place], self.media[place - 1]]
+
+    def repair(self, issue: Issue) -> None:
+        """Apply an issue's hint, if it is one that `repairable` names."""
+        hint = issue.repair_hint
+        if hint is None or not repairable(issue):
+            return
+        *steps, last = re.findall(r"\w+", hint.field)
+        place: Any = self.body
+        for step in steps:
+            place = place[int(step) if isinstance(place, list) else step]
+        if hint.action == LEAVE_OUT:
+            del place[int(last)]
+        else:
+            place[last] = hint.value
+
+    def _media_ids(self) -> list[str]:
+        return [each["media_id"] for each in self.media]
+
+
+def repairable(issue: Issue) -> bool:
+    """Whether a button can repair it: a value that fits, or one asset to be left out."""
+    hint = issue.repair_hint
+    if hint is None:
+        return False
+    return hint.value is not None if hint.action == SET else hint.action == LEAVE_OUT and hint.field.endswith("]")
+
+
+def found_issue(validation: Validation, name: str) -> Issue | None:
+    """The issue that a button names by its field and code, if it still stands."""
+    return next((issue for issue in every_issue(validation) if issue_name(issue) == name), None)
+
+
+def every_issue(validation: Validation) -> list[Issue]:
+    return [*validation.issues, *(issue for target in validation.targets for issue in target.issues)]
+
+
+def issue_name(issue: Issue) -> str:
+    return f"{issue.field}|{issue.code}"
+
+
+def capabilities_of(account: ConnectedAccount) -> Capabilities:
+    return platform(account.platform).capabilities_for(account.limits)
+
+
+def _target(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
+    own = plain(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
+    form = OptionsForm(capabilities_of(account).options, sent, prefix=account.id, options={})
+    return {
+        "platform": account.platform,
+        "connected_account_id": account.id,
+        "text": own,
+        "options": form.options,
+    }
+
+
+def _attached(sent: QueryDict, media_id: str) -> dict[str, Any]:
+    alt_text = sent.get(f"alt-{media_id}")
+    return {"media_id": media_id} if alt_text is None else {"media_id": media_id, "alt_text": plain(alt_text)}

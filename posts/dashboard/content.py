@@ -1,0 +1,87 @@
+"""A group as it goes out: each wording once with the accounts that get it, the media, and the platforms' options."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.chains import OPTION as THREAD
+from accounts.platforms.chains import further_texts
+from accounts.platforms.registry import platform
+from media.models import MediaAsset
+from media.selectors import assets_of
+from posts.dashboard.pictures import Picture, pictures
+from posts.models import PostGroup, PostTarget
+
+
+@dataclass(frozen=True)
+class ShownTarget:
+    target: PostTarget
+    account: ConnectedAccount
+
+    @property
+    def label(self) -> str:
+        """The platform's name for people."""
+        return platform(self.target.platform).label
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        """What the platform is told besides the texts, each by name, its value in words or else in JSON."""
+        given = {name: value for name, value in self.target.options.items() if name != THREAD}
+        return [(name.replace("_", " "), _words(value)) for name, value in given.items()]
+
+
+@dataclass
+class Version:
+    """One wording, with the accounts that get it."""
+
+    text: str
+    further: tuple[str, ...]  # the segments of a thread behind the first
+    targets: list[ShownTarget] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    group: PostGroup
+    targets: list[ShownTarget]
+    pictures: list[Picture]
+
+    @property
+    def versions(self) -> list[Version]:
+        """The wordings in the order of their first accounts."""
+        found: dict[tuple[str, ...], Version] = {}
+        for shown in self.targets:
+            text, further = shown.target.shown_text, further_texts(shown.target.options)
+            found.setdefault((text, *further), Version(text, further)).targets.append(shown)
+        return list(found.values())
+
+    @property
+    def length(self) -> int:
+        """How many characters there are to read."""
+        return sum(len(text) for version in self.versions for text in (version.text, *version.further))
+
+
+def shown_groups(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGroup]:
+    """The groups with their accounts and assets: two queries, however many."""
+    accounts = _accounts(target.account_id for group in groups for target in group.targets.all())
+    ids = {each["media_id"] for group in groups for each in group.media}
+    assets = assets_of(workspace_id=workspace_id, ids=ids) if ids else {}
+    return [_shown(group, accounts, assets) for group in groups]
+
+
+def _shown(group: PostGroup, accounts: Mapping[str, ConnectedAccount], assets: Mapping[str, MediaAsset]) -> ShownGroup:
+    targets = [ShownTarget(target, accounts[target.account_id]) for target in group.targets.all()]
+    return ShownGroup(group, targets, pictures(group.media, assets))
+
+
+def _accounts(ids: Iterable[str]) -> dict[str, ConnectedAccount]:
+    return ConnectedAccount.objects.defer("credentials", "tokens").in_bulk(set(ids))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,263 @@
+"""The composer's desk: the content that is being written, what the platforms say of it, and how a page shows both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.chains import further_texts
+from accounts.platforms.issues import Issue
+from accounts.platforms.registry import platform
+from billing.selectors import spend_cap
+from config.api.errors import ApiError
+from config.api.uploads import Upload
+from media import selectors as media
+from media.dashboard.uploading import take_in
+from media.models import MediaAsset
+from posts import selectors, services
+from posts.dashboard.composition import (
+    Composition,
+    capabilities_of,
+    every_issue,
+    found_issue,
+    issue_name,
+    repairable,
+)
+from posts.dashboard.forms import OptionsForm, ScheduleForm
+from posts.dashboard.inputs import checked
+from posts.dashboard.pictures import Picture, pictures
+from posts.media import assets_in
+from posts.models import PostGroup
+from posts.serializers.writes import ValidatePostSerializer
+from posts.states import GroupStatus
+from posts.validation import TargetValidation, Validation
+from workspaces.frame import WorkspacePage
+
+LIBRARY = 24  # assets of the library that are offered at a time
+PREVIEWED = 6000  # characters that the previews show together
+COUNTED = {"bytes": "bytes"}  # what a unit is called; every other one counts characters in its own way
+
+
+@dataclass(frozen=True)
+class ChosenTarget:
+    """A target as the form writes it."""
+
+    account: ConnectedAccount
+    label: str
+    text: str | None
+    options: OptionsForm
+    focused: bool
+
+
+@dataclass(frozen=True)
+class ShownIssue:
+    issue: Issue
+    name: str
+    repairable: bool
+
+
+@dataclass(frozen=True)
+class CheckedTarget:
+    """What a platform would say."""
+
+    label: str
+    account: ConnectedAccount
+    validation: TargetValidation
+    issues: list[ShownIssue]
+    unit: str
+
+
+@dataclass
+class Preview:
+    """One wording as it would go out: the posts of a thread, or the only one; `left_out` characters are not shown."""
+
+    texts: list[str]
+    left_out: int
+    targets: list[CheckedTarget] = field(default_factory=list)
+
+
+@dataclass
+class Desk:
+    """One page of the composer; `group` is the one that is edited, None for a new post."""
+
+    page: WorkspacePage
+    group: PostGroup | None
+    accounts: list[ConnectedAccount]
+    composition: Composition
+    assets: dict[str, MediaAsset]
+    schedule: ScheduleForm
+    problems: list[str] = field(default_factory=list)
+    media_problems: list[str] = field(default_factory=list)
+    focus: str = ""
+    library_cursor: str | None = None
+    library_open: bool = False
+
+    @classmethod
+    def of(cls, page: WorkspacePage, group: PostGroup | None) -> Desk:
+        """The desk as the page's request has it: as the form was sent, as the group stands, or empty."""
+        sent = page.request.POST if page.request.method == "POST" else None
+        before = Composition.of_group(group) if group else Composition()
+        chosen = before.chosen if sent is None else sent.getlist("account")
+        accounts = selectors.accounts_to_choose(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
+        composition = before if sent is None else Composition.of_form(sent, accounts)
+        at = group.scheduled_at if group else _asked_for(page)
+        schedule = ScheduleForm(sent, zone=page.zone, at=at)
+        desk = cls(page, group, accounts, composition, assets_in(page.workspace.id, composition.media), schedule)
+        desk._forget_what_is_gone()
+        return desk
+
+    def attach(self, media_id: str) -> None:
+        self.composition.attach(media_id)
+        self.assets = assets_in(self.page.workspace.id, self.composition.media)
+        self._forget_what_is_gone()
+
+    def take_files(self, files: Iterable[Upload]) -> None:
+        """Put the files of a form into the library, and into the post; those that are refused are told of."""
+        taken, problems = take_in(self.page, files)
+        for asset in taken:
+            self.attach(asset.id)
+        self.media_problems += problems
+
+    def repair(self, name: str) -> None:
+        """Apply the hint of the issue of this name, as far as it still stands."""
+        issue = found_issue(self.validation, name) if self.validation else None
+        if issue is None:
+            return
+        self.composition.repair(issue)
+        if issue.field.startswith("targets["):
+            self.focus = self.composition.chosen[int(issue.field.removeprefix("targets[").partition("]")[0])]
+        self.__dict__.pop("validation", None)
+
+    @cached_property
+    def validation(self) -> Validation | None:
+        """What POST /posts/validate answers; None while no account is chosen or the form itself is refused."""
+        if not self.composition.targets:
+            return None
+        try:
+            asked = checked(ValidatePostSerializer, {**self.composition.body, "workspace_id": self.page.workspace.id})
+            return services.validate_post(caller=self.page.caller, group=self.group, **asked)
+        except ApiError as error:
+            self.problems.append(error_told(error))
+            return None
+
+    def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
+        """The page, or a part of it."""
+        checks = self._checks()  # first: it may find problems
+        errors = sum(issue.severity == "error" for issue in every_issue(self.validation)) if self.validation else 0
+        return self.page.render(
+            template,
+            status=status,
+            desk=self,
+            checks=checks,
+            previews=_previews(checks),
+            errors=errors,
+            cost_cents=self.validation.estimated_cost_cents if self.validation else 0,
+            spend=spend_cap(workspace_id=self.page.workspace.id, at=timezone.now()),
+        )
+
+    @property
+    def choices(self) -> list[tuple[ConnectedAccount, str, bool]]:
+        """The accounts to choose from, each with its platform's label and whether it is chosen."""
+        chosen = set(self.composition.chosen)
+        return [(account, platform(account.platform).label, account.id in chosen) for account in self.accounts]
+
+    @property
+    def targets(self) -> list[ChosenTarget]:
+        return [self._target(target) for target in self.composition.targets]
+
+    @property
+    def pictures(self) -> list[Picture]:
+        return pictures(self.composition.media, self.assets)
+
+    @cached_property
+    def library(self) -> Any:
+        """A page of the library: its assets and the cursor of the next one."""
+        found = media.library_of(
+            caller=self.page.caller,
+            workspace_id=self.page.workspace.id,
+            limit=LIBRARY,
+            cursor=self.library_cursor,
+        )
+        offered = [asset for asset in found.rows if asset.id not in self.assets]
+        return {"pictures": [Picture(each.id, each, each.alt_text) for each in offered], "next": found.next_cursor}
+
+    @property
+    def stays_simulated(self) -> bool:
+        """Whether a real account is chosen for a group that was made for the simulator."""
+        simulated = self.group is not None and self.group.sandbox
+        real = {account.id for account in self.accounts if not account.sandbox}
+        return simulated and not real.isdisjoint(self.composition.chosen)
+
+    @property
+    def waits(self) -> bool:
+        return self.group is not None and self.group.status == GroupStatus.PENDING_CONFIRMATION
+
+    @property
+    def is_released(self) -> bool:
+        return self.group is not None and self.group.status == GroupStatus.SCHEDULED
+
+    def _checks(self) -> list[CheckedTarget]:
+        return [_checked(each) for each in self.validation.targets] if self.validation else []
+
+    def _target(self, target: dict[str, Any]) -> ChosenTarget:
+        account = self._account(target["connected_account_id"])
+        options = OptionsForm(capabilities_of(account).options, prefix=account.id, options=target["options"])
+        label = platform(account.platform).label
+        return ChosenTarget(account, label, target["text"], options, account.id == self.focus)
+
+    def _account(self, account_id: str) -> ConnectedAccount:
+        return next(account for account in self.accounts if account.id == account_id)
+
+    def _forget_what_is_gone(self) -> None:
+        """Leave out assets that are no longer in the library, and alt texts that are the asset's own."""
+        kept = []
+        for each in self.composition.media:
+            asset = self.assets.get(each["media_id"])
+            if asset is None:
+                self.media_problems.append("A file that was attached is no longer in the library; it was left out.")
+            else:
+                own = each.get("alt_text") == asset.alt_text
+                kept.append({"media_id": asset.id} if own else each)
+        self.composition.media = kept
+
+
+def error_told(error: ApiError) -> str:
+    """A refusal in sentences, with each field's problem where it names some."""
+    rows = [f"{row['field']}: {row['message']}" for row in error.details or []]
+    return " ".join([error.message, *(rows or [error.suggested_action])])
+
+
+def _checked(found: TargetValidation) -> CheckedTarget:
+    account, counted = found.target.account, found.target.capabilities.text.counted_as
+    issues = [ShownIssue(issue, issue_name(issue), repairable(issue)) for issue in found.issues]
+    return CheckedTarget(platform(account.platform).label, account, found, issues, COUNTED.get(counted, "characters"))
+
+
+def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
+    """Each wording once, in the order of its first account, cut where all of them together are long."""
+    found: dict[tuple[str, ...], Preview] = {}
+    room = PREVIEWED
+    for check in checks:
+        target = check.validation.target
+        texts = (target.shown_text, *further_texts(target.options))
+        if texts not in found:
+            shown = []
+            for text in texts:
+                shown.append(text[:room])
+                room -= len(shown[-1])
+            found[texts] = Preview(shown, sum(map(len, texts)) - sum(map(len, shown)))
+        found[texts].targets.append(check)
+    return list(found.values())
+
+
+def _asked_for(page: WorkspacePage) -> datetime | None:
+    """The time that a link to the composer names, such as that of a calendar's day."""
+    form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
+    return form.at if form.is_valid() else None

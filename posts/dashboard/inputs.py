@@ -1,0 +1,44 @@
+"""What pages send, held to the same form as the API's bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from config.api.caller import absent
+from config.api.handler import as_api_error
+from config.api.serializers import StrictSerializer
+from posts import selectors
+from posts.models import PostGroup
+from workspaces.frame import WorkspacePage
+
+
+def checked(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:
+    """The input of an operation as its service takes it. Raises ValidationFailed."""
+    form = serializer(data=dict(body))
+    try:
+        form.is_valid(raise_exception=True)
+    except serializers.ValidationError as error:
+        raise as_api_error(error) from error
+    return dict(form.validated_data)
+
+
+def group_on(page: WorkspacePage, post_group_id: str) -> PostGroup:
+    """The group of a page under this workspace. Raises NotFound, for another workspace's too."""
+    group = selectors.group_of(caller=page.caller, post_group_id=post_group_id)
+    if group.workspace_id != page.workspace.id:
+        raise absent(None, "post group")
+    return group
+
+
+def plain(text: str) -> str:
+    """A text as it was typed: browsers send line ends as CR LF, and no text of PostgreSQL holds NUL."""
+    return text.replace("\r\n", "\n").replace("\0", "")
+
+
+def version_read(page: WorkspacePage) -> int:
+    """The content_version that the form's page showed; 0, which no group has, for a form that lost it."""
+    sent = page.request.POST.get("content_version", "")
+    return int(sent) if sent.isdecimal() and len(sent) < 10 else 0

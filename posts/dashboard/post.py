@@ -1,0 +1,138 @@
+"""One post: how far each target is, what went wrong and what to do, and what can be done with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils import timezone
+
+from agents.models import Agent
+from config.api.errors import ValidationFailed
+from posts import services
+from posts.dashboard.compose import scheduled_for, was_tried
+from posts.dashboard.composition import Composition
+from posts.dashboard.content import ShownGroup, shown_groups
+from posts.dashboard.forms import ScheduleForm
+from posts.dashboard.inputs import checked, group_on, plain
+from posts.media import assets_in
+from posts.models import PostGroup
+from posts.serializers.writes import CreatePostSerializer, ResolvePostSerializer
+from posts.services.update import EDITABLE
+from posts.states import CANCELLABLE, RETRYABLE, RUNNING_TARGETS, GroupStatus, TargetStatus
+from webhooks import selectors as webhooks
+from workspaces.frame import WorkspacePage, once, workspace_page
+
+SHOWN = 50  # events, and deliveries
+
+
+@workspace_page()
+def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Its content, its targets, its events and deliveries; the page looks again by itself while something runs."""
+    group = group_on(page, post_group_id)
+    [shown] = shown_groups(page.workspace.id, [group])
+    about: dict[str, Any] = {
+        "caller": page.caller,
+        "workspace_id": page.workspace.id,
+        "post_group_id": group.id,
+        "limit": SHOWN,
+    }
+    return page.render(
+        "posts/post.html",
+        shown=shown,
+        by=made_by(group),
+        events=webhooks.events_of(**about),
+        deliveries=webhooks.deliveries_of(**about).rows,
+        now=timezone.now(),
+        **_possible(page, shown),
+    )
+
+
+@workspace_page("POST", operation="posts.cancel")
+def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    group = group_on(page, post_group_id)
+    services.cancel_post(caller=page.caller, post_group_id=group.id)
+    return page.done("It was cancelled.", "post", post_group_id=group.id)
+
+
+@workspace_page("POST", operation="posts.retry")
+def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    group = group_on(page, post_group_id)
+    doubtful = "include_unconfirmed" in page.request.POST
+    services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
+    return page.done("It is sent again.", "post", post_group_id=group.id)
+
+
+@workspace_page("POST", operation="posts.resolve")
+def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """What somebody who looked has seen: the post's address, or (no address) that it is not there."""
+    group, sent = group_on(page, post_group_id), page.request.POST
+    seen = {"permalink": plain(sent.get("permalink", "")).strip()} if "is-out" in sent else {"published": False}
+    asked = checked(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
+    services.resolve_post(
+        caller=page.caller,
+        post_group_id=group.id,
+        target_id=asked["target_id"],
+        permalink=asked.get("permalink"),
+    )
+    told = "Noted: it is out." if asked.get("permalink") else "Noted: it is not out. You can send it again."
+    return page.done(told, "post", post_group_id=group.id)
+
+
+@workspace_page("POST", operation="posts.update")
+def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """Another time for a scheduled post; a time that is not right, or comes twice, is asked for again."""
+    group = group_on(page, post_group_id)
+    schedule = ScheduleForm(page.request.POST, zone=page.zone, at=group.scheduled_at, required=True)
+    if not schedule.is_valid():
+        return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
+    try:
+        services.update_post(caller=page.caller, post_group_id=group.id, scheduled_at=schedule.at)
+    except ValidationFailed as error:
+        for row in error.details or []:
+            schedule.add_error("when", row["message"])
+        return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
+    return page.done(scheduled_for(page, schedule.at), "post", post_group_id=group.id)
+
+
+@workspace_page("POST", operation="posts.create")
+def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
+    """A new draft of the same content, without what is no longer in the library, ready to be edited."""
+    group = group_on(page, post_group_id)
+    [shown] = shown_groups(page.workspace.id, [group])
+    content = Composition.of_group(group)
+    there = assets_in(page.workspace.id, content.media)
+    content.media = [each for each in content.media if each["media_id"] in there]
+    # What was simulated at a real account stays so.
+    simulated = any(each.target.sandbox and not each.account.sandbox for each in shown.targets)
+    body = {**content.body, "workspace_id": page.workspace.id, "draft": True, "sandbox": simulated}
+    asked = checked(CreatePostSerializer, body)
+    draft_id, _ = once(page, "posts.create", lambda: services.create_post(caller=page.caller, **asked))
+    return page.done("A new draft with the same content.", "post-edit", post_group_id=draft_id)
+
+
+def made_by(group: PostGroup) -> str:
+    """Who made it, as people say it."""
+    if group.agent_id:
+        name = Agent.objects.filter(pk=group.agent_id).values_list("name", flat=True).first()
+        return f"the agent {name}" if name else "an agent"
+    return "a person" if group.created_by_type == "user" else "an API key"
+
+
+def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
+    """Which actions the page offers; the services decide again."""
+    group = shown.group
+    states = [each.target.status for each in shown.targets]
+    editable = page.may_write and group.status in EDITABLE and not was_tried(group)
+    retryable = page.may_write and group.status in RETRYABLE
+    scheduled = editable and group.status == GroupStatus.SCHEDULED
+    return {
+        "runs": group.status == GroupStatus.PUBLISHING and not RUNNING_TARGETS.isdisjoint(states),
+        "may_edit": editable,
+        "may_review": page.may_write and group.status == GroupStatus.PENDING_CONFIRMATION,
+        "may_cancel": page.may_write and group.status in CANCELLABLE,
+        "may_retry": retryable,
+        "failed": states.count(TargetStatus.FAILED),
+        "unconfirmed": states.count(TargetStatus.UNCONFIRMED),
+        "schedule": ScheduleForm(zone=page.zone, at=group.scheduled_at, required=True) if scheduled else None,
+    }

@@ -1,0 +1,1 @@
+"""The commands of posts for `manage.py`."""

@@ -1,0 +1,34 @@
+"""Post groups of workspaces that were deleted long enough ago. Those of other workspaces are kept for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db.models import QuerySet
+
+from billing.services import release_many
+from config.db.retention import ExpiredRows
+from posts.models import PostGroup, PostTarget
+from posts.states import FINISHED, TargetStatus
+from workspaces.retention import workspaces_to_purge
+
+
+class PostsOfPurged(ExpiredRows):
+    """Groups with their targets. What nobody can tell of any more, whether it is out, gives its money back."""
+
+    name = "post_groups"
+
+    def rows(self) -> QuerySet[PostGroup]:
+        return PostGroup.objects.filter(workspace__in=workspaces_to_purge())
+
+    def ready(self) -> QuerySet[PostGroup]:
+        return self.rows().filter(status__in=FINISHED)
+
+    def delete(self, pks: Sequence[str]) -> None:
+        targets = PostTarget.objects.filter(group__in=pks)
+        release_many(
+            target_ids=targets.filter(status=TargetStatus.UNCONFIRMED, sandbox=False).values_list("pk", flat=True),
+            failed=False,
+        )
+        targets.delete()
+        super().delete(pks)

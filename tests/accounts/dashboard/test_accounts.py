@@ -1,0 +1,145 @@
+"""The pages of connected accounts: the list with their health, and one with what it takes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.dashboard.words import capabilities_in_words
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import PLATFORMS, platform, platforms
+from auditlog.models import AuditEntry
+from tests import factories
+from tests.fakes.bluesky import FakeBluesky
+from tests.pages import Pages, has_form, words
+from workspaces.models import User, Workspace
+
+
+@pytest.fixture
+def pages(workspace: Workspace, owner: User) -> Pages:
+    return Pages(workspace, owner)
+
+
+def real(workspace: Workspace, **fields: Any) -> ConnectedAccount:
+    return factories.AccountFactory(workspace=workspace, sandbox=False, **fields)
+
+
+def test_a_workspace_without_accounts_is_shown_what_can_be_connected(pages: Pages, account: ConnectedAccount) -> None:
+    page = pages.get("accounts")
+    shown = words(page)
+    assert "No account is connected yet" in shown
+    assert f'href="{pages.address("account-connect", platform_name="bluesky")}"' in page.content.decode()
+    assert "The operator of this service has not set X_CLIENT_ID and X_CLIENT_SECRET." in shown
+    assert pages.address("account-connect", platform_name="x") not in page.content.decode()
+    assert "Sandbox accounts" in shown
+    assert account.handle in shown
+
+
+def test_each_account_says_how_it_stands(pages: Pages, workspace: Workspace) -> None:
+    lost = real(workspace, platform="mastodon", handle="lost@example.social", status="needs_reauth")
+    real(workspace, handle="works.test", last_checked_at=timezone.now(), refresh_failures=3)
+    real(workspace, handle="gone.test", status="disconnected")
+
+    page = pages.get("accounts")
+    assert "Reconnect Mastodon lost@example.social not checked yet" in words(page)
+    assert f'href="{pages.address("account-connect", platform_name=lost.platform)}"' in page.content.decode()
+    assert "Active Bluesky works.test checked" in words(page)
+    assert "renewing its access failed" in words(page)
+    assert "gone.test" not in words(page)
+
+
+def test_one_account_tells_its_health_and_what_it_takes(pages: Pages, workspace: Workspace) -> None:
+    soon = timezone.now() + timedelta(hours=1)
+    row = real(
+        workspace, platform="mastodon", handle="a@example.social", method="oauth", scopes=["write:statuses"],
+        limits={"characters": 5000}, token_expires_at=soon, refresh_at=soon, profile_url="https://example.social/@a",
+    )  # fmt: skip
+    shown = words(pages.get("account", account_id=row.id))
+    assert "it is renewed by itself" in shown
+    assert "by signing in at Mastodon" in shown
+    assert "Up to 5,000 characters" in shown
+    assert "write:statuses" in shown
+    assert "Who sees the post" in shown
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_what_every_platform_takes_can_be_said(name: str) -> None:
+    told = dict(capabilities_in_words(platform(name).capabilities))
+    assert f"{platform(name).capabilities.text.max_length:,}" in told["Text"]
+    assert ("Videos" in told) == (platform(name).capabilities.media.videos is not None)
+
+
+def test_a_check_asks_the_platform_and_tells(pages: Pages, connected: ConnectedAccount, pds: FakeBluesky) -> None:
+    told = pages.post("account-check", follow=True, account_id=connected.id)
+    assert f"The Bluesky account {connected.handle} works." in words(told)
+
+    pds.take_down(connected.external_id)
+    told = pages.post("account-check", follow=True, account_id=connected.id)
+    assert "connect it again" in words(told)
+    connected.refresh_from_db()
+    assert connected.status == "needs_reauth"
+    assert "does not let us in any more" in words(pages.get("account", account_id=connected.id))
+
+
+def test_a_platform_that_is_away_is_told(pages: Pages, connected: ConnectedAccount, pds: FakeBluesky) -> None:
+    pds.fail_next("com.atproto.server.getSession")
+    told = pages.post("account-check", follow=True, account_id=connected.id)
+    assert "Try again in a minute" in words(told)
+    connected.refresh_from_db()
+    assert connected.status == "active"
+
+
+def test_an_account_is_disconnected(pages: Pages, connected: ConnectedAccount) -> None:
+    told = pages.post("account-disconnect", follow=True, account_id=connected.id)
+    assert f"The Bluesky account {connected.handle} is disconnected." in words(told)
+    row = ConnectedAccount.objects.get(pk=connected.pk)
+    assert (row.status, row.credentials, row.tokens) == ("disconnected", None, None)
+    shown = pages.get("account", account_id=connected.id)
+    assert "It is disconnected" in words(shown)
+    assert not has_form(shown, pages.address("account-disconnect", account_id=connected.id))
+
+
+def test_a_sandbox_account_is_not_offered_its_end(pages: Pages, account: ConnectedAccount) -> None:
+    page = pages.get("account", account_id=account.id)
+    assert has_form(page, pages.address("account-check", account_id=account.id))
+    assert not has_form(page, pages.address("account-disconnect", account_id=account.id))
+
+
+@pytest.mark.parametrize("name", ["account-check", "account-disconnect"])
+def test_members_strangers_and_forged_forms_end_nothing(
+    workspace: Workspace, owner: User, teammate: User, stranger: User, account: ConnectedAccount, name: str
+) -> None:
+    page = Pages(workspace, teammate).get("account", account_id=account.id)
+    assert not has_form(page, Pages(workspace, teammate).address(name, account_id=account.id))
+    assert Pages(workspace, stranger).post(name, account_id=account.id).status_code == 404
+    theirs = Pages(stranger.owned_workspaces.get(), stranger)
+    assert theirs.get("account", account_id=account.id).status_code == 404
+    assert "There is no such account" in words(theirs.post(name, follow=True, account_id=account.id))
+    assert Pages(workspace, owner, csrf=True).post(name, account_id=account.id).status_code == 403
+    assert Pages(workspace, teammate).post("account-disconnect", account_id=account.id).status_code == 303
+    account.refresh_from_db()
+    assert account.status == "active"
+    assert AuditEntry.objects.filter(outcome="refused", operation="accounts.disconnect", actor_id=teammate.id).exists()
+
+
+def test_an_account_of_another_workspace_of_theirs_is_not_found_under_this_one(pages: Pages, owner: User) -> None:
+    theirs = factories.AccountFactory(workspace=factories.WorkspaceFactory(owner_user=owner))
+    assert pages.get("account", account_id=theirs.id).status_code == 404
+    pages.post("account-disconnect", account_id=theirs.id)
+    theirs.refresh_from_db()
+    assert theirs.status == "active"
+
+
+def test_the_list_asks_the_database_little(
+    pages: Pages, workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for each in platforms():
+        factories.AccountFactory(workspace=workspace, platform=each.name)
+        real(workspace, platform=each.name)
+    with django_assert_max_num_queries(9):
+        page = pages.get("accounts")
+    assert len(page.content) < 100_000

@@ -1,0 +1,92 @@
+"""A worker may die at any step, before or after it was done: the next one goes on from what is stored. There are never two
+posts, and where nobody can tell it is said."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.base import START
+from accounts.platforms.registry import platform
+from accounts.platforms.types import Progress, Published
+from billing import selectors as billing
+from posts.models import PostTarget
+from posts.publishing import outcomes
+from posts.publishing.engine import LEASE
+from tests.accounts.platforms.contract.content import content, ended, kinds_of, post, shown
+from tests.accounts.platforms.contract.world import World
+from tests.accounts.platforms.contract.worlds import WORLDS
+from tests.conftest import ApiClient
+from tests.posts.publishing.steps import begin, do, take_up
+from tests.posts.rows import publish_rounds
+
+EVERY_KIND = [(name, kind) for name in WORLDS for kind in kinds_of(name)]
+
+
+def die_at(step: int, clock: Any, *, done: bool) -> str | None:
+    """Take the target that is due through its steps and die at this one, counted from 0, before or after it was done;
+    the step's phase, None when the publication was over before."""
+    for number in count():
+        due_at = PostTarget.objects.get(due_at__isnull=False).due_at
+        assert due_at is not None
+        clock.move_to(max(due_at, datetime.now(UTC)))
+        worker = take_up()
+        begin(worker)
+        if number == step and not done:
+            break
+        result = do(worker)
+        if number == step:
+            break
+        if isinstance(result, Published):
+            outcomes.published(worker, result)
+            return None
+        outcomes.advance(worker, Progress(result.phase, result.state, result.ready_at or datetime.now(UTC)))
+    clock.shift(LEASE)
+    return worker.phase
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["after it was done", "before it was done"])
+def test_a_worker_that_dies_at_a_step(
+    api: ApiClient, world: World, account: ConnectedAccount, clock: Any, done: bool
+) -> None:
+    adapter = platform(world.name)
+    for step in count():
+        before = len(world.posts())
+        target = post(api, world, account, f"Post {step}")
+        phase = die_at(step, clock, done=done)
+
+        publish_rounds(clock)
+
+        status, made = ended(target)[0], len(world.posts()) - before
+        if phase not in adapter.irreversible or (world.finds if done else world.proves_absence):
+            assert (step, phase, status, made) == (step, phase, "published", 1)
+        else:
+            assert (step, phase, status, made) == (step, phase, "unconfirmed", int(done))
+        if phase is None:
+            break
+    assert step > 1
+    assert billing.drift() == []
+
+
+@pytest.mark.parametrize(("platform_name", "kind"), EVERY_KIND)
+def test_a_post_whose_workers_die_after_every_step_is_there_once_and_whole(world: World, kind: str) -> None:
+    """Each step is taken from what a database gives back, and taken again by the next worker: it looks where the step may
+    have published, and goes no further where nobody can tell."""
+    adapter, grant, given = platform(world.name), world.connection().grant, content(world, "Hello", kind)
+    result: Progress | Published = START
+    while isinstance(result, Progress):
+        stored = Progress(result.phase, json.loads(json.dumps(dict(result.state))))
+        result = adapter.publish(grant, given, stored)
+        if stored.phase not in adapter.irreversible or adapter.capabilities.retry_safety == "idempotent":
+            result = adapter.publish(grant, given, stored)
+        elif world.finds and kind not in world.finds_no:
+            found = adapter.find(grant, given, stored)
+            assert found is not None
+            result = found
+
+    assert world.posts() == [shown(world, "Hello", kind)]

@@ -1,0 +1,46 @@
+"""Facebook for the tests that all platforms share: a page."""
+
+from __future__ import annotations
+
+from tests.accounts.platforms.contract.world import Post, World, redirect_uri
+from tests.fakes.facebook import FEED, FakeFacebook
+from tests.fakes.facebook_login import CLIENT_ID, CLIENT_SECRET
+from tests.fakes.http_server import Answer
+from tests.fakes.meta import GraphRefusal, business_usage, wrong
+
+
+class PlatformWorld(World):
+    name = "facebook"
+    create = FEED
+    finds = proves_absence = True
+    ends_access = False  # the login's end would be that of its other pages as well
+    client = (CLIENT_ID, CLIENT_SECRET)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.server: FakeFacebook = FakeFacebook()
+        self.server.register_redirect(redirect_uri())
+        self._page = self.server.add_page("The Bakery", admin="alice", username="bakery")
+
+    def grant(self, authorization_url: str) -> str:
+        return self.server.grant(authorization_url, "alice")
+
+    def posts(self) -> list[Post]:
+        posts = [Post(made["message"], tuple(made["photos"])) for made in self.server.posts(self._page)]
+        videos = [
+            Post(made["given"]["description"], ((made["content"], None),)) for made in self.server.videos(self._page)
+        ]
+        return posts + videos
+
+    def limit(self, seconds: int) -> Answer:
+        refused = GraphRefusal(32, "(#32) Page request limit reached")
+        return refused.answer(business_usage(self._page, seconds // 60))
+
+    def rejection(self) -> Answer:
+        return wrong("Invalid parameter").answer()
+
+    def odd(self) -> Answer:
+        return GraphRefusal(99_999, "Hello").answer()
+
+    def withdraw(self) -> None:
+        self.server.withdraw("alice")

@@ -1,0 +1,98 @@
+"""Asking what an earlier try has published, and workers that die after any step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.platforms.errors import OutcomeUnknown, Transient
+from accounts.platforms.instagram.adapter import Instagram
+from accounts.platforms.types import Content, Grant, Progress, Published
+from tests.accounts.platforms.instagram.steps import connect, go_to, image, look, post, step, video
+from tests.fakes.instagram import MEDIA, OBJECT, PUBLISH, FakeInstagram
+
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "image": ("image", {}),
+    "reel": ("video", {}),
+    "carousel": ("image video image", {}),
+    "story": ("image", {"post_type": "story"}),
+    "commented": ("image", {"first_comment": "More"}),
+}
+
+
+def content_of(server: FakeInstagram, kind: str) -> Content:
+    files, options = KINDS[kind]
+    media = [image(server) if each == "image" else video(server) for each in files.split()]
+    return post("Hello #bread", *media, **options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_post_whose_workers_die_after_every_step_is_there_once(
+    instagram: Instagram, server: FakeInstagram, grant: Grant, kind: str
+) -> None:
+    content = content_of(server, kind)
+    server.process_media(looks=2)
+    result: Progress | Published = Progress("start")
+    while isinstance(result, Progress):
+        step(instagram, grant, content, result)  # and its worker dies, before anybody has stored what came of it
+        if result.phase in instagram.irreversible:
+            found = look(instagram, grant, content, result)
+            assert found is not None
+            result = found
+        else:
+            result = step(instagram, grant, content, result)
+
+    [made] = server.posts("alice")
+    assert (result.external_id, result.permalink) == (made["id"], f"https://www.instagram.com/p/C{made['id']}/")
+    assert len(made["files"]) == len(content.media)
+    assert made["comments"] == [text for name, text in content.options.items() if name == "first_comment"]
+    assert server.requests_to(PUBLISH) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_not_taken_is_not_found(instagram: Instagram, server: FakeInstagram, grant: Grant, kind: str) -> None:
+    content = content_of(server, kind)
+    server.post("alice", "Hello #bread")
+    progress = go_to("comment" if kind == "commented" else "create", instagram, grant, content)
+
+    assert look(instagram, grant, content, progress) is None
+
+
+@pytest.mark.parametrize("lists", ["two that fit", "cannot be read"])
+def test_a_post_that_cannot_be_told_from_others_is_published_and_says_so(
+    instagram: Instagram, server: FakeInstagram, grant: Grant, lists: str
+) -> None:
+    content = content_of(server, "commented")
+    progress = go_to("create", instagram, grant, content)
+    step(instagram, grant, content, progress)
+    server.post("alice", "Hello #bread") if lists == "two that fit" else server.fail_next(MEDIA)
+
+    found = look(instagram, grant, content, progress)
+
+    assert isinstance(found, Published)
+    assert (found.external_id, found.permalink) == ("", "")
+    assert "not which" in found.note
+
+
+def test_a_container_that_cannot_be_asked_is_asked_again(
+    instagram: Instagram, server: FakeInstagram, grant: Grant
+) -> None:
+    content = content_of(server, "image")
+    progress = go_to("create", instagram, grant, content)
+    server.fail_next(OBJECT, 503)
+
+    with pytest.raises(Transient):
+        look(instagram, grant, content, progress)
+
+
+def test_a_comment_that_cannot_be_looked_for_leaves_it_open(instagram: Instagram, server: FakeInstagram) -> None:
+    scopes = ["instagram_business_basic", "instagram_business_content_publish"]
+    grant = connect(instagram, server, scopes).grant
+    content = content_of(server, "commented")
+    progress = go_to("comment", instagram, grant, content)
+
+    with pytest.raises(OutcomeUnknown) as caught:
+        look(instagram, grant, content, progress)
+
+    assert caught.value.final

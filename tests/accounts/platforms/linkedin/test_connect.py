@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import time_machine
+from pytest_django import Settings
+
+from accounts.platforms.errors import (
+    AccountDisconnected,
+    ConnectionUnavailable,
+    CredentialsRejected,
+    PlatformError,
+    RateLimited,
+    Transient,
+)
+from accounts.platforms.linkedin.adapter import LinkedIn
+from accounts.platforms.types import Connection, Grant
+from tests.accounts.platforms.linkedin.scripted_server import ScriptedServer
+from tests.accounts.platforms.linkedin.steps import MEMBER, PAGE, REDIRECT_URI, connect
+from tests.fakes.http_server import Answer
+from tests.fakes.linkedin import FakeLinkedIn
+from tests.fakes.linkedin_methods import ACLS, ORGANIZATIONS, TOKEN, USERINFO
+from tests.fakes.linkedin_oauth import CLIENT_SECRET
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+SCOPES = ["openid", "profile", "w_member_social", "w_organization_social", "rw_organization_admin"]
+TOKENS = {"access_token": "secret-token", "expires_in": 5183999, "scope": ",".join(SCOPES)}
+ALICE = {"sub": "m0-X_z", "name": "Alice"}
+
+
+def exchange(linkedin: LinkedIn, code: str = "c", redirect_uri: str = REDIRECT_URI) -> tuple[Connection, ...]:
+    return linkedin.exchange(code=code, redirect_uri=redirect_uri, kept={})
+
+
+def test_consent_is_asked_for_on_linkedins_own_page_with_what_the_app_may_ask(
+    linkedin: LinkedIn, settings: Settings
+) -> None:
+    settings.PLATFORM_SETTINGS = {"LINKEDIN_CLIENT_ID": "the id", "LINKEDIN_CLIENT_SECRET": "s"}
+    everything = linkedin.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
+    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_SCOPES": "openid profile w_member_social"}
+    less = linkedin.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
+
+    parts = urlsplit(everything.url)
+    assert (parts.scheme, parts.netloc, parts.path) == ("https", "www.linkedin.com", "/oauth/v2/authorization")
+    asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    assert asked == {
+        "response_type": "code",
+        "client_id": "the id",
+        "redirect_uri": REDIRECT_URI,
+        "scope": " ".join(SCOPES),
+        "state": "state-1",
+    }
+    assert parse_qs(urlsplit(less.url).query)["scope"] == ["openid profile w_member_social"]
+
+
+def test_a_consent_opens_the_member_and_the_pages_that_the_member_may_post_for(
+    linkedin: LinkedIn, server: FakeLinkedIn
+) -> None:
+    server.set_role("Alice", "5", "CONTENT_ADMINISTRATOR")  # a page without a name
+    server.set_role("Alice", "6", "ANALYST")
+    server.set_role("Alice", "7", "ADMINISTRATOR", state="REQUESTED")
+    with time_machine.travel(NOW, tick=False):
+        member, page, nameless = connect(linkedin, server)
+
+    assert (member.identity.external_id, member.identity.handle) == (MEMBER, "Alice")
+    assert member.identity.avatar_url.startswith("https://media.licdn.com/")
+    assert (page.identity.external_id, page.identity.handle, page.identity.display_name) == (PAGE, "acme", "Acme")
+    assert page.identity.profile_url == "https://www.linkedin.com/company/acme"
+    assert (nameless.identity.handle, nameless.identity.profile_url) == ("5", "https://www.linkedin.com/company/5")
+    for each in (member, page, nameless):
+        assert each.scopes == tuple(SCOPES)
+        assert each.grant.external_id == each.identity.external_id
+        assert each.grant.expires_at == NOW + timedelta(days=60)
+        assert set(each.grant.tokens) == {"access_token", "refresh_token"}
+    assert [linkedin.identify(each.grant) for each in (member, page)] == [member.identity, page.identity]
+
+
+def test_pages_beyond_one_answer_are_found_as_well(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
+    server.add_member("Bob", pages={str(number): f"Page{number}" for number in range(1000, 1120)})
+
+    connections = connect(linkedin, server, "Bob")
+
+    assert [each.identity.handle for each in connections] == ["Bob", *(f"page{number}" for number in range(1000, 1120))]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "opened"),
+    [
+        ([], [MEMBER, PAGE]),
+        (["w_organization_social"], [MEMBER]),
+        (["rw_organization_admin"], [MEMBER]),
+        (["w_member_social"], [PAGE]),
+    ],
+)
+def test_a_consent_to_less_opens_less(
+    linkedin: LinkedIn, server: FakeLinkedIn, left_out: list[str], opened: list[str]
+) -> None:
+    connections = connect(linkedin, server, scopes=[scope for scope in SCOPES if scope not in left_out])
+
+    assert [each.identity.external_id for each in connections] == opened
+
+
+@pytest.mark.parametrize(
+    ("left_out", "told"),
+    [(["profile"], "profile"), (["w_member_social", "w_organization_social"], "w_member_social")],
+)
+def test_a_consent_that_opens_nothing_is_told_by_what_is_missing(
+    linkedin: LinkedIn, server: FakeLinkedIn, left_out: list[str], told: str
+) -> None:
+    with pytest.raises(CredentialsRejected) as caught:
+        connect(linkedin, server, scopes=[scope for scope in SCOPES if scope not in left_out])
+
+    assert told in caught.value.message
+    assert "grant everything" in caught.value.suggested_action
+
+
+def test_an_app_without_pages_asks_for_members_only(
+    linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings
+) -> None:
+    server.without_products("w_organization_social", "rw_organization_admin")
+    with pytest.raises(ValueError, match="unauthorized_scope_error"):
+        connect(linkedin, server)
+    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_SCOPES": "openid profile w_member_social"}
+
+    assert [each.identity.external_id for each in connect(linkedin, server)] == [MEMBER]
+
+
+def test_a_code_is_good_for_one_exchange_of_who_began_for_half_an_hour(
+    linkedin: LinkedIn, server: FakeLinkedIn
+) -> None:
+    url = linkedin.authorize(state="s", redirect_uri=REDIRECT_URI, given={}).url
+    with time_machine.travel(NOW, tick=False) as clock:
+        for code, redirect_uri, minutes in [
+            ("guessed", REDIRECT_URI, 0),
+            ("", "https://evil.example/", 0),
+            ("", REDIRECT_URI, 31),
+        ]:
+            code = code or server.grant(url, "Alice")
+            clock.shift(timedelta(minutes=minutes))
+            with pytest.raises(CredentialsRejected):
+                exchange(linkedin, code, redirect_uri)
+        code = server.grant(url, "Alice")
+        exchange(linkedin, code)
+        with pytest.raises(CredentialsRejected):
+            exchange(linkedin, code)
+
+
+@pytest.mark.parametrize("missing", ["LINKEDIN_CLIENT_ID", "LINKEDIN_CLIENT_SECRET"])
+def test_without_an_app_nothing_can_be_connected(linkedin: LinkedIn, settings: Settings, missing: str) -> None:
+    given = {"LINKEDIN_CLIENT_ID": "a", "LINKEDIN_CLIENT_SECRET": "b"}
+    settings.PLATFORM_SETTINGS = given
+    assert linkedin.unavailable_reason("oauth") is None
+
+    settings.PLATFORM_SETTINGS = {name: value for name, value in given.items() if name != missing}
+    assert linkedin.unavailable_reason("oauth") == f"The operator of this service has not set {missing}."
+
+
+def test_a_wrong_app_is_the_operators_to_put_right(
+    linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings
+) -> None:
+    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_CLIENT_SECRET": "wrong"}
+
+    with pytest.raises(ConnectionUnavailable):
+        connect(linkedin, server)
+
+
+def test_a_version_that_linkedin_has_retired_is_the_operators_to_put_right(
+    linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings
+) -> None:
+    server.retire_version("202712")
+    with pytest.raises(ConnectionUnavailable) as caught:
+        connect(linkedin, server)
+    assert "LINKEDIN_API_VERSION" in caught.value.suggested_action
+
+    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_API_VERSION": "202712"}
+    assert len(connect(linkedin, server)) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "answer", "fault"),
+    [
+        (TOKEN, Answer(503), Transient),
+        (TOKEN, Answer(200, b"<html>"), CredentialsRejected),
+        (USERINFO, Answer(503), Transient),
+        (USERINFO, Answer(429, b"", {"Retry-After": "30"}), RateLimited),
+        (USERINFO, Answer.of_json({"status": 401}, 401), CredentialsRejected),
+        (USERINFO, Answer.of_json({"message": "Not enough permissions", "status": 403}, 403), CredentialsRejected),
+        (USERINFO, Answer(200, b"<html>"), Transient),
+        (USERINFO, Answer.of_json({**ALICE, "sub": "../x"}), Transient),
+        (ACLS, Answer.of_json({"elements": None}), Transient),
+        (ACLS, Answer(999, b"Request denied"), Transient),
+        (ORGANIZATIONS, Answer(503), Transient),
+    ],
+)
+def test_what_fails_on_the_way_is_told_by_what_helps(
+    linkedin: LinkedIn, scripted: ScriptedServer, call: str, answer: Answer, fault: type[PlatformError]
+) -> None:
+    role = {"organization": PAGE, "role": "ADMINISTRATOR", "state": "APPROVED"}
+    scripted.answers |= {
+        TOKEN: Answer.of_json(TOKENS),
+        USERINFO: Answer.of_json(ALICE),
+        ACLS: Answer.of_json({"elements": [role]}),
+        ORGANIZATIONS: Answer.of_json({"results": {}}),
+        call: answer,
+    }
+
+    with pytest.raises(PlatformError) as caught:
+        exchange(linkedin)
+
+    assert type(caught.value) is fault
+
+
+def test_a_hostile_profile_is_cut_down_to_harmless_text(linkedin: LinkedIn, scripted: ScriptedServer) -> None:
+    page: dict[str, Any] = {"localizedName": "B\n" + "y " * 5000, "vanityName": "../../admin"}
+    urns: list[Any] = [PAGE, "urn:li:organization:1/../2", None, {}]
+    roles = [{"organization": urn, "role": "ADMINISTRATOR"} for urn in urns]
+    profile = {**ALICE, "name": "A\x00\n" + "x " * 5000, "picture": "javascript:alert(1)"}
+    scripted.answers |= {
+        TOKEN: Answer.of_json(TOKENS),
+        USERINFO: Answer.of_json(profile),
+        ACLS: Answer.of_json({"elements": [*roles, "x"]}),
+        ORGANIZATIONS: Answer.of_json({"results": {"2414183": page}}),
+    }
+
+    member, found = (each.identity for each in exchange(linkedin))
+
+    assert (member.display_name[:4], len(member.display_name), member.avatar_url) == ("A  x", 300, "")
+    assert (found.handle, found.profile_url) == ("2414183", "https://www.linkedin.com/company/2414183")
+    assert found.display_name.isprintable()
+
+
+@pytest.mark.parametrize("role", ["ANALYST", "ADMINISTRATOR"])
+def test_a_page_whose_role_the_member_has_lost_is_not_theirs_any_more(
+    linkedin: LinkedIn, server: FakeLinkedIn, page: Grant, role: str
+) -> None:
+    server.set_role("Alice", "2414183", role, state="REVOKED" if role == "ADMINISTRATOR" else "APPROVED")
+
+    with pytest.raises(AccountDisconnected):
+        linkedin.identify(page)
+
+
+def test_no_fault_and_no_value_shows_a_secret(linkedin: LinkedIn, scripted: ScriptedServer) -> None:
+    shown = []
+    for call, status in [(TOKEN, 400), (TOKEN, 500), (USERINFO, 401), (USERINFO, 403), (USERINFO, 500)]:
+        scripted.answers |= {TOKEN: Answer.of_json(TOKENS), call: Answer.of_json({"message": "no"}, status)}
+        with pytest.raises(PlatformError) as caught:
+            exchange(linkedin, code="secret-code")
+        shown.append(f"{caught.value!r} {caught.value.__cause__!r}")
+    scripted.answers |= {TOKEN: Answer.of_json(TOKENS), USERINFO: Answer.of_json(ALICE)}
+    scripted.answers[ACLS] = Answer.of_json({"elements": []})
+
+    text = " ".join([*shown, repr(exchange(linkedin))])
+
+    assert "secret-" not in text
+    assert CLIENT_SECRET not in text

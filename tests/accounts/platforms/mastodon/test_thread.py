@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import pytest
+
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
+from accounts.platforms.mastodon.adapter import Mastodon
+from accounts.platforms.types import Content, Grant, Progress, Published
+from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
+from tests.fakes.http_server import Answer
+from tests.fakes.mastodon import FakeMastodon
+from tests.fakes.mastodon_methods import CREATE
+
+
+def thread(*texts: str) -> Content:
+    """A thread of these segments."""
+    return post(texts[0], thread=[{"text": text} for text in texts[1:]])
+
+
+THREE = thread("One", "Two", "Three")
+
+
+def chain_of(server: FakeMastodon) -> list[tuple[str, int | None]]:
+    """The texts of alice's statuses, each with the place of the one that it replies to."""
+    statuses = server.statuses("alice")
+    places = {status["id"]: place for place, status in enumerate(statuses)}
+    return [(status["text"], places.get(status["in_reply_to_id"])) for status in statuses]
+
+
+IN_ORDER = [("One", None), ("Two", 0), ("Three", 1)]
+
+
+def after(sent: int, mastodon: Mastodon, grant: Grant) -> Progress:
+    """The progress once so many segments are out."""
+    progress = go_to("create", mastodon, grant, THREE)
+    for _ in range(sent):
+        following = step(mastodon, grant, THREE, progress)
+        assert isinstance(following, Progress)
+        progress = following
+    return progress
+
+
+def test_segments_reply_to_each_other_and_the_first_stands_for_all(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    published = publish(mastodon, grant, THREE)
+
+    assert chain_of(server) == IN_ORDER
+    first = server.statuses("alice")[0]["id"]
+    assert published == Published(first, f"{server.url}/@alice/{first}")
+
+
+def test_media_are_the_first_segments_and_the_audience_is_of_all(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    options = {"visibility": "private", "spoiler_text": "Food", "language": "pt", "sensitive": True}
+
+    publish(mastodon, grant, post("One", image(), thread=[{"text": "Two"}], **options))
+
+    first, second = server.statuses("alice")
+    assert (len(first["media"]), second["media"]) == (1, [])
+    for name in ("visibility", "spoiler_text", "language"):
+        assert first[name] == second[name] == options[name]
+
+
+@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("sent", [0, 1, 2])
+def test_a_thread_goes_on_where_an_answer_was_lost(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, sent: int, taken: bool
+) -> None:
+    progress = after(sent, mastodon, grant)
+    server.drop_next(CREATE, after_accept=taken)
+    with pytest.raises(OutcomeUnknown):
+        step(mastodon, grant, THREE, progress)
+    server.post("alice", THREE.options["thread"][0]["text"], in_reply_to_id="1")  # to somebody else
+
+    found = look(mastodon, grant, THREE, progress)
+
+    assert (found is not None) is taken
+    published = found if isinstance(found, Published) else publish(mastodon, grant, THREE, found or progress)
+    ours = [status for status in server.statuses("alice") if status["in_reply_to_id"] != "1"]
+    assert [status["text"] for status in ours] == ["One", "Two", "Three"]
+    assert [status["in_reply_to_id"] for status in ours] == [None, ours[0]["id"], ours[1]["id"]]
+    assert published.external_id == ours[0]["id"]
+
+
+def test_each_segment_has_a_key_of_its_own_which_stays(mastodon: Mastodon) -> None:
+    with FakeMastodon() as server:  # which knows the keys again
+        grant = mastodon.connect({"instance": server.url, "access_token": server.add_account("alice")}).grant
+        progress = go_to("create", mastodon, grant, THREE)
+        for _ in range(2):
+            twice = [step(mastodon, grant, THREE, progress) for _ in range(2)]
+            assert isinstance(twice[0], Progress)
+            assert twice[0] == twice[1]
+            progress = twice[0]
+        publish(mastodon, grant, THREE, progress)
+
+        assert chain_of(server) == IN_ORDER
+
+
+def test_a_segment_whose_parent_was_deleted_is_refused_for_good(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    progress = after(1, mastodon, grant)
+    server.delete(server.statuses("alice")[0]["id"])
+
+    with pytest.raises(ContentRejected, match=r"The post you are trying to reply to does not appear to exist\.$"):
+        step(mastodon, grant, THREE, progress)
+
+
+def test_a_page_that_is_not_there_says_nothing_of_the_parent(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    progress = after(1, mastodon, grant)
+    server.refuse_next(CREATE, Answer(404, b"<html>"))
+
+    with pytest.raises(Transient):
+        step(mastodon, grant, THREE, progress)
+
+
+def test_a_server_that_does_not_let_us_look_cannot_tell_of_a_segment_either(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    progress = after(2, mastodon, grant)
+
+    with pytest.raises(OutcomeUnknown) as caught:
+        look(mastodon, grant, THREE, Progress("create", {**progress.state, "after": None}))
+
+    assert caught.value.final
+
+
+def test_segments_are_held_against_the_limits_of_the_instance_before_the_first_is_out(
+    mastodon: Mastodon, server: FakeMastodon
+) -> None:
+    server.set_max_characters(300)
+    connection = mastodon.connect({"instance": server.url, "access_token": server.add_account("alice")})
+    grant = Grant(connection.grant.credentials, connection.grant.tokens, limits=connection.identity.limits)
+    content = post("One", thread=[{"text": "a" * 295}], spoiler_text="Warning")
+
+    with pytest.raises(ContentRejected) as caught:
+        step(mastodon, grant, content)
+
+    words = "Segment 2 counts 295 graphemes; the account's server takes 293 beside its options."
+    assert (caught.value.message, server.statuses("alice")) == (words, [])

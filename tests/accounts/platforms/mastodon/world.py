@@ -1,0 +1,44 @@
+"""Mastodon for the tests that all platforms share: a server that does not know an Idempotency-Key again."""
+
+from __future__ import annotations
+
+from tests.accounts.platforms.contract.world import Post, World
+from tests.fakes.http_server import Answer
+from tests.fakes.mastodon import FakeMastodon
+from tests.fakes.mastodon_methods import CREATE, Refusal
+
+
+class PlatformWorld(World):
+    name = "mastodon"
+    create = CREATE
+    finds = proves_absence = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.server: FakeMastodon = FakeMastodon(honours_idempotency_key=False)
+        self.server.add_account("alice")
+
+    def given(self) -> dict[str, str]:
+        return {"instance": self.server.url}
+
+    def grant(self, authorization_url: str) -> str:
+        return self.server.grant(authorization_url, "alice")
+
+    def posts(self) -> list[Post]:
+        uploads = {each["id"]: (each["content"], each["description"] or None) for each in self.server.uploads("alice")}
+        return [
+            Post(status["text"], tuple(uploads[media_id] for media_id in status["media"]))
+            for status in self.server.statuses("alice")
+        ]
+
+    def limit(self, seconds: int) -> Answer:
+        return Answer.of_json({"error": "Too many requests"}, 429, {"Retry-After": str(seconds)})
+
+    def rejection(self) -> Answer:
+        return Refusal(422, "Validation failed: Text is not allowed here").answer()
+
+    def odd(self) -> Answer:
+        return Refusal(409, "Hello").answer()
+
+    def withdraw(self) -> None:
+        self.server.revoke_tokens("alice")

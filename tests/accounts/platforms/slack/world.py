@@ -1,0 +1,44 @@
+"""Slack for the tests that all platforms share: a channel that an installed app posts to."""
+
+from __future__ import annotations
+
+from tests.accounts.platforms.contract.world import Post, World, redirect_uri
+from tests.fakes.http_server import Answer
+from tests.fakes.slack import POST_MESSAGE, FakeSlack
+from tests.fakes.slack_oauth import CLIENT_ID, CLIENT_SECRET
+
+
+class PlatformWorld(World):
+    name = "slack"
+    create = POST_MESSAGE
+    ends_access = False  # the app's token serves the workspace's other channels
+    client = (CLIENT_ID, CLIENT_SECRET)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.server: FakeSlack = FakeSlack()
+        self.server.register_redirect(redirect_uri())
+        self._channel = self.server.add_channel("news")
+        self.server.add_channel("random")
+
+    @property
+    def api_base(self) -> str:
+        return self.server.api_base
+
+    def grant(self, authorization_url: str) -> str:
+        return self.server.grant(authorization_url)
+
+    def posts(self) -> list[Post]:
+        return [Post(message["text"]) for message in self.server.messages(self._channel)]
+
+    def limit(self, seconds: int) -> Answer:
+        return Answer.of_json({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": str(seconds)})
+
+    def rejection(self) -> Answer:
+        return Answer.of_json({"ok": False, "error": "msg_too_long"})
+
+    def odd(self) -> Answer:
+        return Answer.of_json({"ok": False, "error": "a_new_reason"})
+
+    def withdraw(self) -> None:
+        self.server.remove_app()

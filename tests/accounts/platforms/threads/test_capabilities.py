@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from accounts.platforms.threads.capabilities import CAPABILITIES
+
+
+@pytest.mark.parametrize(
+    ("options", "valid"),
+    [
+        ({}, True),
+        ({"reply_control": "parent_post_author_only", "topic_tag": "T", "link_attachment": "https://e.com/"}, True),
+        ({"reply_control": "nobody"}, False),
+        ({"topic_tag": "a.b"}, False),
+        ({"topic_tag": "a & b"}, False),
+        ({"topic_tag": "a" * 51}, False),
+        ({"topic_tag": ""}, False),
+        ({"link_attachment": "ftp://e.com/"}, False),
+        ({"thread": [{"text": "Two"}] * 24}, True),
+        ({"thread": [{"text": "Two"}] * 25}, False),
+        ({"quote_post_id": "1"}, False),
+    ],
+)
+def test_options_are_held_against_their_schema(options: dict[str, Any], valid: bool) -> None:
+    assert jsonschema.Draft202012Validator(dict(CAPABILITIES.options)).is_valid(options) is valid
+
+
+def test_a_profile_is_not_posted_to_faster_than_threads_allows() -> None:
+    pace = CAPABILITIES.pace
+    assert pace is not None
+    assert pace.burst + 86_400 / pace.seconds <= 250

@@ -1,0 +1,60 @@
+"""TikTok for the tests that all platforms share: a creator who posts videos, and photos that TikTok fetches itself."""
+
+from __future__ import annotations
+
+from django.conf import settings as project
+
+from tests.accounts.platforms.contract.world import Post, World, redirect_uri
+from tests.fakes.http_server import Answer
+from tests.fakes.tiktok import LAST, TOKEN, FakeTikTok
+from tests.fakes.tiktok_oauth import ACCESS_LIVES, CLIENT_KEY, CLIENT_SECRET
+from tests.fakes.tiktok_posts import TikTokRefusal
+
+PREFIX = f"{project.BASE_URL}/files/"
+
+
+class PlatformWorld(World):
+    name = "tiktok"
+    plain = "video"
+    create, renew = LAST, TOKEN
+    lives = ACCESS_LIVES
+    options = {"privacy_level": "PUBLIC_TO_EVERYONE"}
+    shows_alt_texts = "none"
+    finds = proves_absence = True
+    pause = 60  # TikTok says nothing of it; its limits count by the minute
+    finds_no = ("image", "images")  # which TikTok gives no publish id for beforehand
+    client = (CLIENT_KEY, CLIENT_SECRET)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.server: FakeTikTok = FakeTikTok()
+        self.server.register_redirect(redirect_uri())
+        self.server.add_creator("alice")
+        self.server.verify(PREFIX)
+
+    def settings(self) -> dict[str, str]:
+        return {**super().settings(), "TIKTOK_VERIFIED_PREFIX": PREFIX}
+
+    def grant(self, authorization_url: str) -> str:
+        return self.server.grant(authorization_url, "alice")
+
+    def posts(self) -> list[Post]:
+        return [
+            Post(
+                made.get("description") or made["title"],
+                tuple((self.fetched(url), None) for url in made["urls"]) or ((made["content"], None),),
+            )
+            for made in self.server.posts("alice")
+        ]
+
+    def limit(self, seconds: int) -> Answer:
+        return TikTokRefusal(429, "rate_limit_exceeded").answer()
+
+    def rejection(self) -> Answer:
+        return TikTokRefusal(400, "invalid_params").answer()
+
+    def odd(self) -> Answer:
+        return TikTokRefusal(418, "a_new_code", "Hello").answer()
+
+    def withdraw(self) -> None:
+        self.server.withdraw("alice")

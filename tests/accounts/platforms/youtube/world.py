@@ -1,0 +1,42 @@
+"""YouTube for the tests that all platforms share: a channel that takes nothing but videos."""
+
+from __future__ import annotations
+
+from tests.accounts.platforms.contract.world import Post, World, redirect_uri
+from tests.fakes.http_server import Answer
+from tests.fakes.youtube import LAST, TOKEN, FakeYouTube
+from tests.fakes.youtube_oauth import ACCESS_LIVES, CLIENT_ID, CLIENT_SECRET
+from tests.fakes.youtube_uploads import GoogleError
+
+
+class PlatformWorld(World):
+    name = "youtube"
+    create, renew = LAST, TOKEN
+    lives = ACCESS_LIVES
+    finds = proves_absence = True
+    client = (CLIENT_ID, CLIENT_SECRET)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.server: FakeYouTube = FakeYouTube()
+        self.server.register_redirect(redirect_uri())
+        self.server.add_channel("alice")
+
+    def grant(self, authorization_url: str) -> str:
+        return self.server.grant(authorization_url, "alice")
+
+    def posts(self) -> list[Post]:
+        return [Post(made["description"], ((made["content"], None),)) for made in self.server.videos("alice")]
+
+    def limit(self, seconds: int) -> Answer:
+        refused = GoogleError(429, "rateLimitExceeded", "Too many requests", "usageLimits").answer()
+        return Answer(refused.status, refused.body, {**refused.headers, "Retry-After": str(seconds)})
+
+    def rejection(self) -> Answer:
+        return GoogleError(400, "invalidDescription", "The video's description is not valid.").answer()
+
+    def odd(self) -> Answer:
+        return GoogleError(400, "aNewReason", "Hello").answer()
+
+    def withdraw(self) -> None:
+        self.server.withdraw("alice")

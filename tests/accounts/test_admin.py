@@ -1,0 +1,16 @@
+"""Operators ask platforms how accounts stand."""
+
+from __future__ import annotations
+
+from accounts.models import ConnectedAccount
+from tests.people import console
+from tests.site.operators import act
+
+
+def test_an_account_is_asked_about_at_its_platform(account: ConnectedAccount) -> None:
+    ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
+    told = act(console(), "check_now", account, asks=False)
+
+    assert told == [f"Asked; the status is what the platform said: {account.id}."]
+    now = ConnectedAccount.objects.get(pk=account.pk)
+    assert (now.status, now.last_checked_at is None) == ("active", False)

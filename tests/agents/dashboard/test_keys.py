@@ -1,0 +1,149 @@
+"""The pages of API keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+from pytest_django import DjangoAssertNumQueries
+
+from agents.models import ApiKey
+from auditlog.models import AuditEntry
+from config.api.scopes import SCOPES
+from tests import factories
+from tests.conftest import ApiClient
+from tests.pages import Pages, form_of, words
+from workspaces.models import User, Workspace
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+FORM = {"key": "k", "name": "Script", "scopes": ["posts.read", "usage.read"], "expires_at": ""}
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    """It is noon until the clock is moved."""
+    with time_machine.travel(NOON, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def pages(clock: Any, workspace: Workspace, owner: User) -> Pages:
+    return Pages(workspace, owner)
+
+
+def token_on(page: Any) -> str:
+    return str(page.content.decode().partition('<code id="token">')[2].partition("<")[0])
+
+
+def test_a_key_is_made_and_shown_once(pages: Pages, workspace: Workspace) -> None:
+    page = pages.post("api-key-new", FORM)
+
+    key, token = ApiKey.objects.get(), token_on(page)
+    assert page.status_code == 200
+    assert (key.name, key.scopes, key.expires_at) == ("Script", ["posts.read", "usage.read"], None)
+    assert ApiClient(token).get(f"/posts/search?workspace_id={workspace.id}").status_code == 200
+    assert "no-store" in page["cache-control"]
+
+    again = pages.post("api-key-new", FORM, follow=True)
+    assert "That key was made already" in words(again)
+    assert token not in again.content.decode()
+    assert ApiKey.objects.count() == 1
+    assert "Script" in words(again)
+
+
+def test_the_last_day_ends_at_midnight_in_the_workspaces_zone(pages: Pages, workspace: Workspace) -> None:
+    Workspace.objects.filter(pk=workspace.pk).update(default_timezone="America/New_York")
+    page = pages.post("api-key-new", {**FORM, "expires_at": "2027-03-31"})
+    shown = words(pages.get("api-keys"))
+
+    assert page.status_code == 200
+    assert ApiKey.objects.get().expires_at == datetime(2027, 4, 1, 4, tzinfo=UTC)
+    assert "works until 1 Apr 2027, 00:00" in shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ({"name": " "}, "This field is required."),
+        ({"scopes": []}, "This field is required."),
+        ({"scopes": ["posts.everything"]}, "posts.everything is not one of the available choices"),
+        ({"expires_at": "2027-03-09"}, "Must lie in the future."),
+        ({"expires_at": "9999-12-31"}, "Choose an earlier day"),
+        ({"expires_at": "soon"}, "Enter a valid date."),
+        ({"key": ""}, "Must be 1 to 255 printable ASCII characters."),
+    ],
+    ids=str,
+)
+def test_a_form_with_mistakes_is_shown_again(pages: Pages, typed: dict[str, Any], told: str) -> None:
+    form = {**FORM, "name": "Kept", **typed}
+    page = pages.post("api-key-new", form)
+
+    assert page.status_code == 422
+    assert told in words(page)
+    assert form_of(page)["name"].strip() == form["name"].strip()
+    assert not ApiKey.objects.exists()
+
+
+def test_every_key_says_what_it_opens_and_can_be_revoked(pages: Pages, workspace: Workspace) -> None:
+    token = factories.workspace_key(workspace, ["usage.read"])
+    key = ApiKey.objects.get()
+    agent = factories.AgentFactory(workspace=workspace, scopes=["api_keys.write"])
+    factories.agent_key(agent)
+
+    shown = words(pages.get("api-keys"))
+    assert "See what is used and what it costs" in shown
+    assert "key of the agent Robot" in shown
+    assert "Read the secret that signs webhooks" in shown
+    assert "Administer" not in shown
+
+    told = pages.post("api-key-revoke", follow=True, api_key_id=key.id)
+    assert "The key A key is revoked" in words(told)
+    assert ApiClient(token).get(f"/usage?workspace_id={workspace.id}").json()["code"] == "API_KEY_REVOKED"
+    assert AuditEntry.objects.get(operation="api_keys.revoke").resource_id == key.id
+
+
+def test_nobody_else_sees_or_makes_or_revokes_keys(
+    workspace: Workspace, owner: User, teammate: User, stranger: User
+) -> None:
+    factories.workspace_key(workspace)
+    key = ApiKey.objects.get()
+    member = Pages(workspace, teammate)
+
+    page = member.get("api-keys")
+    assert "Owners and admins see the keys" in words(page)
+    assert key.prefix not in page.content.decode()
+    assert member.get("api-key-new").status_code == 403
+    for pages in (member, Pages(stranger.owned_workspaces.get(), stranger), Pages(workspace, owner, csrf=True)):
+        assert pages.post("api-key-revoke", api_key_id=key.id).status_code in (303, 403)
+    assert member.post("api-key-new", FORM).status_code == 303
+    assert Pages(workspace, owner, csrf=True).post("api-key-new", FORM).status_code == 403
+    assert Pages(workspace, stranger).post("api-key-new", FORM).status_code == 404
+    assert [each.status for each in ApiKey.objects.all()] == ["active"]
+
+
+def test_a_key_of_another_workspace_of_theirs_is_not_revoked_under_this_one(pages: Pages, owner: User) -> None:
+    factories.workspace_key(factories.WorkspaceFactory(owner_user=owner))
+    key = ApiKey.objects.get()
+    assert "There is no such API key" in words(pages.post("api-key-revoke", follow=True, api_key_id=key.id))
+    key.refresh_from_db()
+    assert key.status == "active"
+
+
+def test_a_paused_workspace_makes_no_key_and_says_why(pages: Pages, workspace: Workspace) -> None:
+    Workspace.objects.filter(pk=workspace.pk).update(status="paused")
+    page = pages.post("api-key-new", FORM)
+    assert page.status_code == 403
+    assert "This workspace is paused" in words(page)
+    assert not ApiKey.objects.exists()
+
+
+def test_the_list_asks_the_database_little(
+    pages: Pages, workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for _ in range(5):
+        factories.agent_key(factories.AgentFactory(workspace=workspace, scopes=list(SCOPES)))
+    with django_assert_max_num_queries(8):
+        pages.get("api-keys")

@@ -1,0 +1,24 @@
+"""Calls with the provider's tokens, at times of the tests' own."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import time_machine
+
+from config.db.ids import new_id
+from tests.conftest import ApiClient
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+OPEN_TO_ALL = f"/workspaces?owner_user_id={new_id('usr')}"
+
+
+def answer_to(token: str) -> Any:
+    """What any caller is answered whose token is taken."""
+    return ApiClient(token).get(OPEN_TO_ALL)
+
+
+def later(**time_passed: float) -> Any:
+    """So long after noon, with the clock standing still."""
+    return time_machine.travel(NOON + timedelta(**time_passed), tick=False)

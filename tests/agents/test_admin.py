@@ -1,0 +1,48 @@
+"""Operators stop agents and keys in the console."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from agents.models import Agent, ApiKey, ClaimToken
+from tests import factories
+from tests.conftest import ApiClient
+from tests.people import console
+from tests.site.operators import act, done_in_the_console
+from workspaces.models import User, Workspace
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    return console()
+
+
+def test_a_revoked_agent_and_its_keys_stop_at_once(operator: Client, workspace: Workspace) -> None:
+    agent: Agent = factories.AgentFactory.create(workspace=workspace)
+    its_own = ApiClient(factories.agent_key(agent))
+    Workspace.objects.filter(pk=workspace.pk).update(status="paused")  # an operator may do it all the same
+
+    assert act(operator, "revoke", agent) == [f"Revoked: {agent.id}."]
+    assert its_own.get(f"/agents/{agent.id}").json()["code"] == "API_KEY_REVOKED"
+    assert Agent.objects.get(pk=agent.pk).status == "revoked"
+    assert not ClaimToken.objects.filter(agent=agent, burned_at=None).exists()
+    assert done_in_the_console() == [("agents.revoke", workspace.id, agent.id, None)]
+
+
+def test_revoked_keys_stop_at_once(operator: Client, workspace: Workspace) -> None:
+    clients = [ApiClient(factories.workspace_key(workspace)) for _ in range(2)]
+    keys = list(ApiKey.objects.order_by("pk"))
+
+    assert act(operator, "revoke", *keys) == [f"Revoked: {keys[1].id}, {keys[0].id}."]
+    assert {client.get("/capabilities").json()["code"] for client in clients} == {"API_KEY_REVOKED"}
+    assert {entry[:2] for entry in done_in_the_console()} == {("ops.revoke_key", workspace.id)}
+
+
+def test_who_may_only_look_is_offered_no_action(operator: Client, workspace: Workspace) -> None:
+    factories.workspace_key(workspace)
+    [key] = ApiKey.objects.all()
+    User.objects.filter(username="operator").update(is_superuser=False)
+    operator.post("/admin/agents/apikey/", {"action": "revoke", "_selected_action": [key.pk], "confirmed": "yes"})
+
+    assert ApiKey.objects.get().revoked_at is None

@@ -1,0 +1,71 @@
+"""`make bench`: one table of measurements, each beside its reference or its goal (ARGS="--json", "--only lateness")."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.bench import deliveries, memory, outages, publishing, scale, starting
+from tests.bench.measure import Row, table
+from tests.bench.service import Service, running
+from tests.chaos.stack import CannotRun
+
+# In this order on one running service; then those that need none of it.
+ON_THE_SERVICE: dict[str, Callable[[Service], list[Row]]] = {
+    "lateness": publishing.rows,
+    "deliveries": deliveries.rows,
+    "outages": outages.rows,
+    "memory": memory.rows,
+}
+ALONE: dict[str, Callable[[], list[Row]]] = {"start": starting.rows, "scale": scale.rows}
+
+
+def main(arguments: list[str]) -> int:
+    """Measure and print; the exit code is 1 when a goal was missed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="The service beside its goals.")
+    parser.add_argument("--only", nargs="*", choices=[*ON_THE_SERVICE, *ALONE], help="these measurements alone")
+    parser.add_argument("--embedded", action="store_true", help="on SQLite, without Redis: what can be measured there")
+    parser.add_argument("--json", action="store_true", help="print the rows for machines")
+    asked = parser.parse_args(arguments)
+    wanted = asked.only or [*ON_THE_SERVICE, *ALONE]
+    try:
+        rows = _measured(wanted, embedded=asked.embedded)
+    except CannotRun as reason:
+        sys.exit(str(reason))
+    told = json.dumps([row.as_dict() for row in rows], indent=2) if asked.json else table(rows)
+    sys.stdout.write(f"{told}\n")
+    return int(not all(row.met for row in rows))
+
+
+def _measured(wanted: list[str], *, embedded: bool) -> list[Row]:
+    rows: list[Row] = []
+    on_service = [name for name in ON_THE_SERVICE if name in wanted and not (embedded and name == "outages")]
+    if on_service:
+        home = Path(tempfile.mkdtemp(prefix="bench-"))
+        home.chmod(0o755)  # PostgreSQL runs as a user of its own
+        with running(home, embedded=embedded) as service:
+            for name in on_service:
+                rows += _timed(name, lambda name=name: ON_THE_SERVICE[name](service))  # type: ignore[misc]
+        shutil.rmtree(home, ignore_errors=True)
+    for name in ALONE:
+        if name in wanted and not (embedded and name == "scale"):
+            rows += _timed(name, ALONE[name])
+    return rows
+
+
+def _timed(name: str, measure: Callable[[], list[Row]]) -> list[Row]:
+    began = time.monotonic()
+    sys.stderr.write(f"bench: {name} …\n")
+    rows = measure()
+    sys.stderr.write(f"bench: {name} took {time.monotonic() - began:.0f} s\n")
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

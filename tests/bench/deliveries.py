@@ -1,0 +1,93 @@
+"""How long webhooks take to a receiver that answers, while others hold theirs up."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import datetime
+from statistics import quantiles
+
+import requests
+
+from tests.bench.measure import Row, at_most
+from tests.bench.service import LOOPBACK, Service
+from tests.chaos.processes import Program, free_port
+from tests.chaos.stack import ROOT, Stack, wait_until
+
+BATCH = 50
+
+
+class Receivers:
+    """tests/bench/receivers.py in a process of its own, with so many that fall silent."""
+
+    def __init__(self, stack: Stack, *, silent: int) -> None:
+        self._port = free_port()
+        ports = {free_port() for _ in range(2 * silent)}
+        self.silent = sorted(ports)[:silent]
+        command = [sys.executable, "-m", "tests.bench.receivers", "--port", str(self._port), "--silent"]
+        environ = dict(stack.environ, PYTHONPATH=str(ROOT))
+        stack.manager.add(Program("receivers", [*command, *map(str, self.silent)], environ=environ, logs=stack.logs))
+        wait_until(self._answers, "the receivers")
+
+    @property
+    def url(self) -> str:
+        """The one that answers."""
+        return f"http://127.0.0.1:{self._port}/"
+
+    @property
+    def silent_urls(self) -> list[str]:
+        return [f"http://127.0.0.1:{port}/" for port in self.silent]
+
+    def came(self) -> list[float]:
+        """How long each event took from its making to its arrival, in seconds."""
+        rows = LOOPBACK.get(f"{self.url}came", timeout=60).json()
+        return [at - datetime.fromisoformat(created).timestamp() for _, created, at in rows]
+
+    def _answers(self) -> bool:
+        try:
+            return LOOPBACK.get(f"{self.url}came", timeout=2).ok
+        except requests.RequestException:
+            return False
+
+
+def publish_now(service: Service, *, urls: list[str]) -> None:
+    """One sandbox post for each receiver's address, published at once."""
+    posts = [
+        {
+            "text": f"Told to somebody, {number}",
+            "sandbox": True,
+            "webhook_url": url,
+            "targets": [
+                {"platform": "bluesky", "connected_account_id": service.accounts[number % len(service.accounts)]}
+            ],
+        }
+        for number, url in enumerate(urls)
+    ]
+    for begin in range(0, len(posts), BATCH):
+        service.call(
+            "POST", "/posts/batch", {"workspace_id": service.workspace_id, "posts": posts[begin : begin + BATCH]}
+        )
+
+
+def delays_beside_silent_ones(service: Service, *, silent: int, held: int, healthy: int, seconds: float) -> list[float]:
+    """The delays of `healthy` deliveries while `silent` receivers hold `held` others, in seconds, sorted."""
+    receivers = Receivers(service.stack, silent=silent)
+    urls = receivers.silent_urls
+    publish_now(service, urls=[urls[number % silent] for number in range(held)])
+    publish_now(service, urls=[receivers.url] * healthy)
+    deadline = time.monotonic() + seconds
+    came: list[float] = []
+    while len(came) < healthy and time.monotonic() < deadline:
+        time.sleep(1)
+        came = receivers.came()
+    if len(came) < healthy:
+        raise RuntimeError(f"{len(came)} of {healthy} deliveries arrived within {seconds:g} s.")
+    return sorted(came)
+
+
+def rows(service: Service) -> list[Row]:
+    """A hundred dead receivers hold five thousand deliveries."""
+    came = delays_beside_silent_ones(service, silent=100, held=5000, healthy=500, seconds=240)
+    late = quantiles(came, n=100, method="inclusive")[94]
+    name = "100 dead receivers hold 5,000 deliveries: p95 at a healthy one, s"
+    return [at_most(name, f"{late:.2f} s", late, 5.0)]

@@ -1,0 +1,67 @@
+"""How late posts go out when many are due at once."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from statistics import quantiles
+
+from tests.bench.measure import Row, at_least, at_most
+from tests.bench.service import Service
+
+BATCH = 50
+
+
+def schedule(service: Service, *, targets: int, due: datetime, mark: str) -> None:
+    """That many posts of one target each, all due at one instant, spread over the accounts."""
+    posts = [
+        {
+            "text": f"{mark} {number}",
+            "scheduled_at": due.isoformat().replace("+00:00", "Z"),
+            "targets": [
+                {"platform": "bluesky", "connected_account_id": service.accounts[number % len(service.accounts)]}
+            ],
+        }
+        for number in range(targets)
+    ]
+    for begin in range(0, targets, BATCH):
+        service.call(
+            "POST", "/posts/batch", {"workspace_id": service.workspace_id, "posts": posts[begin : begin + BATCH]}
+        )
+
+
+def lateness(service: Service, *, targets: int, pause: float, seconds: float) -> list[float]:
+    """How late each arrived at the platform, in seconds, sorted; waits at most `seconds` for all of them."""
+    service.stand_in.begin(pause=pause)
+    mark = f"late{time.time():.0f}"
+    due = (datetime.now(UTC) + timedelta(seconds=8 + targets / 40)).replace(microsecond=0)
+    schedule(service, targets=targets, due=due, mark=mark)
+    deadline = due.timestamp() + seconds
+    if datetime.now(UTC) > due:
+        raise RuntimeError("The posts were not all taken before they were due.")
+    came: list[tuple[str, float]] = []
+    while len(came) < targets and time.time() < deadline:
+        time.sleep(1)
+        if time.time() > due.timestamp() + 2:
+            came = service.stand_in.came()
+    if len({text for text, _ in came}) != targets or len(came) != targets:
+        raise RuntimeError(f"{targets} were due, {len(came)} came, {len({text for text, _ in came})} different ones.")
+    return sorted(at - due.timestamp() for _, at in came)
+
+
+def shares(sorted_seconds: list[float]) -> tuple[float, float, float]:
+    """The first, the median and the 99th percentile."""
+    cuts = quantiles(sorted_seconds, n=100, method="inclusive")
+    return sorted_seconds[0], cuts[49], cuts[98]
+
+
+def rows(service: Service) -> list[Row]:
+    """A thousand targets due in the same second, on a platform that takes 200 ms to answer."""
+    lateness(service, targets=100, pause=0.2, seconds=60)  # the workers have opened their connections then
+    first, middle, last = shares(lateness(service, targets=1000, pause=0.2, seconds=120))
+    name = "1,000 targets due in one second, platform 200 ms"
+    return [
+        at_most(f"{name}: p50 of the lateness, s", f"{middle:.2f} s", middle, 2.0),
+        at_most(f"{name}: p99 of the lateness, s", f"{last:.2f} s", last, 15.0),
+        at_least(f"{name}: the first, s", f"{first:.2f} s", first, 0.0),
+    ]

@@ -1,0 +1,116 @@
+"""The reads whose time must not grow with the history, as calls of the selectors that the API itself uses."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.core.management import call_command
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from auditlog.selectors import entries_of
+from billing.selectors import bill_of, usage_of
+from config.api.caller import Caller, system_caller
+from config.db.due import claim_due
+from posts.publishing.engine import LEASE, claimable
+from posts.selectors import group_of, posts_on_day, search_posts
+from tests.bench import history
+from tests.bench.history import LARGE
+from webhooks.models import Delivery
+from workspaces.services import create_user, create_workspace
+
+Read = Callable[[], Any]
+
+
+def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Read]:
+    """Each by name; `post_group_id` is a group in the middle of the history."""
+    now = timezone.now()
+    day = datetime(now.year, now.month, now.day, tzinfo=UTC) - timedelta(days=1)
+    here: dict[str, Any] = {"caller": caller, "workspace_id": workspace_id}
+    return {
+        "claim of due targets": _claim,
+        "claim of due deliveries": lambda: claim_due(Delivery.objects.all(), limit=100, lease=LEASE),
+        "GET /posts (a day)": lambda: posts_on_day(**here, window=(day, day + timedelta(days=1)), limit=50),
+        "GET /posts/{id}": lambda: group_of(caller=caller, post_group_id=post_group_id).targets.all()[:],
+        "GET /posts/search": lambda: search_posts(**here, status="published", limit=50),
+        "what needs a person": lambda: search_posts(**here, status="failed", limit=50),
+        "GET /usage": lambda: usage_of(**here, at=now, cap_cents=1000),
+        "GET /billing": lambda: bill_of(**here, at=now, cap_cents=1000, free_credit_cents=100),
+        "GET /logs": lambda: list(entries_of(**here)[:50]),
+        "GET /webhooks/deliveries": lambda: list(
+            Delivery.objects.filter(workspace_id=workspace_id).order_by("-pk")[:50]
+        ),
+    }
+
+
+def _claim() -> None:
+    """A claim as the publisher makes it, taken back."""
+    with transaction.atomic():
+        claim_due(claimable().filter(platform="bluesky"), limit=32, lease=LEASE)
+        transaction.set_rollback(True)
+
+
+def seconds_of(read: Read, *, times: int = 50) -> float:
+    """The best of so many: the machine may be doing other things, which only ever add."""
+    read()
+    took = []
+    for _ in range(times):
+        began = time.perf_counter()
+        read()
+        took.append(time.perf_counter() - began)
+    return min(took)
+
+
+def whole_tables_read(read: Read) -> list[str]:
+    """The large tables that one of its statements reads from end to end, as PostgreSQL plans it."""
+    with CaptureQueriesContext(connection) as captured:
+        read()
+    found: list[str] = []
+    for query in captured.captured_queries:
+        if not query["sql"].startswith("SELECT"):
+            continue
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (FORMAT JSON) {query['sql']}")
+            [plan] = cursor.fetchone()
+        nodes = json.loads(plan) if isinstance(plan, str) else plan
+        found += _sequential(nodes[0]["Plan"])
+    return found
+
+
+def _sequential(node: dict[str, Any]) -> list[str]:
+    here = [node["Relation Name"]] if node["Node Type"] == "Seq Scan" and node["Relation Name"] in LARGE else []
+    return here + [table for part in node.get("Plans", []) for table in _sequential(part)]
+
+
+class Scene:
+    """A workspace with a history, in the empty database of the settings."""
+
+    def __init__(self) -> None:
+        call_command("migrate", verbosity=0)
+        owner = create_user(email="owner@example.com", display_name="Owner")
+        caller = Caller(kind="user", actor_id=owner.id)
+        self.workspace_id = create_workspace(caller=caller, owner_user_id=owner.id, name="Scale").workspace.id
+        accounts = ConnectedAccount.objects.filter(workspace_id=self.workspace_id)
+        self.account_ids = list(accounts.values_list("pk", flat=True))
+
+    def load(self, first: int, last: int, told: Callable[[int], None] | None = None) -> None:
+        """Groups of these numbers, as tests/bench/history.py makes them."""
+        history.load(workspace_id=self.workspace_id, account_ids=self.account_ids, first=first, last=last, told=told)
+        history.analyze()
+
+    def seconds(self, last: int) -> dict[str, float]:
+        """The best time of each read with a history up to that number."""
+        return {name: seconds_of(read) for name, read in self._reads(last).items()}
+
+    def whole_tables(self, last: int) -> dict[str, list[str]]:
+        """The large tables that each reads from end to end."""
+        return {name: whole_tables_read(read) for name, read in self._reads(last).items()}
+
+    def _reads(self, last: int) -> dict[str, Read]:
+        return reads(system_caller(self.workspace_id), self.workspace_id, history.group_id(last // 2))

@@ -1,0 +1,98 @@
+"""The service as it is measured: two web processes and two workers on a PostgreSQL and a Redis server of their own."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from tests.chaos.processes import Program, free_port
+from tests.chaos.stack import ROOT, DistributedStack, EmbeddedStack, Stack, wait_until
+
+ACCOUNTS = 40
+LOOPBACK = requests.Session()  # to stand-ins, past any proxy of the machine
+LOOPBACK.trust_env = False
+SETTINGS = {"PUBLISH_RETRY_SCHEDULE": "10,30,120,600,1800,3600", "WEBHOOK_RETRY_SCHEDULE": "5,300,1800"}
+
+
+class Service:
+    """A running service with a workspace whose key opens everything, and accounts at a stand-in."""
+
+    def __init__(self, stack: Stack, stand_in: StandInProcess) -> None:
+        self.stack = stack
+        self.stand_in = stand_in
+        self.workspace_id = stack.demo["workspace_id"]
+        self.key = stack.demo["api_key"]
+        self._session = requests.Session()
+        self._session.trust_env = False
+        self._session.headers["Authorization"] = f"Bearer {self.key}"
+        self.accounts: list[str] = []
+
+    def call(self, method: str, path: str, body: dict[str, Any] | None = None, **query: Any) -> dict[str, Any]:
+        """One call of the API; raises on anything but success."""
+        answer = self._session.request(method, self.stack.base_url + path, json=body, params=query, timeout=60)
+        if not answer.ok:
+            raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text[:500]}")
+        told: dict[str, Any] = answer.json()
+        return told
+
+    def prepare(self) -> None:
+        """A budget that nothing here exhausts, and the accounts."""
+        self.call("PATCH", f"/workspaces/{self.workspace_id}", {"monthly_spend_cap_cents": 1_000_000_000})
+        for number in range(ACCOUNTS):
+            credentials = {"identifier": f"bench{number}.test", "app_password": "abcd-efgh-ijkl-mnop"}
+            body = {"workspace_id": self.workspace_id, "platform": "bluesky", "method": "credentials"}
+            made = self.call("POST", "/accounts/connect", {**body, "credentials": credentials})
+            self.accounts.append(made["account"]["id"])
+
+
+class StandInProcess:
+    """tests/bench/stand_in.py in a process of its own."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.port = free_port()
+        command = [sys.executable, "-m", "tests.bench.stand_in", "--port", str(self.port)]
+        program = Program("stand-in", command, environ=dict(stack.environ, PYTHONPATH=str(ROOT)), logs=stack.logs)
+        stack.manager.add(program)
+        wait_until(self._answers, "the stand-in")
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def came(self) -> list[tuple[str, float]]:
+        """What came: (text, unix seconds)."""
+        answer = LOOPBACK.get(f"{self.url}/came", timeout=60)
+        return [(text, at) for text, at in answer.json()]
+
+    def begin(self, *, pause: float) -> None:
+        """Forget what came, and answer after `pause` seconds from now on."""
+        LOOPBACK.post(f"{self.url}/hush", params={"pause": pause}, timeout=10).raise_for_status()
+
+    def _answers(self) -> bool:
+        try:
+            return LOOPBACK.get(f"{self.url}/came", timeout=2).ok
+        except requests.RequestException:
+            return False
+
+
+@contextmanager
+def running(home: Path, *, embedded: bool) -> Iterator[Service]:
+    """The service with its stand-in and its accounts; everything is ended at the end."""
+    kind = EmbeddedStack if embedded else DistributedStack
+    (home / "data").mkdir(parents=True)
+    stack = kind(home, SETTINGS, random.Random(1))
+    try:
+        stand_in = StandInProcess(stack)
+        stack.environ["BLUESKY_API_BASE"] = stand_in.url
+        stack.start()
+        service = Service(stack, stand_in)
+        service.prepare()
+        yield service
+    finally:
+        stack.stop()

@@ -1,0 +1,28 @@
+"""With a long history the hot reads go by indexes alone (PostgreSQL; make scale does it with ten million targets)."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from config.api.caller import system_caller
+from tests import factories
+from tests.bench import history
+from tests.bench.reads import reads, whole_tables_read
+from workspaces.models import Workspace
+
+GROUPS = 20_000
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="the plans are PostgreSQL's")
+def test_no_hot_read_goes_through_a_whole_table(workspace: Workspace) -> None:
+    accounts = [account.id for account in factories.AccountFactory.create_batch(2, workspace=workspace)]
+    history.load(workspace_id=workspace.id, account_ids=accounts, first=1, last=GROUPS)
+    history.analyze()
+    middle = history.group_id(GROUPS // 2)
+
+    found = {
+        name: whole_tables_read(read) for name, read in reads(system_caller(workspace.id), workspace.id, middle).items()
+    }
+
+    assert found == {name: [] for name in found}

@@ -1,0 +1,76 @@
+"""A workspace in which everything has happened once: what the pages show when they are full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from tests.browser.service import Service, Workspace
+from tests.chaos.stack import wait_until
+from tests.fakes.bluesky import FakeBluesky
+from tests.fakes.receiver import Receiver
+from tests.media.pictures import jpeg
+
+HANDLE, APP_PASSWORD = "harbour.test", "abcd-efgh-ijkl-mnop"
+LONG_WORD = "Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen" * 3
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The workspace, and the ids of what pages are about, by the names that their routes use or by state."""
+
+    workspace: Workspace
+    ids: dict[str, str]
+
+
+def fill(service: Service, bluesky: FakeBluesky) -> Filled:
+    """Make it. What is real is a Bluesky account at a stand-in; everything else is in the sandbox."""
+    workspace = service.new_workspace("Harbour Bakery")
+    mastodon, linkedin = workspace.account("mastodon"), workspace.account("linkedin")
+    did = bluesky.add_account(HANDLE, APP_PASSWORD)
+    real = _connected(workspace)
+    picture = workspace.upload(jpeg(1200, 800, colour="peru"), "loaves.jpg", "Six loaves on a wooden board")
+    attached = [{"media_id": picture, "alt_text": "Six loaves on a wooden board"}]
+    soon = (datetime.now(UTC) + timedelta(hours=30)).isoformat()
+    agent_id, agent_key = workspace.new_agent("Newsroom agent", monthly_spend_cap_cents=500, posts_per_day_cap=20)
+    own_receiver = f"{service.base_url}/dashboard/webhook-receiver"
+    groups = {
+        "published": workspace.post(
+            "The rye is out of the oven.", real, mastodon, media=attached, webhook_url=own_receiver
+        ),
+        "failed": workspace.post("[sandbox:reject] A post that is refused", mastodon, linkedin),
+        "unconfirmed": workspace.post("[sandbox:unknown] Nobody knows", mastodon),
+        "scheduled": workspace.post(
+            "Open on Sunday from eight.", mastodon, linkedin, scheduled_at=soon, media=attached
+        ),
+        "draft": workspace.post(f"A word that never ends: {LONG_WORD}", mastodon, draft=True),
+        "waiting": workspace.post("May I tell everyone about the fair?", mastodon, token=agent_key, media=attached),
+    }
+    workspace.post("And this one for Sunday?", linkedin, token=agent_key, scheduled_at=soon)
+    ids = {state: group["id"] for state, group in groups.items()}
+    deliveries = {"delivery_id": _delivery(workspace, "delivered"), "dead_letter": _dead_letter(workspace, mastodon)}
+    account = {"account_id": real["connected_account_id"], "agent_id": agent_id, "media_id": picture, "did": did}
+    return Filled(workspace, {**ids, **deliveries, **account})
+
+
+def _connected(workspace: Workspace) -> dict[str, str]:
+    credentials = {"identifier": HANDLE, "app_password": APP_PASSWORD}
+    asked = {"workspace_id": workspace.id, "platform": "bluesky", "method": "credentials", "credentials": credentials}
+    return {
+        "platform": "bluesky",
+        "connected_account_id": workspace.call("POST", "/accounts/connect", asked)["account"]["id"],
+    }
+
+
+def _dead_letter(workspace: Workspace, target: dict[str, str]) -> str:
+    with Receiver(otherwise=410) as gone:
+        workspace.post("For a receiver that has gone", target, webhook_url=f"{gone.url}/events")
+        return _delivery(workspace, "dead_letter")
+
+
+def _delivery(workspace: Workspace, status: str) -> str:
+    """The newest delivery in this state, once there is one."""
+    path = f"/webhooks/deliveries?workspace_id={workspace.id}&status={status}"
+    wait_until(lambda: bool(workspace.call("GET", path)["deliveries"]), f"a delivery that is {status}")
+    newest: str = workspace.call("GET", path)["deliveries"][0]["id"]
+    return newest

@@ -1,0 +1,144 @@
+"""Writing a post: with a picture, with a text that does not fit, from what failed, and with the keyboard alone."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.filling import HANDLE, Filled
+from tests.browser.service import Service, Workspace
+from tests.browser.test_first_minutes import to_demo_workspace
+from tests.browser.watch import Inspection
+from tests.fakes.bluesky import FakeBluesky
+from tests.media.pictures import jpeg, png
+
+# Inside a field for times the browser draws its own.
+SEES_THE_FOCUS = """() => document.activeElement.matches("body, input[type^=date]")
+  || getComputedStyle(document.activeElement).outlineStyle !== "none" """
+TAB_STOPS = 90  # more than any page has
+DROP = """(zone, [name, bytes]) => {
+  const carried = new DataTransfer();
+  carried.items.add(new File([new Uint8Array(bytes)], name, { type: "image/png" }));
+  for (const kind of ["dragenter", "dragover", "drop"])
+    zone.dispatchEvent(new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true }));
+}"""
+
+
+def compose(page: Page, workspace: Workspace, text: str, account: str) -> None:
+    """The composer with a text and an account."""
+    page.goto(f"/dashboard/workspaces/{workspace.id}/compose")
+    page.get_by_label("Text for all accounts").fill(text)
+    page.get_by_role("checkbox", name=account).check()
+
+
+def published(page: Page) -> None:
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Published")
+
+
+def test_a_post_with_pictures_reaches_the_platform(
+    open_page: Open, filled: Filled, bluesky: FakeBluesky, inspection: Inspection, tmp_path: Path
+) -> None:
+    page = open_page()
+    compose(page, filled.workspace, "Fresh from the oven", f"Bluesky {HANDLE}")
+    (tmp_path / "oven.jpg").write_bytes(jpeg(640, 480))
+    page.get_by_label("Upload files").set_input_files(tmp_path / "oven.jpg")
+    page.get_by_label("Alt text for oven.jpg").fill("An open oven")
+    page.locator(".dropzone").evaluate(DROP, ["rolls.png", list(png(320, 240))])
+    page.get_by_label("Alt text for rolls.png").fill("A basket of rolls")
+    expect(page.get_by_label("Alt text for oven.jpg")).to_have_value("An open oven")
+    expect(page.locator("#check-said")).to_contain_text("It fits its account. It costs $0.01")
+    expect(page.locator("#check").get_by_role("img")).to_have_count(2)
+    inspection.look(page, "compose-with-pictures")
+
+    page.get_by_role("button", name="Publish now").click()
+    published(page)
+    records = [record["value"] for record in bluesky.records(filled.ids["did"])]
+    sent = next(record for record in records if record["text"] == "Fresh from the oven")
+    assert [image["alt"] for image in sent["embed"]["images"]] == ["An open oven", "A basket of rolls"]
+
+
+def test_a_failed_post_is_repaired_by_its_hint(open_page: Open, workspace: Workspace, inspection: Inspection) -> None:
+    failed = workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
+    page = open_page(f"/dashboard/workspaces/{workspace.id}")
+    page.get_by_role("link", name="[sandbox:reject] no").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Failed")
+    page.get_by_role("button", name="Duplicate into a draft").click()
+    page.get_by_label("Text for all accounts").fill("Much too long. " * 60)
+    expect(page.locator("#check-said")).to_contain_text("1 problem to mend.")
+    page.get_by_role("button", name="Publish now").click()
+
+    expect(page.get_by_role("alert")).to_contain_text("the content does not fit all accounts yet")
+    inspection.look(page, "compose-refused")
+    page.get_by_role("button", name="Shorten it").click()
+    expect(page.locator("#check-said")).to_contain_text("It fits its account.")
+    assert len(page.get_by_label("Text for Mastodon").input_value()) <= 500
+    page.get_by_role("button", name="Publish now").click()
+    published(page)
+    assert failed["id"] not in page.url
+
+
+def test_a_post_is_scheduled_moved_and_cancelled(open_page: Open, workspace: Workspace) -> None:
+    page = open_page()
+    compose(page, workspace, "For another day", "Mastodon")
+    first = datetime.now(UTC).replace(hour=8, minute=0) + timedelta(days=40)
+    page.get_by_label("When it goes out").fill(f"{first:%Y-%m-%dT%H:%M}")
+    page.get_by_role("button", name="Schedule", exact=True).click()
+    expect(page.locator("#messages")).to_contain_text(f"Scheduled for {first:%A}, {first.day} {first:%B %Y}, 08:00.")
+
+    later = first + timedelta(days=1, minutes=90)
+    page.get_by_label("When it goes out").fill(f"{later:%Y-%m-%dT%H:%M}")
+    page.get_by_role("button", name="Reschedule").click()
+    expect(page.locator("dl.facts").first).to_contain_text(f"{later:%A}, {later.day} {later:%B %Y}, 09:30")
+    page.get_by_role("button", name="Cancel it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
+
+
+def test_from_the_link_to_a_published_post_by_keyboard(open_page: Open, service: Service) -> None:
+    page = open_page(service.new_link(), signed_in=False)
+    to_demo_workspace(page)
+    press_at(page.get_by_role("link", name="New post").first, "Enter")
+    expect(page.get_by_role("heading", name="New post")).to_be_visible()
+    press_at(page.get_by_label("Text for all accounts"), "")
+    page.keyboard.type("Written without a mouse")
+    press_at(page.get_by_role("checkbox", name="Mastodon"), "Space")
+    expect(page.locator("#check-said")).to_contain_text("It fits its account.")
+    press_at(page.get_by_role("button", name="Publish now"), "Enter")
+    published(page)
+
+
+def test_without_scripts_a_post_is_written_too(open_page: Open, workspace: Workspace) -> None:
+    page = open_page(java_script_enabled=False)
+    compose(page, workspace, "Without any script", "Mastodon")
+    page.get_by_role("button", name="Check", exact=True).last.click()
+    expect(page.locator("#check-said")).to_contain_text("It fits its account.")
+    page.get_by_role("button", name="Publish now").click()
+    expect(page.get_by_text("Without any script").first).to_be_visible()
+    path = page.url.rpartition("/")[2]
+    assert workspace.finished(path)["status"] == "published"
+    page.reload()
+    published(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_follow_the_persons_choice_of_light_or_dark(open_page: Open, workspace: Workspace, scheme: str) -> None:
+    page = open_page(f"/dashboard/workspaces/{workspace.id}", color_scheme=scheme)
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+
+    assert (sum(ground) > 3 * 128) is (scheme == "light")
+
+
+def press_at(target: Locator, key: str) -> None:
+    """Go on with Tab until the target has the focus, which every stop shows, and press the key there."""
+    page = target.page
+    for _ in range(TAB_STOPS):
+        page.keyboard.press("Tab")
+        assert page.evaluate(SEES_THE_FOCUS), page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+        if target.evaluate("each => each === document.activeElement"):
+            if key:
+                page.keyboard.press(key)
+            return
+    raise AssertionError(f"Tab never comes to {target}")

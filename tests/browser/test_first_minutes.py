@@ -1,0 +1,76 @@
+"""From the link that `make run` prints, and no document at hand: an agent, its claim, its post, and a person's yes."""
+
+from __future__ import annotations
+
+import shlex
+from itertools import pairwise
+from typing import Any
+
+import requests
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.service import Service
+from tests.browser.watch import Inspection
+
+
+def test_an_agent_is_made_claimed_and_its_post_approved(
+    open_page: Open, service: Service, inspection: Inspection
+) -> None:
+    page = open_page(service.new_link(), signed_in=False)
+    to_demo_workspace(page)
+    page.get_by_role("link", name="Agents", exact=True).click()
+    page.get_by_role("link", name="New agent").click()
+    page.get_by_label("Name", exact=True).fill("Weekend agent")
+    page.get_by_role("button", name="Make the agent").click()
+    expect(page.get_by_role("heading", name="Weekend agent is ready to be claimed")).to_be_visible()
+    inspection.look(page, "agent-made")
+
+    page.get_by_role("button", name="Copy", exact=True).first.click()
+    agent = Agent(run_as_pasted(page.evaluate("navigator.clipboard.readText()"))["token"], service)
+    group = agent.posts("The first post of an agent")
+    assert group["status"] == "pending_confirmation"
+
+    page.get_by_role("link", name="Approvals").click()
+    waiting = page.get_by_role("article").filter(has_text="The first post of an agent")
+    expect(waiting.get_by_role("heading")).to_have_text("Weekend agent asks to publish to 1 account")
+    waiting.get_by_role("link", name="all about it").click()
+    page.get_by_role("button", name="Approve and publish now").click()
+    page.goto(f"/dashboard/workspaces/{service.stack.demo['workspace_id']}/posts/{group['id']}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Post Published")
+
+
+def to_demo_workspace(page: Page) -> None:
+    """Into the demo's workspace: straight on where it is the only one."""
+    page.goto("/dashboard/?all=1")
+    page.get_by_role("link", name="Demo workspace").click()
+    expect(page.get_by_role("heading", name="Home")).to_be_visible()
+
+
+def run_as_pasted(line: str) -> Any:
+    """What the service answers to the curl line of the page, with every word taken as a shell takes it."""
+    program, *words = shlex.split(line.replace("\\\n", " "))
+    assert program == "curl"
+    given = dict(pairwise(words))
+    headers = dict(words[at + 1].split(": ", 1) for at, word in enumerate(words) if word == "-H")
+    address = next(word for word in words if word.startswith("http"))
+    answer = requests.request("POST", address, headers=headers, data=given["-d"], timeout=30)  # noqa: TID251
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+class Agent:
+    """A program with the key that its claim answered."""
+
+    def __init__(self, token: str, service: Service) -> None:
+        self.token, self.service = token, service
+
+    def posts(self, text: str) -> dict[str, Any]:
+        """Post to the first account that it sees."""
+        workspace_id = self.service.stack.demo["workspace_id"]
+        path = f"/accounts?workspace_id={workspace_id}"
+        account = self.service.call("GET", path, token=self.token)["accounts"][0]
+        target = {"platform": account["platform"], "connected_account_id": account["id"]}
+        body = {"text": text, "targets": [target]}
+        made: dict[str, Any] = self.service.call("POST", "/posts", body, token=self.token)["post_group"]
+        return made

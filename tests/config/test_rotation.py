@@ -1,0 +1,122 @@
+"""Rotating ENCRYPTION_KEYS: everything is sealed with the first key, while others write, as often as it is tried."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from cryptography.fernet import Fernet
+from django.core.management import CommandError, call_command
+from django.db import connection
+from pytest_django import Settings
+
+from accounts.models import ConnectedAccount
+from config.db import rotation
+from config.db.rotation import Rotated, encrypted_fields, rotate
+from tests import factories
+from webhooks.models import SigningSecret
+from workspaces.models import Workspace
+
+OLD, NEW = Fernet.generate_key().decode(), Fernet.generate_key().decode()
+
+
+@pytest.fixture(autouse=True)
+def _old_key(settings: Settings, db: None) -> None:
+    settings.ENCRYPTION_KEYS = [OLD]
+
+
+def accounts(number: int) -> list[ConnectedAccount]:
+    return [factories.AccountFactory.create(credentials={"number": each}) for each in range(number)]
+
+
+def run(**options: Any) -> str:
+    told = StringIO()
+    call_command("rotate_encryption", stdout=told, stderr=StringIO(), **options)
+    return told.getvalue()
+
+
+def read(rows: list[ConnectedAccount]) -> list[Any]:
+    return [(ConnectedAccount.objects.get(pk=row.pk).credentials or {})["number"] for row in rows]
+
+
+def test_afterwards_the_old_key_is_not_needed_any_more(
+    settings: Settings, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rotation, "BATCH", 2)
+    rows = accounts(5)
+    SigningSecret.objects.create(workspace=workspace, secret="whsec_now", previous_secret="whsec_before")
+    settings.ENCRYPTION_KEYS = [NEW, OLD]
+    first, second = run(), run()
+    settings.ENCRYPTION_KEYS = [NEW]
+
+    assert "7 values were sealed anew" in first
+    assert "The others may go" in second
+    assert read(rows) == [0, 1, 2, 3, 4]
+    assert SigningSecret.objects.get().previous_secret == "whsec_before"
+
+
+def test_a_dry_run_counts_and_changes_nothing(settings: Settings) -> None:
+    rows = accounts(2)
+    settings.ENCRYPTION_KEYS = [NEW, OLD]
+    told = run(dry_run=True)
+    settings.ENCRYPTION_KEYS = [OLD]
+
+    assert "accounts.ConnectedAccount.credentials: 2 values, 2 of another key, 0 unreadable" in told
+    assert read(rows) == [0, 1]
+
+
+def test_a_run_that_was_cut_off_is_taken_up_where_it_was(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rotation, "BATCH", 2)
+    rows = accounts(4)
+    settings.ENCRYPTION_KEYS = [NEW, OLD]
+
+    def cut_off(done: Rotated) -> None:
+        if done.renewed:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rotate(say=cut_off)
+
+    assert "2 values were sealed anew" in run()
+    assert read(rows) == [0, 1, 2, 3]
+
+
+def test_what_is_written_meanwhile_stands(settings: Settings) -> None:
+    """The value changes after it was read and before it is sealed anew: the writer's stands."""
+    (row,) = accounts(1)
+    settings.ENCRYPTION_KEYS = [NEW, OLD]
+    written: list[str] = []
+
+    def somebody_is_first(execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith("UPDATE") and not written:
+            written.append(sql)
+            row.credentials = {"number": 99}
+            row.save()
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(somebody_is_first):
+        run()
+    settings.ENCRYPTION_KEYS = [NEW]
+
+    assert written
+    assert read([row]) == [99]
+
+
+def test_values_that_no_key_opens_are_told_and_hold_up_no_other(settings: Settings) -> None:
+    lost, whole = accounts(2)
+    ConnectedAccount.objects.filter(pk=lost.pk).update(
+        credentials=ConnectedAccount._meta.get_field("credentials").seal(whole.pk, {"number": 7})
+    )
+    settings.ENCRYPTION_KEYS = [NEW, OLD]
+    with pytest.raises(CommandError, match="No key opens 1 values"):
+        run()
+    settings.ENCRYPTION_KEYS = [NEW]
+
+    assert read([whole]) == [1]
+
+
+def test_every_encrypted_field_is_found() -> None:
+    found = {f"{model.__name__}.{field.name}" for model, field in encrypted_fields()}
+
+    assert found >= {"ConnectedAccount.credentials", "ConnectedAccount.tokens", "SigningSecret.previous_secret"}

@@ -1,0 +1,237 @@
+"""Instagram's containers, posts and comments as the stand-in has them: made, fetched, processed, published and listed.
+
+Sources: developers.facebook.com, instagram-platform/content-publishing, ig-user/media, ig-user/media_publish,
+ig-container, reference/error-codes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from tests.fakes.http_server import Answer, ReceivedRequest
+from tests.fakes.instagram_login import InstagramLogin, Token
+from tests.fakes.meta import GraphRefusal, fields_of, forbidden, form_of, ids_in, listed, not_there, stamp, wrong
+
+CONTAINERS_LIVE = timedelta(hours=24)
+PARAMETERS = {
+    *("image_url", "video_url", "caption", "alt_text", "media_type", "is_carousel_item", "children"),
+    *("share_to_feed", "thumb_offset", "collaborators"),
+}
+JPEG, VIDEO = b"\xff\xd8\xff", b"ftyp"
+
+
+@dataclass
+class Container:
+    """What is to be published: of one file, or of other containers."""
+
+    id: str
+    user_id: str
+    given: dict[str, str]
+    made_at: datetime
+    content: bytes = b""
+    children: list[Container] = field(default_factory=list)
+    state: Literal["IN_PROGRESS", "FINISHED", "ERROR", "PUBLISHED"] = "IN_PROGRESS"
+    looks_left: int = 0
+    error: int = 0
+
+    @property
+    def is_child(self) -> bool:
+        return self.given.get("is_carousel_item") == "true"
+
+    @property
+    def address(self) -> str:
+        """Where its file was fetched."""
+        return self.given.get("image_url") or self.given.get("video_url", "")
+
+    @property
+    def standing(self) -> str:
+        expired = datetime.now(UTC) > self.made_at + CONTAINERS_LIVE
+        return "EXPIRED" if expired and self.state != "PUBLISHED" else self.state
+
+
+@dataclass
+class Post:
+    """What the account has published."""
+
+    id: str
+    user_id: str
+    caption: str
+    made_at: datetime
+    container: Container | None = None
+    comments: list[str] = field(default_factory=list)
+
+    @property
+    def containers(self) -> list[Container]:
+        """Those of its files."""
+        return (self.container.children or [self.container]) if self.container else []
+
+    @property
+    def is_story(self) -> bool:
+        return self.container is not None and self.container.given.get("media_type") == "STORIES"
+
+    def entity(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"id": self.id, "timestamp": stamp(self.made_at)}
+        told["permalink"] = f"https://www.instagram.com/p/C{self.id}/"
+        return told | ({"caption": self.caption} if self.caption else {})
+
+
+class InstagramMedia:
+    """The edges of accounts. `processing`: looks until a container is finished, and the subcode that it fails with."""
+
+    def __init__(self, login: InstagramLogin) -> None:
+        self._login = login
+        self.containers: dict[str, Container] = {}
+        self.posts: list[Post] = []
+        self.files: dict[str, bytes] = {}
+        self.fetch: Callable[[str], bytes] = lambda address: self.files.get(address, b"")
+        self.processing: tuple[int, int] = (0, 0)
+        self.daily = 100
+        self._numbers = itertools.count(17_900_000_000_000_001)
+
+    def new_id(self) -> str:
+        return str(next(self._numbers))
+
+    def make(self, request: ReceivedRequest) -> Answer:
+        token, given = self._publisher(request), form_of(request)
+        if unknown := set(given) - PARAMETERS:
+            raise wrong(f"Unexpected parameter {unknown.pop()}")
+        container = Container(self.new_id(), token.user_id, given, datetime.now(UTC))
+        container.looks_left, container.error = self.processing
+        if given.get("media_type") == "CAROUSEL":
+            container.children = self._children(token, given)
+        else:
+            self._take(container)
+        if not container.is_child:
+            self._check(given)
+        self.containers[container.id] = container
+        return Answer.of_json({"id": container.id})
+
+    def publish(self, request: ReceivedRequest) -> Answer:
+        token, given = self._publisher(request), form_of(request)
+        container = self.containers.get(given.get("creation_id", ""))
+        if container is None or container.user_id != token.user_id or container.is_child:
+            raise GraphRefusal(24, "The requested resource does not exist", 2207006)
+        if container.standing == "EXPIRED":
+            raise GraphRefusal(-2, "The media you are trying to access has expired.", 2207020)
+        if container.state != "FINISHED":
+            raise GraphRefusal(9007, "Media ID is not available", 2207027)
+        since = datetime.now(UTC) - timedelta(hours=24)
+        if sum(post.made_at > since for post in self.posts if post.user_id == token.user_id) >= self.daily:
+            raise GraphRefusal(
+                9, "Application request limit reached", 2207042, error_user_msg="The daily limit is reached."
+            )
+        container.state = "PUBLISHED"
+        return Answer.of_json({"id": self.add_post(token.user_id, container.given.get("caption", ""), container).id})
+
+    def object(self, request: ReceivedRequest) -> Answer:
+        token, object_id = self._login.opened_by(request), ids_in(request)[0]
+        container = self.containers.get(object_id)
+        if container is not None and container.user_id == token.user_id:
+            wanted = fields_of(request, {"id", "status", "status_code"})
+            told = {"id": container.id, **self._look(container)}
+        else:
+            wanted = fields_of(request, {"id", "permalink", "caption", "timestamp", "shortcode"})
+            told = self._post(token, object_id).entity()
+        return Answer.of_json({name: value for name, value in told.items() if name in {"id", *wanted}})
+
+    def media(self, request: ReceivedRequest) -> Answer:
+        return self._listed(request, stories=False)
+
+    def stories(self, request: ReceivedRequest) -> Answer:
+        return self._listed(request, stories=True)
+
+    def comment(self, request: ReceivedRequest) -> Answer:
+        token = self._commenter(request)
+        text = form_of(request).get("message", "")
+        if not 1 <= len(text) <= 2200:
+            raise wrong("Invalid comment message")
+        self._post(token, ids_in(request)[0]).comments.append(text)
+        return Answer.of_json({"id": self.new_id()})
+
+    def comments(self, request: ReceivedRequest) -> Answer:
+        post = self._post(self._commenter(request), ids_in(request)[0])
+        fields_of(request, {"id", "text", "timestamp", "username"})
+        return listed([{"id": f"1{n}", "text": text} for n, text in enumerate(post.comments)], request)
+
+    def add_post(self, user_id: str, caption: str, container: Container | None = None) -> Post:
+        post = Post(self.new_id(), user_id, caption, datetime.now(UTC), container)
+        self.posts.append(post)
+        return post
+
+    def _take(self, container: Container) -> None:
+        """Fetch the file; what is none is noticed when the container is processed."""
+        given = container.given
+        moving = given.get("media_type") in ("REELS", "VIDEO") or (
+            given.get("media_type") == "STORIES" and "video_url" in given
+        )
+        if moving == ("video_url" not in given) or moving == ("image_url" in given):
+            raise wrong("Only photo or video can be accepted as media type.", 2207023)
+        container.content = self.fetch(container.address)
+        if not container.content:
+            raise GraphRefusal(9004, "Only photo or video can be accepted as media type.", 2207052)
+        if not (container.content[4:8] == VIDEO if moving else container.content.startswith(JPEG)):
+            container.error = 2207026 if moving else 2207005
+
+    def _children(self, token: Token, given: dict[str, str]) -> list[Container]:
+        ids = given.get("children", "").split(",")
+        children = [self.containers[each] for each in ids if each in self.containers]
+        if not 2 <= len(ids) <= 10 or len(children) < len(ids):
+            raise GraphRefusal(100, "The carousel has too few or too many children.", 2207028)
+        ready = all(each.is_child and each.user_id == token.user_id for each in children)
+        if not ready or any(each.standing != "FINISHED" for each in children):
+            raise GraphRefusal(9007, "Media ID is not available", 2207027)
+        return children
+
+    def _check(self, given: dict[str, str]) -> None:
+        caption = given.get("caption", "")
+        if len(caption) > 2200 or len(re.findall(r"(?<!\w)#\w*[^\W\d_]", caption)) > 30:
+            raise GraphRefusal(36004, "The caption was too long.", 2207010)
+        collaborators = json.loads(given.get("collaborators", "[]"))
+        if not isinstance(collaborators, list) or len(collaborators) > 3:
+            raise wrong("Invalid collaborators")
+        if given.get("media_type") == "STORIES" and set(given) - {"media_type", "image_url", "video_url"}:
+            raise wrong("A story takes none of these parameters")
+
+    def _look(self, container: Container) -> dict[str, str]:
+        if container.state == "IN_PROGRESS":
+            if container.looks_left <= 0:
+                container.state = "ERROR" if container.error else "FINISHED"
+            container.looks_left -= 1
+        status = {
+            "ERROR": f"Error: Media upload has failed with error code {container.error}",
+            "FINISHED": "Finished: Media has been uploaded and it is ready to be published.",
+        }.get(container.standing, container.standing.capitalize())
+        return {"status_code": container.standing, "status": status}
+
+    def _listed(self, request: ReceivedRequest, *, stories: bool) -> Answer:
+        token = self._login.opened_by(request)
+        wanted = fields_of(request, {"id", "caption", "permalink", "timestamp", "media_type"})
+        found = [post for post in self.posts if post.user_id == token.user_id and post.is_story == stories]
+        told = [{name: value for name, value in post.entity().items() if name in wanted} for post in reversed(found)]
+        return listed(told, request)
+
+    def _post(self, token: Token, post_id: str) -> Post:
+        found = next((post for post in self.posts if post.id == post_id and post.user_id == token.user_id), None)
+        if found is None:
+            raise not_there(post_id)
+        return found
+
+    def _publisher(self, request: ReceivedRequest) -> Token:
+        token = self._login.opened_by(request)
+        if token.user_id != ids_in(request)[0]:
+            raise not_there(ids_in(request)[0])
+        if "instagram_business_content_publish" not in token.scopes:
+            raise forbidden("instagram_business_content_publish")
+        return token
+
+    def _commenter(self, request: ReceivedRequest) -> Token:
+        token = self._login.opened_by(request)
+        if "instagram_business_manage_comments" not in token.scopes:
+            raise forbidden("instagram_business_manage_comments")
+        return token

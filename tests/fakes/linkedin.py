@@ -1,0 +1,132 @@
+"""A stand-in of LinkedIn's REST API and of its page of consent, for one app that people connect.
+
+Written from learn.microsoft.com/linkedin; `linkedin_methods`, `linkedin_media` and `linkedin_oauth` say what is from
+elsewhere.
+
+    with FakeLinkedIn() as linkedin:
+        linkedin.add_member("Alice", pages={"2414183": "Acme"})
+        code = linkedin.grant(authorization_url, "Alice")
+        linkedin.drop_next(CREATE)
+        ...
+        assert [post["text"] for post in linkedin.posts("urn:li:organization:2414183")] == ["Hello"]
+
+Calls are named by method, path and action; the constants of `linkedin_methods` hold them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tests.fakes.faults import FaultyServer
+from tests.fakes.http_server import Answer, ReceivedRequest
+from tests.fakes.linkedin_methods import TOKEN, LinkedInMethods, call_of
+from tests.fakes.linkedin_oauth import OAuthRefusal
+from tests.fakes.linkedin_store import Member, Refusal
+
+
+class FakeLinkedIn(FaultyServer):
+    """The server, with the means to arrange people, pages, consents and faults and to see what was really taken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._methods = LinkedInMethods(self.url)
+        self._store, self._oauth = self._methods.store, self._methods.oauth
+        self.calls = frozenset({TOKEN, *self._methods.endpoints})
+
+    # what a test arranges
+
+    def add_member(self, name: str, pages: Mapping[str, str] | None = None) -> str:
+        """A person who administers these pages (their names by their numbers); returns the member's URN."""
+        with self._lock:
+            member = Member(f"m{len(self._store.members)}-X_z", name)
+            self._store.members[member.id] = member
+            for number, page_name in (pages or {}).items():
+                self._store.pages[number] = {"localizedName": page_name, "vanityName": page_name.lower()}
+                member.roles[number] = ("ADMINISTRATOR", "APPROVED")
+            return member.urn
+
+    def set_role(self, name: str, page: str, role: str, state: str = "APPROVED") -> None:
+        """The member's role at a page becomes this one."""
+        with self._lock:
+            self._store.pages.setdefault(page, {})
+            self._store.member(name).roles[page] = (role, state)
+
+    def register_redirect(self, uri: str) -> None:
+        """Set a callback address in the app's settings."""
+        self._oauth.redirect_uris.add(uri)
+
+    def without_products(self, *scopes: str) -> None:
+        """The app has not got the products that open these scopes."""
+        self._oauth.products -= set(scopes)
+
+    def without_refresh_tokens(self) -> None:
+        """The app is not approved for programmatic refresh tokens."""
+        self._oauth.approved = False
+
+    def grant(self, authorization_url: str, name: str, scopes: Iterable[str] | None = None) -> str:
+        """The person agrees to what the app asks for, or to these scopes only; returns the code that comes back.
+
+        Raises ValueError where LinkedIn would show an error instead.
+        """
+        with self._lock:
+            return self._oauth.grant(authorization_url, self._store.member(name).id, scopes)
+
+    def withdraw(self, name: str) -> None:
+        """The person takes the app's access away."""
+        with self._lock:
+            for access in [*self._oauth.access.values(), *self._oauth.refresh.values()]:
+                access.revoked |= access.member_id == self._store.member(name).id
+
+    def retire_version(self, next_version: str) -> None:
+        """The version that was good so far is sunset; only this one is answered now."""
+        self._methods.version = next_version
+
+    def process_media(self, looks: int, *, failure: str = "") -> None:
+        """What is uploaded from now on is processed while so many looks pass, and then ready, or failed for this reason."""
+        self._methods.media.processing = (looks, failure)
+
+    def cut_videos_into(self, part_bytes: int) -> None:
+        """Videos are asked for in parts of this size."""
+        self._methods.media.part_bytes = part_bytes
+
+    def forget_media(self) -> None:
+        """LinkedIn removes the uploads that no post uses."""
+        with self._lock:
+            self._store.uploads.clear()
+
+    # what a test reads
+
+    def posts(self, urn: str) -> list[dict[str, Any]]:
+        """The account's posts in order: the text that readers see, and the files with their bytes."""
+        with self._lock:
+            return [
+                {
+                    "urn": post.urn,
+                    "text": post.text,
+                    "elements": post.elements,
+                    "visibility": post.visibility,
+                    "content": post.content,
+                    "media": [upload.content for upload in post.uploads],
+                    "comments": post.comments,
+                }
+                for post in self._store.posts.values()
+                if post.author == urn
+            ]
+
+    # the service
+
+    def call_of(self, request: ReceivedRequest) -> str:
+        """The method and path with the action; URNs and upload tokens are left out."""
+        return call_of(request)
+
+    def server_error(self, status: int) -> Answer:
+        return Refusal(status, "Internal Server Error").answer()
+
+    def perform(self, request: ReceivedRequest) -> Answer:
+        try:
+            if call_of(request) == TOKEN:
+                return self._oauth.token(request)
+            return self._methods.perform(request)
+        except (Refusal, OAuthRefusal) as refused:
+            return refused.answer()

@@ -1,0 +1,212 @@
+"""Threads' containers and posts: made, fetched, processed, published and listed.
+
+Sources: developers.facebook.com/docs/threads (publishing reference, carousels, reply management, troubleshooting). As
+clients report: code 24 with subcode 4279009 for a container that is not known, or not known yet.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from tests.fakes.http_server import Answer, ReceivedRequest
+from tests.fakes.meta import GraphRefusal, fields_of, forbidden, form_of, listed, not_there, stamp, wrong
+from tests.fakes.threads_oauth import Access
+
+CONTAINER_LIVES = timedelta(hours=24)
+FIELDS = {
+    *("media_type", "text", "image_url", "video_url", "is_carousel_item", "children", "reply_to_id"),
+    *("reply_control", "topic_tag", "link_attachment", "alt_text", "quote_post_id"),
+}
+REPLY_CONTROLS = {
+    *("everyone", "accounts_you_follow", "mentioned_only", "parent_post_author_only", "followers_only"),
+}
+MEDIA_FIELDS = {"id", "text", "timestamp", "media_type", "permalink", "shortcode", "username"}
+BEGINNINGS = {"IMAGE": (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"), "VIDEO": (b"\x00\x00\x00",)}
+LISTED_AS = {"TEXT": "TEXT_POST", "CAROUSEL": "CAROUSEL_ALBUM"}
+
+_EMOJI = re.compile(r"[\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]")
+
+
+@dataclass
+class Container:
+    """What was made to be published; `looks_left` until it is processed."""
+
+    id: str
+    owner: str
+    form: dict[str, str]
+    made: datetime
+    content: bytes = b""
+    children: list[Container] = field(default_factory=list)
+    looks_left: int = 0
+    failure: str = ""
+    published: bool = False
+
+    @property
+    def status(self) -> str:
+        if self.published:
+            return "PUBLISHED"
+        if datetime.now(UTC) >= self.made + CONTAINER_LIVES:
+            return "EXPIRED"
+        return "IN_PROGRESS" if self.looks_left else "ERROR" if self.failure else "FINISHED"
+
+
+@dataclass(frozen=True)
+class Post:
+    """A post that was really published."""
+
+    id: str
+    container: Container
+    made: datetime
+
+    @property
+    def form(self) -> dict[str, str]:
+        return self.container.form
+
+
+def fetched(url: str) -> bytes:
+    """The bytes at an address that is open to everybody. Raises OSError, ValueError."""
+    with urlopen(url, timeout=5) as answer:  # noqa: S310 (a stand-in on loopback)
+        return bytes(answer.read())
+
+
+class ThreadsPosts:
+    """Containers and posts of all profiles. `processing`: looks until what is made is ready, and why it fails then;
+    `unknown_for`: how often a container is not known when it is to be published."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(17_900_000_000_000_001)
+        self.containers: dict[str, Container] = {}
+        self.posts: dict[str, Post] = {}
+        self.processing: tuple[int, str] = (0, "")
+        self.unknown_for = 0
+        self.lists_nothing = False
+        self.shows_posts_only = False
+        self.fetch: Callable[[str], bytes] = fetched
+
+    def make(self, access: Access, request: ReceivedRequest) -> Answer:
+        """A container."""
+        form = form_of(request)
+        if unknown := set(form) - FIELDS:
+            raise wrong(f"Param {unknown.pop()} is not known")
+        if "reply_to_id" in form and "threads_manage_replies" not in access.scopes:
+            raise forbidden("threads_manage_replies")
+        _check(form)
+        if "reply_to_id" in form and form["reply_to_id"] not in self.posts:
+            raise not_there(form["reply_to_id"])
+        looks_left, failure = self.processing
+        made = Container(
+            self._new_id(), access.user_id, form, datetime.now(UTC), looks_left=looks_left, failure=failure
+        )
+        kind = form["media_type"]
+        if kind == "CAROUSEL":
+            made.children = [self._child(access, each) for each in form.get("children", "").split(",")]
+            if not 2 <= len(made.children) <= 20:
+                raise wrong("A carousel takes 2 to 20 children")
+        elif kind != "TEXT":
+            self._take(made, kind, form.get(f"{kind.lower()}_url", ""))
+        self.containers[made.id] = made
+        return Answer.of_json({"id": made.id})
+
+    def publish(self, access: Access, request: ReceivedRequest) -> Answer:
+        """Publish a container. Whoever asks for it twice has it twice here, so that nothing but the caller prevents it."""
+        container = self.containers.get(form_of(request).get("creation_id", ""))
+        known = container is not None and container.owner == access.user_id and "is_carousel_item" not in container.form
+        if not known or self.unknown_for or (container and container.status not in ("FINISHED", "PUBLISHED")):
+            self.unknown_for = max(self.unknown_for - 1, 0)
+            user_msg = "The media with this id cannot be found."
+            raise GraphRefusal(24, "The requested resource does not exist", 4279009, error_user_msg=user_msg)
+        assert container is not None
+        container.published = True
+        post = Post(self._new_id(), container, datetime.now(UTC))
+        self.posts[post.id] = post
+        return Answer.of_json({"id": post.id})
+
+    def show(self, access: Access, request: ReceivedRequest) -> Answer:
+        """A container's status, or a post."""
+        object_id = request.path.rpartition("/")[2]
+        container, post = self.containers.get(object_id), self.posts.get(object_id)
+        if container is not None and container.published and self.shows_posts_only:
+            raise wrong("Tried accessing nonexisting field (status)")
+        if container is not None and container.owner == access.user_id:
+            wanted = fields_of(request, {"id", "status", "error_message"})
+            status, failure = container.status, container.failure
+            container.looks_left = max(container.looks_left - 1, 0)
+            told = {"id": object_id, "status": status, **({"error_message": failure} if status == "ERROR" else {})}
+            return Answer.of_json({name: value for name, value in told.items() if name in wanted or name == "id"})
+        if post is None:
+            raise not_there(object_id)
+        wanted = fields_of(request, MEDIA_FIELDS)
+        return Answer.of_json({name: value for name, value in _told(post).items() if name in wanted})
+
+    def list_of(self, access: Access, request: ReceivedRequest) -> Answer:
+        """The profile's posts, or its replies, newest first."""
+        replies = request.path.endswith("/replies")
+        if replies and "threads_read_replies" not in access.scopes:
+            raise forbidden("threads_read_replies")
+        wanted = fields_of(request, MEDIA_FIELDS | ({"replied_to"} if replies else set()))
+        since = datetime.fromtimestamp(int(request.query.get("since", "1688540400")), UTC)
+        found = [
+            {name: value for name, value in _told(post).items() if name in wanted}
+            for post in reversed(self.posts.values())
+            if post.container.owner == access.user_id and ("reply_to_id" in post.form) is replies and post.made >= since
+        ]
+        return listed([] if self.lists_nothing else found, request)
+
+    def _take(self, made: Container, kind: str, url: str) -> None:
+        try:
+            made.content = self.fetch(url)
+        except (URLError, OSError, ValueError):
+            made.failure = f"FAILED_DOWNLOADING_{kind}"
+        else:
+            if not made.content.startswith(BEGINNINGS[kind]):
+                made.failure = f"FAILED_PROCESSING_{kind}"
+
+    def _child(self, access: Access, container_id: str) -> Container:
+        child = self.containers.get(container_id)
+        if child is None or child.owner != access.user_id or child.form.get("is_carousel_item") != "true":
+            raise wrong("A child is no carousel item")
+        if child.status != "FINISHED":
+            raise GraphRefusal(24, "The requested resource does not exist", 4279009)
+        return child
+
+    def _new_id(self) -> str:
+        return str(next(self._numbers))
+
+
+def _check(form: Mapping[str, str]) -> None:
+    if form.get("media_type") not in ("TEXT", "IMAGE", "VIDEO", "CAROUSEL"):
+        raise wrong("Param media_type must be one of {TEXT, IMAGE, VIDEO, CAROUSEL}")
+    text = form.get("text", "")
+    if form["media_type"] == "TEXT" and not text.strip():
+        raise wrong("The parameter text is required")
+    emoji = sum(len(each.encode()) - 1 for each in _EMOJI.findall(text))
+    if len(text) + emoji > 500:
+        raise wrong("Param text must be at most 500 characters long.")
+    if form.get("reply_control", "everyone") not in REPLY_CONTROLS:
+        raise wrong("Param reply_control is not one of the known ones")
+    if len(form.get("alt_text", "")) > 1000:
+        raise wrong("Param alt_text must be at most 1000 characters long.")
+    if "link_attachment" in form and form["media_type"] != "TEXT":
+        raise wrong("Param link_attachment is for text posts only")
+    if re.search(r"[.&]", form.get("topic_tag", "")) or len(form.get("topic_tag", "")) > 50:
+        raise wrong("Param topic_tag is not valid")
+
+
+def _told(post: Post) -> dict[str, Any]:
+    kind = post.form["media_type"]
+    parent = {"replied_to": {"id": post.form["reply_to_id"]}} if "reply_to_id" in post.form else {}
+    return {
+        "id": post.id,
+        "text": post.form.get("text", "").strip(),
+        "timestamp": stamp(post.made),
+        "media_type": LISTED_AS.get(kind, kind),
+        "permalink": f"https://www.threads.net/@alice/post/{post.id}",
+        **parent,
+    }

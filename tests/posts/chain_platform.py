@@ -1,0 +1,47 @@
+"""A platform with threads that cannot be asked, whose faults a test writes; and a thread of five segments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.chains import segments, thread_option
+from accounts.platforms.errors import PlatformError
+from accounts.platforms.types import Content, Grant, Progress, Published, ThreadRules
+from tests.conftest import ApiClient
+from tests.posts.rows import create
+from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+
+FIVE = ("One", "Two", "Three", "Four", "Five")
+RULES = ThreadRules(max_segments=10)
+
+
+class ChainPlatform(ScriptedPlatform):
+    """`sent` holds the content of each try; `faults` are what befalls a segment, by its place from 1."""
+
+    capabilities = replace(
+        ScriptedPlatform.capabilities,
+        thread=RULES,
+        options={"type": "object", "properties": {"thread": thread_option(RULES)}, "additionalProperties": False},
+    )
+    faults: ClassVar[dict[int, PlatformError]]
+
+    def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
+        if progress.phase == "start":
+            return Progress("send", {"sent": []})
+        out = len(progress.state["sent"])
+        text = segments(content)[out]
+        type(self).sent.append(replace(content, text=text))
+        if fault := type(self).faults.get(out + 1):
+            raise fault
+        if out + 1 < len(segments(content)):
+            return Progress("send", {"sent": [*progress.state["sent"], text]})
+        return publish_it(content)
+
+
+def post_five(api: ApiClient, account: ConnectedAccount, *texts: str, **fields: Any) -> dict[str, Any]:
+    first, *further = texts or FIVE
+    options = {"thread": [{"text": text} for text in further]}
+    target = {"platform": account.platform, "connected_account_id": account.id, "options": options}
+    return create(api, account, text=first, targets=[target], **fields)

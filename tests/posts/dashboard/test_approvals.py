@@ -1,0 +1,168 @@
+"""What waits for a person: shown as it would go out, and confirmed, edited or rejected as it was read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import ConnectedAccount
+from auditlog.models import AuditEntry
+from posts.models import PostGroup
+from posts.publishing.duty import publish_due
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory, MediaAssetFactory
+from tests.posts.calls import patch
+from tests.posts.dashboard.desk import Desk, fields, the_group, words
+from tests.posts.media_rows import media_of
+from tests.posts.rows import TOMORROW, body_for, kinds_of
+from workspaces.models import Workspace
+
+
+@pytest.fixture
+def agent(agent_client: Any) -> ApiClient:
+    """An agent that asks first."""
+    return agent_client(default_mode="requires_confirmation")
+
+
+def asked(agent: ApiClient, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
+    answer = agent.post("/posts", body_for(*accounts, **fields))
+    assert answer.json()["post_group"]["status"] == "pending_confirmation", answer.content
+    return dict(answer.json()["post_group"])
+
+
+def test_everything_that_would_go_out_is_shown(
+    desk: Desk,
+    agent: ApiClient,
+    accounts: list[ConnectedAccount],
+    workspace: Workspace,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    real = AccountFactory(workspace=workspace, sandbox=False, platform="mastodon", handle="@us@social.example")
+    picture = MediaAssetFactory(workspace=workspace, alt_text="A harbour")
+    body = body_for(accounts[0], real, accounts[2], media=media_of(picture), scheduled_at=TOMORROW)
+    body["targets"][1]["options"] = {"visibility": "unlisted", "thread": [{"text": "and more"}]}
+    body["targets"][2]["text"] = "Shorter"
+    agent.post("/posts", body)
+
+    with django_assert_max_num_queries(14):
+        page = desk.get("approvals")
+
+    shown = words(page)
+    for expected in (
+        "Robot asks to publish to 3 accounts",
+        "For Thursday, 11 March 2027, 12:00",
+        "costs $0.01",
+        "Hello",
+        "Shorter",
+        "and more",
+        "visibility unlisted",
+        "@us@social.example",
+        "A harbour",
+        "Approve for 11 Mar, 12:00",
+    ):
+        assert expected in shown
+    assert picture.id in page.content.decode()
+
+
+def test_a_list_of_many_asks_no_more_of_the_database(
+    desk: Desk,
+    agent: ApiClient,
+    accounts: list[ConnectedAccount],
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    groups = [asked(agent, *accounts, text=f"Number {number}") for number in range(11)]
+
+    with django_assert_max_num_queries(14):
+        page = desk.get("approvals")
+
+    assert [group["id"] in page.content.decode() for group in groups] == [True] * 10 + [False]
+    cursor = page.content.decode().partition('href="?cursor=')[2].partition('"')[0]
+    assert groups[10]["id"] in desk.get("approvals", cursor=cursor).content.decode()
+
+
+@pytest.mark.parametrize(("when", "status"), [({}, "publishing"), ({"scheduled_at": TOMORROW}, "scheduled")])
+def test_it_is_confirmed(
+    desk: Desk, agent: ApiClient, account: ConnectedAccount, when: dict[str, str], status: str
+) -> None:
+    group = asked(agent, account, **when)
+    [version] = fields(desk.get("approvals"), "content_version")
+
+    answer = desk.post("post-confirm", group, content_version=version)
+
+    assert answer.status_code == 303
+    assert the_group().status == status
+    assert "post.confirmed" in kinds_of(group)
+    assert AuditEntry.objects.filter(operation="posts.confirm", actor_type="user").count() == 1
+    assert publish_due() == (0 if when else 1)
+
+
+@pytest.mark.parametrize("version", ["1", "9" * 5000, "one"])
+def test_nobody_confirms_what_they_did_not_read(
+    desk: Desk, agent: ApiClient, account: ConnectedAccount, version: str
+) -> None:
+    group = asked(agent, account)
+    patch(agent, group, text="Something else")
+
+    answer = desk.http.post(desk.address("post-confirm", group), {"content_version": version}, follow=True)
+
+    assert the_group().status == "pending_confirmation"
+    assert 'role="alert"' in answer.content.decode()
+    entry = AuditEntry.objects.get(operation="posts.confirm")
+    assert (entry.outcome, entry.code) == ("refused", "CONFLICT")
+
+
+@pytest.mark.parametrize("reason", ["Not in this tone, please.", ""])
+def test_it_is_rejected_with_a_reason(desk: Desk, agent: ApiClient, account: ConnectedAccount, reason: str) -> None:
+    group = asked(agent, account)
+
+    desk.post("post-reject", group, reason=reason)
+
+    read = agent.get(f"/posts/{group['id']}").json()["post_group"]
+    assert (read["status"], read["rejection_reason"]) == ("rejected", reason or None)
+    assert "Nothing waits for approval." in words(desk.get("approvals"))
+
+
+def test_it_is_edited_and_confirmed_in_one_go(desk: Desk, agent: ApiClient, account: ConnectedAccount) -> None:
+    group = asked(agent, account, scheduled_at=TOMORROW)
+    page = desk.get("post-edit", group)
+    assert "Approve for this time" in words(page)
+
+    form: dict[str, Any] = {"content_version": "1", "when": fields(page, "when")[0], "text": "In our tone"}
+    desk.compose("schedule", account, group=group, **form)
+
+    assert (the_group().status, the_group().text) == ("scheduled", "In our tone")
+    assert the_group().created_by_type == "agent"
+
+
+def test_an_edit_without_approval_still_waits(desk: Desk, agent: ApiClient, account: ConnectedAccount) -> None:
+    group = asked(agent, account)
+
+    desk.compose("keep", account, group=group, content_version="1", text="In our tone")
+
+    assert (the_group().status, the_group().content_version) == ("pending_confirmation", 2)
+
+
+def test_a_long_one_is_confirmed_where_it_can_be_read_whole(desk: Desk, agent: ApiClient, workspace: Workspace) -> None:
+    facebook = AccountFactory(workspace=workspace, platform="facebook")
+    group = asked(agent, facebook, text="word " * 12_000 + "the end")
+
+    page = desk.get("approvals")
+    assert len(page.content) < 20_000
+    assert desk.address("post-confirm", group) not in page.content.decode()
+    assert "Read it all" in words(page)
+
+    whole = desk.get("post", group)
+    assert "the end" in words(whole)
+    assert desk.address("post-confirm", group) in whole.content.decode()
+
+
+def test_a_time_that_has_passed_is_said_so(desk: Desk, agent: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+    asked(agent, account, scheduled_at="2027-03-10T12:30:00Z")
+    clock.shift(3600)
+
+    shown = words(desk.get("approvals"))
+    assert "has passed" in shown
+    assert "Approve and publish now" in shown
+    assert PostGroup.objects.get().status == "pending_confirmation"

@@ -1,0 +1,155 @@
+"""The calendar: months, weeks and days on the workspace's clocks."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import ConnectedAccount
+from posts.models import PostGroup, PostTarget
+from posts.publishing.duty import publish_due
+from tests.conftest import ApiClient
+from tests.factories import AgentFactory
+from tests.posts.dashboard.desk import Desk, words
+from tests.posts.rows import TOMORROW, create
+from workspaces.models import Workspace
+
+
+def group_at(workspace: Workspace, at: str | None, status: str = "scheduled", **fields: Any) -> PostGroup:
+    when = datetime.fromisoformat(at) if at else None
+    made = {"created_by_type": "user", "trace_id": "0" * 32, "text": at or "", **fields}
+    return PostGroup.objects.create(workspace=workspace, status=status, scheduled_at=when, **made)
+
+
+def days(page: Any) -> dict[str, list[str]]:
+    """What stands under each day that has something, by the day's date."""
+    cells = re.findall(
+        r'<h2><a href="[^"]*date=([0-9-]+)[^"]*">.*?</h2>(.*?)(?=<h2>|</ol>)', page.content.decode(), re.S
+    )
+    return {day: re.findall(r"/posts/(pgr_\w+)", posts) for day, posts in cells if "pgr_" in posts}
+
+
+@pytest.mark.parametrize(
+    ("zone", "instant", "day"),
+    [
+        ("UTC", "2027-03-31T23:30:00+00:00", "2027-03-31"),
+        ("Europe/Berlin", "2027-03-28T21:30:00+00:00", "2027-03-28"),  # 23:30 of a day of 23 hours
+        ("Europe/Berlin", "2027-03-28T22:30:00+00:00", "2027-03-29"),
+        ("America/Los_Angeles", "2027-03-01T07:30:00+00:00", "2027-02-28"),
+        ("Pacific/Kiritimati", "2027-02-28T10:30:00+00:00", "2027-03-01"),
+    ],
+)
+def test_a_post_stands_on_its_local_day(desk: Desk, zone: str, instant: str, day: str) -> None:
+    Workspace.objects.update(default_timezone=zone)
+    group = group_at(desk.workspace, instant)
+
+    for view in ("month", "week"):
+        assert days(desk.get("calendar", view=view, date=day)) == {day: [group.id]}
+    for beside in (-1, 0, 1):
+        date = (datetime.fromisoformat(day) + timedelta(days=beside)).date().isoformat()
+        page = desk.get("calendar", view="day", date=date).content.decode()
+        assert (group.id in page) == (beside == 0)
+
+
+@pytest.mark.parametrize(
+    ("view", "date", "title", "earlier", "later"),
+    [
+        ("month", "2027-03-10", "March 2027", "2027-02-01", "2027-04-01"),
+        ("month", "2027-12-31", "December 2027", "2027-11-01", "2028-01-01"),
+        ("week", "2027-03-10", "8 – 14 March 2027", "2027-03-01", "2027-03-15"),
+        ("week", "2028-01-01", "27 December 2027 – 2 January 2028", "2027-12-20", "2028-01-03"),
+        ("day", "2027-03-01", "Monday, 1 March 2027", "2027-02-28", "2027-03-02"),
+        ("month", "nonsense", "March 2027", "2027-02-01", "2027-04-01"),
+        ("year", "9999-12-31", "March 2027", "2027-02-01", "2027-04-01"),
+    ],
+)
+def test_pages_lead_on_and_back(desk: Desk, view: str, date: str, title: str, earlier: str, later: str) -> None:
+    page = desk.get("calendar", view=view, date=date)
+
+    assert page.status_code == 200
+    assert f"<h1>{title}</h1>" in page.content.decode()
+    assert re.search(rf'date={earlier}[^"]*" rel="prev"', page.content.decode())
+    assert re.search(rf'date={later}[^"]*" rel="next"', page.content.decode())
+
+
+def test_today_is_that_of_the_workspace(desk: Desk, clock: Any) -> None:
+    Workspace.objects.update(default_timezone="Pacific/Kiritimati")  # 02:00 of the next day
+    page = desk.get("calendar").content.decode()
+
+    assert "date=2027-03-11" in page.partition('aria-current="date"')[2].partition("</h2>")[0]
+
+
+def test_past_and_scheduled_posts_are_there_and_nothing_else(
+    desk: Desk, api: ApiClient, account: ConnectedAccount, workspace: Workspace
+) -> None:
+    now, later = create(api, account), create(api, account, scheduled_at=TOMORROW)
+    publish_due()
+    for status in ("draft", "rejected", "cancelled"):
+        group_at(workspace, TOMORROW, status)
+    group_at(workspace, None, "pending_confirmation")
+    group_at(Workspace.objects.create(name="X", slug="x", owner_user=workspace.owner_user), TOMORROW)
+
+    assert days(desk.get("calendar")) == {"2027-03-10": [now["id"]], "2027-03-11": [later["id"]]}
+
+
+def test_filters_by_account_and_agent(desk: Desk, accounts: list[ConnectedAccount], workspace: Workspace) -> None:
+    robot, other = AgentFactory(workspace=workspace), AgentFactory(workspace=workspace, name="Other")
+    groups = [group_at(workspace, TOMORROW, agent_id=agent.id) for agent in (robot, other)]
+    for group, account in zip(groups, accounts, strict=False):
+        PostTarget.objects.create(
+            group=group, account=account, platform=account.platform, position=0, content_sha256=""
+        )
+
+    assert days(desk.get("calendar", account=accounts[0].id)) == {"2027-03-11": [groups[0].id]}
+    page = desk.get("calendar", agent=other.id, view="week")
+    assert days(page) == {"2027-03-11": [groups[1].id]}
+    assert f"agent={other.id}" in page.content.decode().partition('rel="next"')[0].rpartition("href")[2]
+    assert desk.get("calendar", account="acc_of_another").status_code == 404
+
+
+@pytest.mark.parametrize("view", ["month", "week", "day"])
+def test_days_of_200_posts_stay_small(
+    desk: Desk,
+    accounts: list[ConnectedAccount],
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+    view: str,
+) -> None:
+    begin = datetime(2027, 3, 1, tzinfo=UTC)
+    PostGroup.objects.bulk_create(
+        PostGroup(
+            workspace=desk.workspace,
+            status="scheduled",
+            scheduled_at=begin + timedelta(days=day, minutes=number),
+            text="\"'" * 200,  # six and five bytes each, once they are escaped
+            created_by_type="user",
+            trace_id="0" * 32,
+        )
+        for day in range(31)
+        for number in range(200 if day == 9 or (view == "week" and 7 <= day < 14) else 4)
+    )
+    PostTarget.objects.bulk_create(
+        PostTarget(group=group, account=account, platform=account.platform, position=place, content_sha256="")
+        for group in PostGroup.objects.filter(scheduled_at__day=10)
+        for place, account in enumerate(accounts)
+    )
+
+    with django_assert_max_num_queries(12):
+        page = desk.get("calendar", view=view, date="2027-03-10")
+
+    assert len(page.content) < 100_000
+    if view == "day":
+        assert page.content.decode().count("/posts/pgr_") == 80
+        cursor = page.content.decode().partition("cursor=")[2].partition('"')[0]
+        assert desk.get("calendar", view="day", date="2027-03-10", cursor=cursor).status_code == 200
+    else:
+        assert f"{197 if view == 'month' else 188} more" in words(page)
+
+
+def test_an_empty_calendar_teaches_the_next_step(desk: Desk) -> None:
+    assert "Nothing goes out or went out in this time." in words(desk.get("calendar"))
+    page = desk.get("calendar", view="day", date="2027-03-12")
+    assert f"{desk.address('compose')}?when=2027-03-12T09:00" in page.content.decode()

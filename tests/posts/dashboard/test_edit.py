@@ -1,0 +1,166 @@
+"""Editing a post that is not out yet, and releasing it from there."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from billing.models import MonthCounter
+from posts.models import PostGroup
+from posts.publishing.duty import publish_due
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory
+from tests.posts.calls import patch
+from tests.posts.dashboard.desk import Desk, fields, the_group, typed, words
+from tests.posts.rows import NOON, TOMORROW, create, kinds_of
+from workspaces.models import Workspace
+
+TIME = "2027-03-11T12:00"
+
+
+def test_the_form_begins_as_the_post_stands(
+    desk: Desk, api: ApiClient, accounts: list[ConnectedAccount], workspace: Workspace
+) -> None:
+    _, mastodon, _ = accounts
+    thread = [{"text": "and more"}]
+    options = {"visibility": "private", "sensitive": True, "thread": thread}
+    target = {"platform": "mastodon", "connected_account_id": mastodon.id, "text": "There", "options": options}
+    body = {"text": "All", "targets": [target], "draft": True, "scheduled_at": TOMORROW}
+    group = api.post("/posts", body).json()["post_group"]
+
+    page = desk.get("post-edit", group)
+
+    assert (typed(page, "text"), typed(page, f"text-{mastodon.id}")) == ("All", "There")
+    assert fields(page, "when") == [TIME]
+    assert '<option value="private" selected>' in page.content.decode()
+    assert '<option value="true" selected>' in page.content.decode()
+    assert "It also has thread, which stays as it is." in words(page)
+
+    [kept] = fields(page, f"{mastodon.id}-kept")
+    extra = {
+        f"own-{mastodon.id}": "on",
+        f"text-{mastodon.id}": "There",
+        f"{mastodon.id}-kept": kept,
+        f"{mastodon.id}-visibility": "direct",
+    }
+    saved = desk.compose("keep", mastodon, group=group, text="All", content_version="1", when=TIME, extra=extra)
+
+    assert saved.status_code == 303
+    assert the_group().content_version == 2
+    assert the_group().targets.get().options == {"visibility": "direct", "thread": thread}
+
+
+@pytest.mark.parametrize(
+    ("made", "action", "when", "status", "at"),
+    [
+        ({"draft": True}, "keep", "", "draft", None),
+        ({"draft": True}, "keep", TIME, "draft", NOON + timedelta(days=1)),
+        ({"draft": True, "scheduled_at": TOMORROW}, "keep", "", "draft", None),
+        ({"draft": True}, "schedule", TIME, "scheduled", NOON + timedelta(days=1)),
+        ({"draft": True, "scheduled_at": TOMORROW}, "publish", TIME, "publishing", None),
+        ({"scheduled_at": TOMORROW}, "schedule", "2027-03-12T08:00", "scheduled", datetime(2027, 3, 12, 8, tzinfo=UTC)),
+    ],
+)
+def test_what_the_buttons_make_of_it(
+    desk: Desk,
+    api: ApiClient,
+    account: ConnectedAccount,
+    made: dict[str, Any],
+    action: str,
+    when: str,
+    status: str,
+    at: datetime | None,
+) -> None:
+    group = create(api, account, **made)
+
+    answer = desk.compose(action, account, group=group, text="Better", content_version="1", when=when)
+
+    assert answer["location"] == desk.address("post", group)
+    assert (the_group().text, the_group().status, the_group().scheduled_at) == ("Better", status, at)
+
+
+def test_a_scheduled_post_can_go_out_at_once(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account, scheduled_at=TOMORROW)
+
+    desk.compose("publish", account, group=group, content_version="1", when=TIME)
+
+    assert publish_due() == 1
+    assert the_group().status == "published"
+
+
+def test_a_time_that_is_left_as_it_was_keeps_its_seconds(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account, scheduled_at="2027-03-11T12:00:42Z")
+
+    desk.compose("schedule", account, group=group, text="Better", content_version="1", when=TIME)
+
+    assert the_group().scheduled_at == datetime(2027, 3, 11, 12, 0, 42, tzinfo=UTC)
+    assert kinds_of(group) == ["post.scheduled"]
+
+
+def test_nobody_overwrites_what_they_did_not_read(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account, draft=True)
+    patch(api, group, text="Meanwhile")
+
+    page = desk.compose("publish", account, group=group, text="Mine", content_version="1")
+
+    assert page.status_code == 422
+    assert "Somebody else changed this post while you were writing." in words(page)
+    assert typed(page, "text") == "Mine"
+    assert (the_group().text, the_group().status) == ("Meanwhile", "draft")
+
+
+def test_an_edit_that_cannot_be_released_is_not_kept_either(desk: Desk, api: ApiClient, workspace: Workspace) -> None:
+    real = AccountFactory(workspace=workspace, sandbox=False)
+    group = create(api, real, draft=True)
+    Workspace.objects.update(free_monthly_credit_cents=0)
+
+    page = desk.compose("publish", real, group=group, text="Better", content_version="1")
+
+    assert page.status_code == 422
+    assert "spend cap" in words(page)
+    assert (the_group().text, the_group().content_version, the_group().status) == ("Hello", 1, "draft")
+    assert not MonthCounter.objects.exists()
+
+
+def test_an_account_that_was_disconnected_stays_until_it_is_unticked(
+    desk: Desk, api: ApiClient, accounts: list[ConnectedAccount]
+) -> None:
+    group = create(api, *accounts[:2], draft=True)
+    ConnectedAccount.objects.filter(pk=accounts[0].id).update(status="disconnected")
+
+    page = desk.get("post-edit", group)
+
+    assert accounts[0].id in fields(page, "account")
+    assert "Disconnected" in words(page)
+
+
+def test_its_own_content_is_no_repetition(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account, scheduled_at=TOMORROW)
+
+    assert "same content" not in words(desk.get("post-edit", group))
+    assert "same content" in words(desk.compose("check", account))
+
+
+def test_what_was_made_for_the_sandbox_says_that_it_stays_there(
+    desk: Desk, api: ApiClient, account: ConnectedAccount, workspace: Workspace
+) -> None:
+    group = create(api, account, draft=True)
+    real = AccountFactory(workspace=workspace, sandbox=False, platform="mastodon")
+
+    page = desk.compose("check", account, real, group=group)
+
+    assert "it stays in the sandbox" in words(page)
+    assert "It costs nothing." in words(page)
+
+
+def test_what_is_out_is_not_edited(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account)
+    publish_due()
+
+    page = desk.get("post-edit", group)
+    assert (page.status_code, "cannot be edited any more" in words(page)) == (409, True)
+    assert desk.compose("publish", account, group=group, content_version="1", text="Again").status_code == 422
+    assert PostGroup.objects.get().text == "Hello"

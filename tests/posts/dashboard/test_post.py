@@ -1,0 +1,207 @@
+"""The page of one post: how it stands, what to do, and the actions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import ConnectedAccount
+from posts.models import PostGroup, PostTarget
+from posts.publishing.duty import publish_due
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory, MediaAssetFactory
+from tests.posts.dashboard.desk import Desk, fields, the_group, typed, words
+from tests.posts.media_rows import media_of
+from tests.posts.rows import TOMORROW, body_for, create, publish_rounds, the_target
+from webhooks.models import Delivery
+from workspaces.models import Workspace
+
+HOOK = "https://hooks.example/posts"
+
+
+def ended(api: ApiClient, clock: Any, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
+    """A group that has come to its end."""
+    group = create(api, *accounts, **fields)
+    publish_rounds(clock)
+    return group
+
+
+def test_each_targets_state_error_and_what_to_do(
+    desk: Desk,
+    api: ApiClient,
+    accounts: list[ConnectedAccount],
+    clock: Any,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    texts = ["It works", "[sandbox:reject] no", "[sandbox:unknown] perhaps"]
+    group = ended(api, clock, *accounts, texts=texts, webhook_url=HOOK)
+
+    with django_assert_max_num_queries(14):
+        page = desk.get("post", group)
+
+    shown = words(page)
+    for expected in (*texts, "Published", "Failed", "Not confirmed", "1 attempt", "PLATFORM_REJECTED", HOOK):
+        assert expected in shown
+    failed = PostTarget.objects.get(status="failed").error
+    assert failed
+    assert failed["message"] in shown
+    assert failed["suggested_action"] in shown
+    assert "A post was published to some of its targets" not in shown
+    assert "For at least one target it is unknown" in shown
+    assert len(page.content) < 100_000
+
+
+def test_a_real_post_links_to_its_place(
+    desk: Desk, api: ApiClient, workspace: Workspace, account: ConnectedAccount
+) -> None:
+    group = create(api, account)
+    there = {"status": "published", "permalink": "https://social.example/1", "due_at": None, "sandbox": False}
+    PostTarget.objects.update(**there)
+
+    assert 'href="https://social.example/1" rel="noopener noreferrer"' in desk.get("post", group).content.decode()
+
+
+def test_the_page_keeps_up_while_something_runs(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account)
+    assert 'hx-trigger="every 2s"' in desk.get("post", group).content.decode()
+
+    publish_due()
+    assert 'hx-trigger="every 2s"' not in desk.get("post", group).content.decode()
+
+
+def test_what_failed_is_sent_again(desk: Desk, api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
+    group = ended(api, clock, *accounts[:2], texts=["It works", "[sandbox:reject] no"])
+    assert "It goes again to the 1 account where it failed." in words(desk.get("post", group))
+
+    desk.post("post-retry", group)
+
+    assert [target.status for target in the_group().targets.order_by("position")] == ["published", "pending"]
+
+
+def test_what_may_be_out_is_sent_again_only_when_that_is_said(
+    desk: Desk, api: ApiClient, account: ConnectedAccount, clock: Any
+) -> None:
+    group = ended(api, clock, account, text="[sandbox:unknown]")
+    assert "It may then stand there twice" in words(desk.get("post", group))
+
+    refused = desk.http.post(desk.address("post-retry", group), follow=True)
+    assert "nothing to send again" in words(refused)
+    assert the_target(group).status == "unconfirmed"
+
+    desk.post("post-retry", group, include_unconfirmed="on")
+    assert the_target(group).status == "pending"
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "permalink"),
+    [
+        ({"is-out": "1", "permalink": "https://social.example/1"}, "published", "https://social.example/1"),
+        ({}, "failed", None),
+        ({"is-out": "1", "permalink": ""}, "unconfirmed", None),
+        ({"is-out": "1", "permalink": "javascript:alert(1)"}, "unconfirmed", None),
+    ],
+)
+def test_a_person_says_what_they_saw(
+    desk: Desk,
+    api: ApiClient,
+    account: ConnectedAccount,
+    clock: Any,
+    said: dict[str, Any],
+    status: str,
+    permalink: str | None,
+) -> None:
+    group = ended(api, clock, account, text="[sandbox:unknown]")
+
+    answer = desk.post("post-resolve", group, target_id=the_target(group).id, **said)
+
+    assert answer.status_code == 303
+    assert (the_target(group).status, the_target(group).permalink) == (status, permalink)
+
+
+def test_a_draft_is_deleted_and_a_scheduled_post_cancelled(
+    desk: Desk, api: ApiClient, account: ConnectedAccount
+) -> None:
+    draft, scheduled = create(api, account, draft=True), create(api, account, scheduled_at=TOMORROW)
+    assert "Delete the draft" in words(desk.get("post", draft))
+    assert "Cancel it" in words(desk.get("post", scheduled))
+
+    for group in (draft, scheduled):
+        assert desk.post("post-cancel", group)["location"] == desk.address("post", group)
+
+    assert set(PostGroup.objects.values_list("status", flat=True)) == {"cancelled"}
+
+
+def test_another_time(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+    Workspace.objects.update(default_timezone="Europe/Berlin")
+    group = create(api, account, scheduled_at=TOMORROW)
+    assert fields(desk.get("post", group), "when") == ["2027-03-11T13:00"]
+
+    desk.post("post-reschedule", group, when="2027-03-12T09:30")
+
+    assert the_group().scheduled_at == datetime(2027, 3, 12, 8, 30, tzinfo=UTC)
+    assert "Friday, 12 March 2027, 09:30" in words(desk.get("post", group))
+
+
+@pytest.mark.parametrize(
+    ("when", "told"),
+    [
+        ("", "Choose the day and time."),
+        ("2027-03-28T02:30", "it never comes"),
+        ("2027-10-31T02:30", "The second time, 02:30 CET"),
+        ("2027-03-09T09:00", "in the past"),
+    ],
+)
+def test_a_time_that_is_not_right_is_asked_for_again(
+    desk: Desk, api: ApiClient, account: ConnectedAccount, when: str, told: str
+) -> None:
+    Workspace.objects.update(default_timezone="Europe/Berlin")
+    group = create(api, account, scheduled_at=TOMORROW)
+
+    page = desk.post("post-reschedule", group, when=when)
+
+    assert (page.status_code, told in words(page)) == (422, True)
+    assert the_group().content_version == 1
+
+
+def test_a_post_becomes_a_new_draft_once(
+    desk: Desk, api: ApiClient, accounts: list[ConnectedAccount], workspace: Workspace, clock: Any
+) -> None:
+    kept, gone = (MediaAssetFactory(workspace=workspace) for _ in range(2))
+    group = ended(api, clock, *accounts[:2], texts=["One", "Two"], media=media_of(kept, gone))
+    type(gone).objects.filter(pk=gone.id).update(status="deleted")
+    [key] = fields(desk.get("post", group), "key")
+
+    answers = [desk.post("post-duplicate", group, key=key)["location"] for _ in range(2)]
+
+    draft = PostGroup.objects.get(status="draft")
+    assert answers == [desk.address("post-edit", draft)] * 2
+    assert [target.text for target in draft.targets.order_by("position")] == ["One", "Two"]
+    assert draft.media == [{"media_id": kept.id}]
+    assert typed(desk.get("post-edit", draft), "text") == "Hello"
+
+
+def test_a_rehearsal_at_a_real_account_stays_one(desk: Desk, api: ApiClient, workspace: Workspace) -> None:
+    real = AccountFactory(workspace=workspace, sandbox=False)
+    group = create(api, real, sandbox=True)
+
+    desk.post("post-duplicate", group, key="k")
+
+    assert PostGroup.objects.get(status="draft").sandbox
+
+
+def test_who_made_it_is_named(desk: Desk, workspace: Workspace, agent_client: Any, account: ConnectedAccount) -> None:
+    group = agent_client().post("/posts", body_for(account, draft=True)).json()["post_group"]
+
+    assert "by the agent Robot" in words(desk.get("post", group))
+
+
+def test_a_delivery_is_shown_with_how_it_went(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+    group = create(api, account, scheduled_at=TOMORROW, webhook_url=HOOK)
+    Delivery.objects.update(status="dead_letter", due_at=None, attempts=8, last_error="The receiver hung up.")
+
+    shown = words(desk.get("post", group))
+    assert "Given up" in shown
+    assert "The receiver hung up." in shown

@@ -1,0 +1,256 @@
+"""Facebook from the API to the page: an outcome that nobody learned is looked for, a video that was taken is never called
+failed, and a first comment takes nothing back from the post above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.conf import settings as project
+from pytest_django import Settings
+
+from accounts.models import ConnectedAccount
+from billing import selectors as billing
+from posts.publishing.duty import publish_due
+from posts.publishing.engine import LEASE
+from tests.conftest import ApiClient
+from tests.fakes.facebook import COMMENT, COMMENTS, FEED, FINISH_REEL, OBJECT, FakeFacebook
+from tests.fakes.facebook_login import CLIENT_ID, CLIENT_SECRET
+from tests.fakes.http_server import Answer
+from tests.fakes.meta import forbidden
+from tests.media.pictures import jpeg
+from tests.media.video_files import movie, movie_header, track
+from tests.posts.publishing.steps import begin, do, take_first_step, take_up
+from tests.posts.rows import create, events_of, publish_rounds, read
+from workspaces.models import Workspace
+
+FILM = movie(track(duration=5000), header=movie_header(duration=5000))
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[FakeFacebook]:
+    with FakeFacebook() as running:
+        running.register_redirect(f"{project.BASE_URL}/dashboard/connect/callback")
+        settings.PLATFORM_SETTINGS = {
+            "FACEBOOK_CLIENT_ID": CLIENT_ID,
+            "FACEBOOK_CLIENT_SECRET": CLIENT_SECRET,
+            "FACEBOOK_API_BASE": running.url,
+            "FACEBOOK_AUTH_BASE": running.url,
+        }
+        yield running
+
+
+@pytest.fixture
+def page_id(server: FakeFacebook) -> str:
+    server.add_page("Another", admin="alice")
+    return server.add_page("The Bakery", admin="alice")
+
+
+@pytest.fixture
+def account(api: ApiClient, workspace: Workspace, server: FakeFacebook, page_id: str, clock: Any) -> ConnectedAccount:
+    """The page that was picked from those that one login opens."""
+    begun = api.post("/accounts/connect", {"workspace_id": workspace.id, "platform": "facebook"}).json()
+    brought = {"state": begun["state"], "code": server.grant(begun["authorization_url"], "alice")}
+    choices = api.get(f"/accounts/oauth/callback?{urlencode(brought)}").json()["choices"]
+    assert [each["display_name"] for each in choices] == ["Another", "The Bakery"]
+    answer = api.get(f"/accounts/oauth/callback?{urlencode({**brought, 'choice': page_id})}")
+    assert answer.status_code == 200, answer.content
+    return ConnectedAccount.objects.get(pk=answer.json()["account"]["id"])
+
+
+@pytest.fixture(autouse=True)
+def _books_balance(db: None) -> Any:
+    yield
+    assert billing.drift() == []
+
+
+def post(api: ApiClient, account: ConnectedAccount, *files: bytes, **options: str) -> dict[str, Any]:
+    """A post of "Hello" and these files."""
+    media = [{"media_id": api.upload(content).json()["media"]["id"], "alt_text": "Bread"} for content in files]
+    target = {"platform": "facebook", "connected_account_id": account.id, "options": options}
+    return create(api, account, targets=[target], **({"media": media} if media else {}))
+
+
+def ended(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
+    """The target's status and its error's code."""
+    [target] = read(api, group)["targets"]
+    return target["status"], (target["error"] or {}).get("code")
+
+
+def test_photos_go_out_with_their_alt_texts_and_a_comment(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str
+) -> None:
+    pictures = [jpeg(), jpeg(colour="red")]
+    group = post(api, account, *pictures, first_comment="More")
+
+    publish_due()
+
+    [target], [made] = read(api, group)["targets"], server.posts(page_id)
+    assert (target["status"], target["external_id"], target["error"]) == ("published", made["id"], None)
+    assert target["permalink"].startswith(f"https://www.facebook.com/{page_id}/posts/")
+    assert [alt_text for _, alt_text in made["photos"]] == ["Bread", "Bread"]
+    assert (made["message"], made["comments"]) == ("Hello", ["More"])
+
+
+@pytest.mark.parametrize("files", [[], [jpeg()]], ids=["text", "photo"])
+@pytest.mark.parametrize("lag", [0, 300])
+def test_a_lost_answer_is_looked_for_until_facebook_must_show_it_and_the_post_is_there_once(
+    api: ApiClient,
+    server: FakeFacebook,
+    account: ConnectedAccount,
+    page_id: str,
+    clock: Any,
+    files: list[bytes],
+    lag: int,
+) -> None:
+    server.lag_lists(lag)
+    group = post(api, account, *files)
+    server.drop_next(FEED)
+
+    publish_rounds(clock)
+
+    [target], [made] = read(api, group)["targets"], server.posts(page_id)
+    assert (target["status"], target["external_id"]) == ("published", made["id"])
+    assert server.requests_to(FEED) == 1
+
+
+def test_a_post_that_facebook_did_not_take_is_sent_again_when_it_cannot_appear_any_more(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
+) -> None:
+    group = post(api, account)
+    server.fail_next(FEED, 503)
+
+    publish_rounds(clock)
+
+    assert ended(api, group) == ("published", None)
+    assert (len(server.posts(page_id)), server.requests_to(FEED)) == (1, 2)
+
+
+def test_a_page_that_cannot_be_read_leaves_it_to_a_person(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
+) -> None:
+    group = post(api, account)
+    server.drop_next(FEED)
+    server.refuse_reading()
+
+    publish_rounds(clock)
+
+    assert ended(api, group) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert len(server.posts(page_id)) == 1
+    account.refresh_from_db()
+    assert account.status == "active"
+
+
+@pytest.mark.parametrize("until", ["create", "comment"])
+def test_a_worker_that_dies_leaves_the_rest_to_the_next(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any, until: str
+) -> None:
+    group = post(api, account, first_comment="More")
+    worker = take_up()
+    take_first_step(worker)
+    if until == "comment":
+        take_first_step(worker)
+    begin(worker)
+    do(worker)  # and nobody stores what came of it
+    clock.shift(LEASE)
+
+    publish_rounds(clock)
+
+    assert ended(api, group) == ("published", None)
+    [made] = server.posts(page_id)
+    assert made["comments"] == ["More"]
+
+
+@pytest.mark.parametrize(
+    "refusal", [forbidden("pages_manage_engagement").answer(), Answer(200, b"<html>")], ids=["refused", "unknown"]
+)
+def test_a_comment_that_failed_is_told_beside_a_post_that_stays_published(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any, refusal: Answer
+) -> None:
+    group = post(api, account, first_comment="More")
+    server.refuse_next(COMMENT, refusal, times=99)
+    server.refuse_next(COMMENTS, forbidden("pages_read_engagement").answer(), times=99)
+
+    publish_rounds(clock)
+
+    [target], [made] = read(api, group)["targets"], server.posts(page_id)
+    assert (target["status"], target["external_id"]) == ("published", made["id"])
+    assert target["error"]["code"] == "PUBLISHED_INCOMPLETE"
+    assert "do not send it again" in target["error"]["suggested_action"]
+    assert read(api, group)["status"] == "published"
+    assert [event["type"] for event in events_of(group)] == ["post.published"]
+    assert (server.requests_to(FEED), server.requests_to(COMMENT), made["comments"]) == (1, 1, [])
+    assert api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True}).status_code == 409
+    account.refresh_from_db()
+    assert account.status == "active"
+
+
+def test_a_comment_whose_answer_was_lost_is_made_once(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
+) -> None:
+    group = post(api, account, first_comment="More")
+    server.drop_next(COMMENT)
+
+    publish_rounds(clock)
+
+    assert ended(api, group) == ("published", None)
+    assert server.posts(page_id)[0]["comments"] == ["More"]
+
+
+def test_an_account_that_is_disconnected_before_its_comment_keeps_the_post_published(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
+) -> None:
+    group = post(api, account, first_comment="More")
+    server.rate_limit_next(COMMENT, page_id, minutes=30)
+    publish_due()
+    assert ended(api, group) == ("retrying", "PLATFORM_RATE_LIMITED")
+    api.delete(f"/accounts/{account.id}")
+
+    publish_rounds(clock)
+
+    assert ended(api, group) == ("published", "PUBLISHED_INCOMPLETE")
+    assert server.requests_to(FEED) == 1
+
+
+def test_a_video_that_was_taken_is_never_called_failed(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
+) -> None:
+    server.process_videos(looks=3)
+    group = post(api, account, FILM, post_type="reel")
+    publish_due()
+    assert ended(api, group) == ("processing", None)
+    api.delete(f"/accounts/{account.id}")
+
+    publish_rounds(clock)
+
+    assert ended(api, group) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert len(server.videos(page_id)) == 1
+
+
+def test_a_video_is_waited_for_without_costing_an_attempt(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
+) -> None:
+    server.process_videos(looks=12)
+    group = post(api, account, FILM, post_type="reel")
+    server.drop_next(FINISH_REEL)
+
+    publish_rounds(clock)
+
+    [target] = read(api, group)["targets"]
+    assert (target["status"], target["attempts"]) == ("published", 2)
+    assert (server.requests_to(FINISH_REEL), server.requests_to(OBJECT)) == (1, 13)
+
+
+def test_a_consent_that_was_withdrawn_needs_its_owner(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
+) -> None:
+    group = post(api, account)
+    server.withdraw("alice")
+
+    publish_rounds(clock)
+
+    assert ended(api, group) == ("failed", "ACCOUNT_NEEDS_REAUTH")
+    account.refresh_from_db()
+    assert account.status == "needs_reauth"

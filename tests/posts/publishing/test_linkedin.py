@@ -1,0 +1,145 @@
+"""LinkedIn from the API to the post: one login opens the member and a page, an outcome that nobody learned waits for a
+person, and a post that is out stays published whatever becomes of its first comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from pytest_django import Settings
+
+from billing import selectors as billing
+from posts.publishing.engine import LEASE
+from tests.accounts.oauth_calls import Granted, begin, complete
+from tests.conftest import ApiClient
+from tests.fakes.http_server import Answer
+from tests.fakes.linkedin import FakeLinkedIn
+from tests.fakes.linkedin_methods import COMMENT, CREATE
+from tests.fakes.linkedin_oauth import CLIENT_ID, CLIENT_SECRET
+from tests.media.document_files import pdf
+from tests.media.pictures import jpeg, png
+from tests.posts.publishing import steps
+from tests.posts.rows import publish_rounds, read
+from workspaces.models import Workspace
+
+PAGE = "urn:li:organization:2414183"
+REFUSED = Answer.of_json({"status": 403, "message": "Not enough permissions to access: socialActions.CREATE"}, 403)
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[FakeLinkedIn]:
+    with FakeLinkedIn() as running:
+        running.register_redirect(settings.BASE_URL + reverse("connect-callback"))
+        running.add_member("Alice", pages={"2414183": "Acme"})
+        settings.PLATFORM_SETTINGS = {
+            "LINKEDIN_CLIENT_ID": CLIENT_ID,
+            "LINKEDIN_CLIENT_SECRET": CLIENT_SECRET,
+            "LINKEDIN_API_BASE": running.url,
+            "LINKEDIN_AUTH_BASE": running.url,
+        }
+        yield running
+
+
+@pytest.fixture
+def page(api: ApiClient, workspace: Workspace, server: FakeLinkedIn, clock: Any) -> str:
+    """The id of the page's account."""
+    begun = begin(api, workspace, platform="linkedin").json()
+    brought = Granted(begun["state"], server.grant(begun["authorization_url"], "Alice"))
+    assert [each["handle"] for each in complete(api, brought).json()["choices"]] == ["Alice", "acme"]
+    return str(complete(api, brought, choice=PAGE).json()["account"]["id"])
+
+
+@pytest.fixture(autouse=True)
+def _books_balance(db: None) -> Any:
+    yield
+    assert billing.drift() == []
+
+
+def post(api: ApiClient, account_id: str, *files: tuple[str, bytes], **options: Any) -> dict[str, Any]:
+    media = []
+    for filename, content in files:
+        answer = api.upload(content, filename=filename, alt_text="A bench")
+        assert answer.status_code == 201, answer.content
+        media.append({"media_id": answer.json()["media"]["id"]})
+    target = {"platform": "linkedin", "connected_account_id": account_id, "options": options}
+    answer = api.post("/posts", {"text": "Hello (all) #one", "targets": [target], "media": media})
+    assert answer.status_code == 201, answer.content
+    return dict(answer.json()["post_group"])
+
+
+def target_of(api: ApiClient, group: dict[str, Any]) -> dict[str, Any]:
+    [target] = read(api, group)["targets"]
+    return dict(target)
+
+
+@pytest.mark.parametrize(
+    ("files", "options"),
+    [
+        ([("a.jpg", jpeg()), ("b.png", png())], {"first_comment": "More: https://example.com/a_b"}),
+        ([("plan.pdf", pdf())], {"title": "The plan"}),
+    ],
+)
+def test_a_page_gets_its_post_with_media_and_comment(
+    api: ApiClient,
+    server: FakeLinkedIn,
+    page: str,
+    clock: Any,
+    files: list[tuple[str, bytes]],
+    options: dict[str, Any],
+) -> None:
+    server.process_media(looks=2)
+    group = post(api, page, *files, **options)
+
+    publish_rounds(clock)
+
+    target, [made] = target_of(api, group), server.posts(PAGE)
+    assert (target["status"], target["error"], target["external_id"]) == ("published", None, made["urn"])
+    assert target["permalink"] == f"https://www.linkedin.com/feed/update/{made['urn']}/"
+    assert (made["text"], made["media"]) == ("Hello (all) #one", [content for _, content in files])
+    assert [text for _, text in made["comments"]] == [options[name] for name in ("first_comment",) if name in options]
+
+
+@pytest.mark.parametrize("sent", [True, False])
+def test_a_worker_that_dies_leaves_an_unknown_outcome_to_a_person(
+    api: ApiClient, server: FakeLinkedIn, page: str, clock: Any, sent: bool
+) -> None:
+    group = post(api, page, first_comment="First!")
+    worker = steps.take_up()
+    steps.take_first_step(worker)
+    steps.begin(worker)
+    if sent:
+        steps.do(worker)
+    clock.shift(LEASE)
+
+    publish_rounds(clock)
+
+    assert target_of(api, group)["status"] == "unconfirmed"
+    assert len(server.posts(PAGE)) == int(sent)
+    answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
+    assert answer.status_code == 200, answer.content
+    publish_rounds(clock)
+    assert len(server.posts(PAGE)) == 1
+    # LinkedIn's refusal of the same words proves nothing about the try before.
+    assert target_of(api, group)["status"] == ("unconfirmed" if sent else "published")
+
+
+@pytest.mark.parametrize("fault", ["refused", "dropped"])
+def test_a_post_stays_published_whatever_becomes_of_its_comment(
+    api: ApiClient, server: FakeLinkedIn, page: str, clock: Any, fault: str
+) -> None:
+    group = post(api, page, first_comment="First!")
+    if fault == "refused":
+        server.refuse_next(COMMENT, REFUSED)
+    else:
+        server.drop_next(COMMENT)
+
+    publish_rounds(clock)
+
+    target, [made] = target_of(api, group), server.posts(PAGE)
+    assert (target["status"], target["external_id"]) == ("published", made["urn"])
+    assert target["error"]["code"] == "PUBLISHED_INCOMPLETE"
+    assert "comment" in target["error"]["message"]
+    assert (server.requests_to(CREATE), server.requests_to(COMMENT)) == (1, 1)
+    assert api.get(f"/accounts/{page}/status").json()["account"]["status"] == "active"

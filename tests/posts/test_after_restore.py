@@ -1,0 +1,206 @@
+"""`manage.py after_restore`: a database that was restored from a dump sends nothing that may have gone out since."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.errors import Transient
+from accounts.platforms.types import OUT, Content, Progress
+from billing import selectors as billing
+from billing.models import MonthCounter
+from posts.publishing import outcomes
+from posts.publishing.duty import publish_due
+from posts.publishing.engine import LEASE
+from tests.conftest import ApiClient
+from tests.posts.publishing.steps import begin, take_first_step, take_up
+from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
+from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.site.operators import told_of_operators
+
+RESTORED = NOON + timedelta(hours=6)
+SOON, LATE = "2027-03-10T13:00:00Z", "2027-03-10T17:00:00Z"
+LINK = "https://t.me/example/1"
+
+
+@pytest.fixture(autouse=True)
+def _books_balance(db: None) -> Any:
+    yield
+    assert billing.drift() == []
+
+
+def after_restore(*words: str) -> str:
+    """What the command prints, with one blank for each run of white space."""
+    told = StringIO()
+    call_command("after_restore", *words, stdout=told, stderr=StringIO())
+    return " ".join(told.getvalue().split())
+
+
+def test_what_was_due_since_the_dump_is_not_sent_again_and_waits_for_who_looks(
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
+) -> None:
+    at_once, soon = create(api, telegram_account), create(api, telegram_account, scheduled_at=SOON)
+    clock.move_to(RESTORED)
+
+    assert after_restore("--apply").endswith("2 targets are unconfirmed now. The workers may start.")
+    publish_rounds(clock)
+
+    assert scripted.sent == []
+    for group in (at_once, soon):
+        [target] = read(api, group)["targets"]
+        assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+        assert "restored from a backup" in target["error"]["message"]
+        assert target["error"]["trace_id"] == group["trace_id"]
+        assert kinds_of(group)[-1] == "post.unconfirmed"
+    assert MonthCounter.objects.get().held_cents == 2
+    assert told_of_operators("ops.after_restore") == [("", "", False, None)]
+    looked = {"target_id": read(api, soon)["targets"][0]["id"], "permalink": LINK}
+    assert api.post(f"/posts/{soon['id']}/resolve", looked).json()["post_group"]["status"] == "published"
+    api.post(f"/posts/{at_once['id']}/retry", {"include_unconfirmed": True})
+    publish_rounds(clock)
+    assert (read(api, at_once)["status"], len(scripted.sent)) == ("published", 1)
+
+
+def test_without_apply_it_only_says_what_it_found(
+    api: ApiClient, telegram_account: ConnectedAccount, account: ConnectedAccount, clock: Any
+) -> None:
+    groups = [
+        create(api, telegram_account, scheduled_at=SOON),
+        create(api, telegram_account, scheduled_at=TOMORROW),
+        create(api, telegram_account, draft=True),
+        create(api, account, scheduled_at=SOON),  # of a sandbox: nothing real goes out there
+    ]
+    clock.move_to(RESTORED)
+    before = [read(api, group) for group in groups]
+
+    told = after_restore()
+
+    assert "The database is of 2027-03-10 12:00:00 UTC" in told
+    assert "until 2027-03-10 18:00:00 UTC: 1 telegram As they stood" in told
+    assert "1 targets are due later" in told
+    assert "1 groups are drafts" in told
+    assert told.endswith("nothing sends them again.")
+    assert [read(api, group) for group in groups] == before
+
+
+def test_the_rest_goes_out_as_ever(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    clock: Any,
+) -> None:
+    """What came due while nothing ran, what is still to come, and what a sandbox simulates."""
+    soon = create(api, telegram_account, scheduled_at=SOON)
+    rest = [
+        create(api, telegram_account, scheduled_at=LATE),
+        create(api, telegram_account, scheduled_at=TOMORROW),
+        create(api, account, scheduled_at=SOON),
+    ]
+    clock.move_to(RESTORED)
+
+    after_restore("--apply", "--stopped-at", "2027-03-10T17:30:00+01:00")
+    publish_rounds(clock)
+
+    assert read(api, soon)["status"] == "unconfirmed"
+    assert [read(api, group)["status"] for group in rest] == ["published"] * 3
+    assert len(scripted.sent) == 2
+
+
+def failed_once(scripted: type[ScriptedPlatform]) -> None:
+    def refuse(content: Content) -> Any:
+        raise Transient("The server is down.")
+
+    scripted.send = staticmethod(refuse)
+    publish_due()
+    scripted.send = staticmethod(publish_it)
+
+
+def prepared(scripted: type[ScriptedPlatform]) -> None:
+    worker = take_up()
+    take_first_step(worker)
+    outcomes.advance(worker, Progress("send", dict(worker.progress), ready_at=NOON))
+
+
+def begun(scripted: type[ScriptedPlatform]) -> None:
+    worker = take_up()
+    take_first_step(worker)
+    begin(worker)
+
+
+@pytest.mark.parametrize("stood", [failed_once, prepared, begun], ids=["retrying", "processing", "publishing"])
+def test_whatever_stood_half_done_in_the_dump_is_unconfirmed_too(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    clock: Any,
+    stood: Callable[[type[ScriptedPlatform]], None],
+) -> None:
+    group = create(api, telegram_account)
+    stood(scripted)
+    sent = len(scripted.sent)
+    clock.move_to(RESTORED)
+
+    after_restore("--apply")
+    publish_rounds(clock)
+
+    assert (read(api, group)["status"], len(scripted.sent)) == ("unconfirmed", sent)
+
+
+def test_what_is_known_to_be_out_stays_published(
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
+) -> None:
+    group = create(api, telegram_account)
+    worker = take_up()
+    begin(worker)
+    state = {OUT: {"external_id": "1", "permalink": LINK}}
+    outcomes.advance(worker, Progress("send", state, ready_at=NOON))
+    clock.move_to(RESTORED)
+
+    after_restore("--apply")
+
+    [target] = read(api, group)["targets"]
+    assert (target["status"], target["permalink"]) == ("published", LINK)
+    assert target["error"]["code"] == "PUBLISHED_INCOMPLETE"
+
+
+def test_it_refuses_while_a_worker_is_at_work(
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
+) -> None:
+    group = create(api, telegram_account)
+    clock.move_to(RESTORED)
+    take_up()
+
+    with pytest.raises(CommandError, match="A worker holds 1 of them"):
+        after_restore("--apply")
+    assert read(api, group)["status"] == "publishing"
+
+    clock.shift(LEASE)
+    after_restore("--apply")
+    assert read(api, group)["status"] == "unconfirmed"
+
+
+@pytest.mark.parametrize(
+    ("at", "says"),
+    [
+        ("yesterday", "is no time"),
+        ("2027-03-10T13:00:00", "needs its offset"),
+        ("2027-03-10T19:00:00Z", "still to come"),
+        ("2027-03-10T11:59:00Z", "after --stopped-at"),
+    ],
+)
+def test_a_time_that_cannot_be_is_refused(
+    api: ApiClient, telegram_account: ConnectedAccount, clock: Any, at: str, says: str
+) -> None:
+    group = create(api, telegram_account, scheduled_at=SOON)
+    clock.move_to(RESTORED)
+
+    with pytest.raises(CommandError, match=says):
+        after_restore("--apply", "--stopped-at", at)
+    assert read(api, group)["status"] == "scheduled"

@@ -1,0 +1,45 @@
+"""What operators do in the console, and what the tests of their work ask of the audit log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Model
+from django.test import Client
+from django.urls import reverse
+
+from auditlog.models import AuditEntry
+from workspaces.models import User
+
+
+def told_of_operators(operation: str) -> list[tuple[str, str, bool, str | None]]:
+    """(workspace, resource, dry run, code of a refusal) of each entry that an operator left, the oldest first."""
+    entries = AuditEntry.objects.filter(operation=operation, actor_type="system", via="operator").order_by("pk")
+    return list(entries.values_list("workspace_id", "resource_id", "dry_run", "code"))
+
+
+def act(operator: Client, action: str, *rows: Model, asks: bool = True, **fields: str) -> list[str]:
+    """Carry out an action of the console on rows of one table; what it told. One that asks first is shown to have done
+    nothing until it gets its yes, with the `fields` of its form."""
+    opts = rows[0]._meta
+    path = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
+    chosen: dict[str, Any] = {"action": action, "_selected_action": [row.pk for row in rows]}
+    if asks:
+        before = AuditEntry.objects.count()
+        page = operator.post(path, {**chosen, "index": "0"})
+        assert page.context["warning"] in page.content.decode()
+        assert AuditEntry.objects.count() == before
+        chosen["confirmed"] = "yes"
+    else:
+        chosen["index"] = "0"
+    answer = operator.post(path, {**chosen, **fields}, follow=True)
+    assert answer.status_code == 200
+    return [str(message) for message in answer.context["messages"]]
+
+
+def done_in_the_console() -> list[tuple[str, str, str, str | None]]:
+    """(operation, workspace, resource, code of a refusal) of each entry that names the signed-in operator, in order."""
+    actor = User.objects.get(username="operator").pk
+    entries = AuditEntry.objects.filter(actor_id=actor, actor_type="system", via="operator").order_by("pk")
+    assert set(entries.values_list("retention_tier", flat=True)) <= {"enterprise"}
+    return list(entries.values_list("operation", "workspace_id", "resource_id", "code"))

@@ -1,0 +1,117 @@
+"""The home page: what needs a person, what goes out next, what is spent, what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import ConnectedAccount
+from billing.models import MonthCounter
+from posts.models import PostGroup
+from posts.states import GroupStatus
+from tests.conftest import ApiClient
+from tests.posts.rows import NOON, TOMORROW, create
+from workspaces.models import User, Workspace
+
+NEWEST_OF_EACH = ("Waits", "Failed", "Half out", "Not known")
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    client = Client()
+    client.force_login(owner)
+    return client
+
+
+def home(browser: Client, workspace: Workspace) -> str:
+    answer = browser.get(f"/dashboard/workspaces/{workspace.id}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def group(workspace: Workspace, text: str, status: str) -> PostGroup:
+    who = {"created_by_type": "user", "created_by_id": "usr_x", "trace_id": "0" * 32}
+    return PostGroup.objects.create(workspace=workspace, text=text, status=status, **who)
+
+
+def test_an_empty_workspace_teaches_the_next_step(browser: Client, workspace: Workspace) -> None:
+    text = home(browser, workspace)
+    assert "Nothing waits for you" in text
+    assert f"/dashboard/workspaces/{workspace.id}/compose" in text
+    assert "connect an account" in text
+
+
+def test_what_needs_a_person_stands_first(browser: Client, workspace: Workspace, account: ConnectedAccount) -> None:
+    statuses = (GroupStatus.PENDING_CONFIRMATION, GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)
+    groups = [group(workspace, text, status) for text, status in zip(NEWEST_OF_EACH, statuses, strict=True)]
+    group(workspace, "Went out well", GroupStatus.PUBLISHED)
+    ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
+
+    text = home(browser, workspace)
+    needs, _, rest = text.partition('id="next"')
+
+    assert all(said in needs for said in (*NEWEST_OF_EACH, account.handle))
+    assert all(f"/posts/{each.id}" in needs for each in groups[1:])
+    assert "Went out well" not in text
+    assert 'aria-label="1 waiting"' in text
+    assert "Nothing waits for you" not in needs
+    assert rest
+
+
+def test_what_goes_out_next_and_what_is_spent(
+    clock: Any, browser: Client, workspace: Workspace, api: ApiClient, account: ConnectedAccount
+) -> None:
+    create(api, account, text="Tomorrow's post", scheduled_at=TOMORROW)
+    counter = {"held_cents": 15, "settled_cents": 70}
+    MonthCounter.objects.update_or_create(holder_id=workspace.id, month=NOON.date().replace(day=1), defaults=counter)
+
+    text = home(browser, workspace)
+
+    assert "Tomorrow&#x27;s post" in text.partition('id="next"')[2]
+    assert "$0.70 spent, $0.15 held for what is scheduled of $1.00" in " ".join(text.split())
+    assert "$0.85 of this month's $1.00 are spent or held" in " ".join(text.split())
+
+
+def test_it_asks_the_database_little(
+    browser: Client, workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for status in (GroupStatus.FAILED, GroupStatus.PENDING_CONFIRMATION) * 5:
+        group(workspace, "Some text", status)
+    with django_assert_max_num_queries(14):
+        home(browser, workspace)
+
+
+def test_the_first_page_leads_on_to_the_only_workspace(browser: Client, workspace: Workspace) -> None:
+    assert browser.get("/dashboard/")["location"] == f"/dashboard/workspaces/{workspace.id}"
+    assert workspace.name in browser.get("/dashboard/?all=1").content.decode()
+
+
+def test_who_belongs_to_no_workspace_makes_one(stranger: User) -> None:
+    newcomer = User.objects.create_user(username="newcomer")
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(newcomer)
+    page = browser.get("/dashboard/")
+    assert "You belong to no workspace yet" in page.content.decode()
+    form = {"name": "First steps", "default_timezone": "Europe/Oslo"}
+
+    assert browser.post("/dashboard/?all=1", form).status_code == 403
+    form["csrfmiddlewaretoken"] = str(page.context["csrf_token"])
+    wrong = browser.post("/dashboard/?all=1", {**form, "name": ""})
+    made = browser.post("/dashboard/?all=1", form)
+
+    assert (wrong.status_code, made.status_code) == (422, 302)
+    workspace = Workspace.objects.get(owner_user=newcomer)
+    assert (workspace.name, workspace.default_timezone) == ("First steps", "Europe/Oslo")
+    assert made["location"] == f"/dashboard/workspaces/{workspace.id}"
+    assert "First steps" in browser.get(made["location"]).content.decode()

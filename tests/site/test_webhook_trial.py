@@ -1,0 +1,120 @@
+"""A trial of a webhook address from the dashboard."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from accounts.models import ConnectedAccount
+from auditlog.models import AuditEntry
+from posts.models import PostGroup
+from posts.publishing.duty import publish_due
+from tests.factories import AccountFactory
+from tests.fakes.receiver import Receiver
+from tests.pages import Pages, form_of, has_form, words
+from webhooks.services import deliver_due
+from workspaces.models import User, Workspace
+
+
+@pytest.fixture
+def receiver(settings: Settings) -> Any:
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
+    with Receiver() as listening:
+        yield listening
+
+
+@pytest.fixture
+def pages(workspace: Workspace, owner: User) -> Pages:
+    return Pages(workspace, owner, csrf=True)
+
+
+def send(pages: Pages, url: str, ending: str = "published", **changed: str) -> Any:
+    form = {**form_of(pages.get("webhook-test")), **changed}
+    return pages.post("webhook-test", {**form, "webhook_url": url, "ending": ending})
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind"),
+    [("published", "post.published"), ("failed", "post.failed"), ("unconfirmed", "post.unconfirmed")],
+)
+def test_the_event_of_a_sandbox_post_arrives(
+    pages: Pages, account: ConnectedAccount, receiver: Receiver, ending: str, kind: str
+) -> None:
+    answer = send(pages, receiver.url, ending)
+    group = PostGroup.objects.get()
+    assert (answer.status_code, answer["Location"]) == (303, f"{pages.address('webhooks')}?post={group.id}&wait=1")
+    assert "It is on its way." in words(pages.http.get(answer["Location"]))
+
+    publish_due()
+    deliver_due()
+
+    [sent] = receiver.requests
+    event = json.loads(sent.body)
+    assert (event["type"], event["sandbox"]) == (kind, True)
+    assert event["data"]["post_group"]["id"] == group.id
+    assert f"Delivered {kind}" in words(pages.http.get(answer["Location"]))
+    assert AuditEntry.objects.get().operation == "posts.create"
+
+
+def test_the_account_is_one_that_takes_a_text_alone_and_a_real_one_stays_untouched(
+    pages: Pages, workspace: Workspace, receiver: Receiver
+) -> None:
+    AccountFactory(workspace=workspace, platform="instagram")  # wants a picture
+    real = AccountFactory(workspace=workspace, platform="mastodon", sandbox=False)
+
+    send(pages, receiver.url)
+
+    [target] = PostGroup.objects.get().targets.all()
+    assert (target.account_id, target.sandbox) == (real.id, True)
+
+
+def test_sent_twice_it_is_one_test(pages: Pages, account: ConnectedAccount, receiver: Receiver) -> None:
+    first = send(pages, receiver.url, key="the same")
+    second = send(pages, receiver.url, key="the same")
+
+    assert first["Location"] == second["Location"]
+    assert PostGroup.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("", "This field is required."),
+        ("http://hooks.example.com/x", "Events are not sent to this address"),
+        ("https://10.0.0.1/x", "Events are not sent to this address"),
+        ("https://h.example.com/" + "x" * 2048, "at most 2048 characters"),
+    ],
+)
+def test_an_address_that_is_not_allowed_is_told_at_its_field(
+    pages: Pages, account: ConnectedAccount, url: str, said: str
+) -> None:
+    page = send(pages, url, key="kept")
+
+    assert page.status_code == 422
+    assert said in page.content.decode().partition('class="problem"')[2].partition("</p>")[0]
+    assert form_of(page)["webhook_url"] == url
+    assert form_of(page)["key"] == "kept"
+    assert not PostGroup.objects.exists()
+
+
+def test_without_an_account_it_says_what_to_do(pages: Pages, receiver: Receiver) -> None:
+    answer = send(pages, receiver.url)
+
+    assert "Connect one" in words(pages.http.get(answer["Location"]))
+
+
+def test_members_send_nothing_and_strangers_find_nothing(
+    workspace: Workspace, account: ConnectedAccount, teammate: User, stranger: User, receiver: Receiver
+) -> None:
+    form = {"webhook_url": receiver.url, "ending": "published", "key": "k"}
+    theirs = Pages(workspace, teammate)
+
+    assert not has_form(theirs.get("webhook-test"))
+    assert theirs.post("webhook-test", form).status_code == 303
+    assert Pages(workspace, stranger).post("webhook-test", form).status_code == 404
+    assert Pages(workspace, None).get("webhook-test").status_code == 302
+    assert Pages(workspace, teammate, csrf=True).post("webhook-test", form).status_code == 403
+    assert not PostGroup.objects.exists()

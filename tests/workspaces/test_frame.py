@@ -1,0 +1,66 @@
+"""The dashboard's frame: who sees a workspace's pages, and how refusals and faults are told to a person."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from config.site.navigation import PAGES
+from workspaces.models import User, Workspace
+
+HOME = "/dashboard/workspaces/{}"
+every_page = pytest.mark.parametrize("name", [name for name, _ in PAGES])
+
+
+def browser_of(user: User) -> Client:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(user)
+    return browser
+
+
+@every_page
+def test_members_read_every_page_and_nobody_else_learns_that_it_exists(
+    workspace: Workspace, owner: User, teammate: User, stranger: User, name: str
+) -> None:
+    address = reverse(name, kwargs={"workspace_id": workspace.id})
+    for member in (owner, teammate):
+        answer = browser_of(member).get(address)
+        assert answer.status_code == 200
+        assert f'href="{address}" aria-current="page"' in answer.content.decode()
+    foreign = browser_of(stranger).get(address)
+    absent = browser_of(stranger).get(address.replace(workspace.id, "wrk_01h455vb4pex5vsknk084sn02q"))
+    assert foreign.status_code == absent.status_code == 404
+    assert "There is nothing here" in foreign.content.decode()
+    assert workspace.name not in foreign.content.decode()
+    signed_out = Client().get(address)
+    assert (signed_out.status_code, signed_out["location"]) == (302, f"/dashboard/sign-in?next={address}")
+
+
+@every_page
+def test_no_page_is_kept_by_a_cache_and_none_takes_a_form_from_elsewhere(
+    workspace: Workspace, owner: User, name: str
+) -> None:
+    address = reverse(name, kwargs={"workspace_id": workspace.id})
+    browser = browser_of(owner)
+    assert "no-store" in browser.get(address)["cache-control"]
+    assert browser.post(address, {"name": "Taken over"}).status_code in (403, 405)
+    workspace.refresh_from_db()
+    assert workspace.name == "Workshop"
+
+
+def test_a_deleted_workspace_is_gone(workspace: Workspace, owner: User) -> None:
+    Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
+    assert browser_of(owner).get(HOME.format(workspace.id)).status_code == 404
+
+
+def test_a_form_that_is_too_old_is_told_in_words(workspace: Workspace, owner: User) -> None:
+    answer = browser_of(owner).post("/dashboard/sign-out")
+    assert answer.status_code == 403
+    assert "send the form once more" in answer.content.decode()
+
+
+def test_an_unknown_address_is_a_page_in_the_dashboard_and_the_envelope_anywhere_else(owner: User) -> None:
+    page, api = browser_of(owner).get("/dashboard/nowhere"), Client().get("/nowhere")
+    assert (page.status_code, page["content-type"]) == (404, "text/html; charset=utf-8")
+    assert (api.status_code, api.json()["code"]) == (404, "NOT_FOUND")

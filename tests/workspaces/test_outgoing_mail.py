@@ -1,0 +1,134 @@
+"""Outgoing e-mail: rows that a worker sends, tries again, gives up, and forgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.conf import settings as configured
+from django.db import connection
+from django.utils.module_loading import import_string
+
+from tests.fakes.smtp import FakeMailServer
+from workspaces.duty import MailDuty
+from workspaces.models import OutgoingMail
+from workspaces.services import queue_mail
+from workspaces.services.mail import ATTEMPTS, DUTY, LEASE, PAUSES, claim_mail
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def server(settings: Any, clock: Any) -> Iterator[FakeMailServer]:
+    """The mail server that EMAIL_URL names."""
+    with FakeMailServer() as standing:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", standing.port
+        yield standing
+
+
+@pytest.fixture
+def mail(clock: Any) -> OutgoingMail:
+    return queue_mail(to="alice@example.com", subject="Hello\r\nBcc: x@example.com", text="A line.\n.\nÜnd more.\n")
+
+
+def work() -> bool:
+    """One round of the worker's duty; whether there was something to do."""
+    return MailDuty().run_once()
+
+
+def row() -> Any:
+    return OutgoingMail.objects.values("attempts", "due_at", "content", "sent_at", "last_error", "lease_until").get()
+
+
+def test_the_worker_has_it_among_its_duties() -> None:
+    assert import_string(configured.DUTIES[DUTY]) is MailDuty
+
+
+def test_a_message_goes_out_once_and_is_forgotten(server: FakeMailServer, mail: OutgoingMail, settings: Any) -> None:
+    settings.DEFAULT_FROM_EMAIL = "Service <service@example.com>"
+    assert [work(), work()] == [True, False]
+
+    [sent] = server.messages
+    assert (sent["To"], sent["From"]) == ("alice@example.com", "Service <service@example.com>")
+    assert sent["Subject"] == "Hello Bcc: x@example.com"  # in one line: nobody writes headers through a subject
+    assert sent["Bcc"] is None
+    assert sent.get_content() == "A line.\n.\nÜnd more.\n"
+    settled = {"due_at": None, "content": None, "sent_at": NOON, "last_error": "", "lease_until": None}
+    assert row() == {"attempts": 1, **settled}
+
+
+def test_what_waits_is_sealed(mail: OutgoingMail) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM workspaces_outgoingmail")
+        kept = str(cursor.fetchall())
+
+    assert "alice" not in kept
+    assert "A line" not in kept
+
+
+@pytest.mark.parametrize(
+    "refusals", [[("RCPT", 451)], [("DATA", 554)], [("MAIL", 421)]], ids=["greylisted", "text refused", "busy"]
+)
+def test_an_attempt_that_fails_is_tried_again_later(
+    server: FakeMailServer, mail: OutgoingMail, clock: Any, refusals: list[tuple[str, int]], caplog: Any
+) -> None:
+    server.refusals = refusals
+    assert work()
+
+    assert (row()["attempts"], row()["due_at"], row()["sent_at"]) == (1, NOON + PAUSES[0], None)
+    assert not work()
+    assert "alice" not in caplog.text
+    clock.shift(PAUSES[0])
+    assert work()
+    assert (len(server.messages), row()["attempts"], row()["content"]) == (1, 2, None)
+
+
+def test_an_address_that_the_server_does_not_know_is_given_up_at_once(
+    server: FakeMailServer, mail: OutgoingMail, caplog: Any
+) -> None:
+    server.refuse_recipients(550)
+    assert work()
+
+    mail.refresh_from_db()
+    assert (mail.has_failed, mail.content, mail.last_error) == (True, None, "refused with 550")
+    assert "alice" not in caplog.text
+
+
+def test_a_server_that_is_away_is_tried_for_hours_and_then_no_more(
+    mail: OutgoingMail, clock: Any, settings: Any
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    with FakeMailServer() as gone:
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", gone.port
+    for pause in PAUSES:
+        assert work()
+        assert (row()["due_at"], row()["last_error"]) == (datetime.now(UTC) + pause, "ConnectionRefusedError")
+        clock.shift(pause)
+    assert work()
+
+    mail.refresh_from_db()
+    assert (mail.attempts, mail.has_failed, mail.content) == (ATTEMPTS, True, None)
+    clock.shift(timedelta(days=1))
+    assert not work()
+
+
+def test_a_message_that_ends_its_workers_is_given_up(mail: OutgoingMail, clock: Any) -> None:
+    for _ in range(ATTEMPTS):
+        assert claim_mail() is not None
+        assert claim_mail() is None  # nobody else gets it meanwhile
+        clock.shift(LEASE)
+
+    assert claim_mail() is None
+    mail.refresh_from_db()
+    assert (mail.has_failed, mail.last_error) == (True, "no attempt came to an end")

@@ -1,0 +1,129 @@
+"""Webhooks: what was sent where and what came of it, sending it again, and the secret that signs it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils import timezone
+
+from config.api.caller import absent
+from config.db.ids import is_id
+from webhooks import selectors, services
+from webhooks.models import Delivery, DeliveryStatus
+from webhooks.services.deliveries import headers_of
+from workspaces.frame import WorkspacePage, once, workspace_page
+
+PER_PAGE = 50
+SHOWN_CHARACTERS = 30_000  # of a payload
+SOON = timedelta(minutes=1)
+STATES = [
+    (DeliveryStatus.PENDING.value, "Pending"),
+    (DeliveryStatus.RETRYING.value, "Retrying"),
+    (DeliveryStatus.DELIVERED.value, "Delivered"),
+    (DeliveryStatus.DEAD_LETTER.value, "Given up"),
+]
+SIGNATURE_SHAPE = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
+
+
+class FilterForm(forms.Form):
+    """What the deliveries are narrowed by; a filter that is not right narrows nothing and is told."""
+
+    status = forms.ChoiceField(label="State", choices=[("", "All"), *STATES], required=False)
+    post = forms.CharField(label="Post", required=False, widget=forms.TextInput({"placeholder": "pgr_…"}))
+
+    def clean_post(self) -> str:
+        post = str(self.cleaned_data["post"])
+        if post and not is_id(post, "pgr"):
+            raise forms.ValidationError("The id of a post begins with pgr_.")
+        return post
+
+
+@workspace_page()
+def deliveries(page: WorkspacePage) -> HttpResponse:
+    """The deliveries that fit the filters, newest first."""
+    asked = page.request.GET
+    form = FilterForm(asked)
+    form.is_valid()
+    found = selectors.deliveries_of(
+        caller=page.caller,
+        workspace_id=page.workspace.id,
+        status=form.cleaned_data.get("status"),
+        post_group_id=form.cleaned_data.get("post"),
+        limit=PER_PAGE,
+        cursor=asked.get("cursor"),
+    )
+    return page.render(
+        "webhooks/deliveries.html",
+        form=form,
+        deliveries=found.rows,
+        next_cursor=found.next_cursor,
+        runs=_runs(found.rows) or ("wait" in asked and not found.rows),
+        both_until=selectors.second_secret_until(caller=page.caller, workspace_id=page.workspace.id),
+    )
+
+
+@workspace_page("POST", operation="workspaces.get_signing_secret")
+def secret(page: WorkspacePage) -> HttpResponse:
+    """The signing secret, in the answer to the form that asks for it and nowhere else."""
+    shown = services.read_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
+    return page.render("webhooks/secret.html", secret=shown)
+
+
+@workspace_page("POST", operation="workspaces.rotate_signing_secret")
+def rotate_secret(page: WorkspacePage) -> HttpResponse:
+    """A new secret, shown at once; a form that is sent twice makes one, since a second would end the first."""
+    made: list[str | None] = []
+
+    def rotate() -> Any:
+        made.append(services.rotate_signing_secret(caller=page.caller, workspace_id=page.workspace.id))
+        return page.workspace
+
+    once(page, "workspaces.rotate_signing_secret", rotate)
+    if not made:
+        return page.done("The secret was replaced already.", "webhooks")
+    return page.render("webhooks/secret.html", secret=made[0], replaced=True)
+
+
+@workspace_page()
+def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
+    """One delivery: its attempts, what was answered, what is sent."""
+    found = _delivery_on(page, delivery_id)
+    now = timezone.now()
+    payload = json.dumps(json.loads(bytes(found.event.payload)), indent=2, ensure_ascii=False)
+    return page.render(
+        "webhooks/delivery.html",
+        delivery=found,
+        headers={**headers_of(found, SIGNATURE_SHAPE), "user-agent": settings.OUTBOUND_USER_AGENT},
+        payload=payload[:SHOWN_CHARACTERS],
+        cut=len(payload) > SHOWN_CHARACTERS,
+        in_flight=found.is_in_flight(now),
+        runs=_runs([found]),
+    )
+
+
+@workspace_page("POST", operation="webhooks.replay")
+def replay(page: WorkspacePage, delivery_id: str) -> HttpResponse:
+    """Send it once more."""
+    found = _delivery_on(page, delivery_id)
+    once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
+    return page.done("It is sent again.", "delivery", delivery_id=found.id)
+
+
+def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
+    """The delivery of a page under this workspace. Raises NotFound, for another workspace's too."""
+    found = selectors.delivery_of(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
+    if found.workspace_id != page.workspace.id:
+        raise absent(None, "delivery")
+    return found
+
+
+def _runs(rows: Iterable[Delivery]) -> bool:
+    """Whether something of them is about to happen, so that the page looks again by itself."""
+    soon = timezone.now() + SOON
+    return any(row.due_at is not None and row.due_at < soon for row in rows)

@@ -1,0 +1,1 @@
+"""The pages of a workspace: audit log, settings, members."""

@@ -1,0 +1,141 @@
+"""Forms of a workspace: its name and time zone, its caps, what the audit log is narrowed by."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django import forms
+from django.core.validators import MaxValueValidator, MinValueValidator
+
+from auditlog.models import ActorType, AuditEntry
+from config.api.fields import INT64, TIMEZONES
+from workspaces.models import Workspace
+
+# Zone names of before 1993, and of offsets alone, go by other first words; who has one keeps it.
+REGIONS = frozenset(
+    "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()  # noqa: SIM905
+)
+YEARS = [MinValueValidator(date(2000, 1, 1)), MaxValueValidator(date(2200, 1, 1))]
+
+
+def zone_choices(current: str) -> list[Any]:
+    """The time zones to choose from, by region; `current` is among them whatever it is."""
+    regions: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for name in sorted(TIMEZONES):
+        region, _, place = name.partition("/")
+        if region in REGIONS:
+            regions[region].append((name, place.replace("_", " ")))
+    others = [("UTC", "UTC")]
+    if current != "UTC" and current.partition("/")[0] not in REGIONS:
+        others.append((current, current))
+    return [*others, *regions.items()]
+
+
+class GeneralForm(forms.Form):
+    """What the workspace is called, and by which clock."""
+
+    name = forms.CharField(max_length=200, label="Name")
+    default_timezone = forms.ChoiceField(
+        label="Time zone",
+        help_text="Days and times are shown in it. What is scheduled already goes out at the same moment as before.",
+    )
+
+    def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
+        shown = {"name": workspace.name, "default_timezone": workspace.default_timezone}
+        super().__init__(data, initial=shown)
+        self.fields["default_timezone"].choices = zone_choices(workspace.default_timezone)  # type: ignore[attr-defined]
+
+
+class CapsForm(forms.Form):
+    """The workspace's monthly caps; money in dollars, as people write it."""
+
+    spend_cap = forms.DecimalField(
+        label="Spend cap each month, in US dollars",
+        help_text="What may be spent beyond the free credit. With 0, posts stop when the free credit is used up.",
+        min_value=0,
+        max_value=Decimal(INT64) / 100,
+        decimal_places=2,
+    )
+    url_post_cap = forms.IntegerField(
+        label="Posts with a link on X each month",
+        help_text="They cost far more than others. With 0, none goes out.",
+        min_value=0,
+        max_value=INT64,
+    )
+
+    def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
+        shown = {
+            "spend_cap": f"{Decimal(workspace.monthly_spend_cap_cents) / 100:.2f}",
+            "url_post_cap": workspace.monthly_social_url_post_cap,
+        }
+        super().__init__(data, initial=shown)
+
+    @property
+    def caps(self) -> dict[str, Any]:
+        """What was written in a form without mistakes, as the service takes it."""
+        return {
+            "monthly_spend_cap_cents": int(self.cleaned_data["spend_cap"] * 100),
+            "monthly_social_url_post_cap": self.cleaned_data["url_post_cap"],
+        }
+
+
+class DeletionForm(forms.Form):
+    """The workspace's name once more, so that nobody deletes one by mistake."""
+
+    name = forms.CharField(widget=forms.TextInput({"autocomplete": "off"}))
+
+    def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
+        super().__init__(data, prefix="deletion")
+        self.wanted = workspace.name
+        self.fields["name"].label = f"To confirm, type the name of the workspace: {workspace.name}"
+
+    def clean_name(self) -> str:
+        if self.cleaned_data["name"] != self.wanted.strip():
+            raise forms.ValidationError("This is not the workspace's name. Nothing was deleted.")
+        return self.wanted
+
+
+WHO = {
+    ActorType.USER.value: "A person",
+    ActorType.AGENT.value: "An agent",
+    ActorType.API_KEY.value: "An API key",
+    ActorType.CLI.value: "A command line",
+    ActorType.MCP.value: "An MCP client",
+    ActorType.AGENT_RUNTIME.value: "An agent runtime",
+    ActorType.SYSTEM.value: "The service",
+}
+
+
+class LogFilterForm(forms.Form):
+    """What the audit log is narrowed by; a filter that is not right narrows nothing and is told."""
+
+    actor_type = forms.ChoiceField(label="Who", choices=[("", "Anybody"), *WHO.items()], required=False)
+    actor_id = forms.CharField(label="Whose id", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
+    operation = forms.CharField(label="Operation", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
+    outcome = forms.ChoiceField(label="Outcome", choices=[("", "Any"), *AuditEntry.Outcome.choices], required=False)
+    since = forms.DateField(label="From", widget=forms.DateInput({"type": "date"}), required=False, validators=YEARS)
+    until = forms.DateField(label="To", widget=forms.DateInput({"type": "date"}), required=False, validators=YEARS)
+
+    def __init__(self, data: Any, *, zone: ZoneInfo) -> None:
+        super().__init__(data)
+        self.zone = zone
+
+    @property
+    def filters(self) -> dict[str, Any]:
+        """What the selector takes; days are the workspace's, both included."""
+        self.is_valid()
+        chosen = dict(self.cleaned_data)
+        since, until = chosen.pop("since", None), chosen.pop("until", None)
+        filters: dict[str, Any] = {name: value for name, value in chosen.items() if value}
+        if since:
+            filters["since"] = self._midnight(since)
+        if until:
+            filters["before"] = self._midnight(until + timedelta(days=1))
+        return filters
+
+    def _midnight(self, day: date) -> datetime:
+        return datetime.combine(day, time.min, self.zone)

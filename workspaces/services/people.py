@@ -1,0 +1,78 @@
+"""People whom the identity provider vouches for. A person is (issuer, subject); an e-mail address never links two people."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from auditlog.services import record
+from config.api.caller import Caller
+from config.api.errors import Forbidden
+from workspaces import selectors
+from workspaces.models import EndedIdentity, User
+from workspaces.services.users import create_user
+from workspaces.sign_in.claims import Identity
+
+
+def sign_in_person(*, identity: Identity, staff: bool, ip: str | None) -> User:
+    """The person who signs in, made when they come for the first time; what the provider tells of them is brought up to date.
+
+    `staff` is the provider's word for whether they are an operator, and takes that away again as well. Raises Forbidden
+    for an account that is closed.
+    """
+    person = selectors.person_of(issuer=identity.issuer, subject=identity.subject) or _make(identity)
+    if not person.is_active:
+        raise Forbidden("This account is closed.", suggested_action="Ask the operator of the service.")
+    person.email, person.email_verified = identity.email, identity.email_verified
+    person.display_name = identity.display_name or person.display_name
+    person.is_staff = person.is_superuser = staff
+    with transaction.atomic():
+        person.save(update_fields=["email", "email_verified", "display_name", "is_staff", "is_superuser", "updated_at"])
+        caller = Caller(kind="user", actor_id=person.id, ip=ip)
+        metadata = {"staff": True} if staff else {}
+        record(caller=caller, operation="users.sign_in", resource_type="user", resource_id=person.id, metadata=metadata)
+    return person
+
+
+def person_of_token(*, identity: Identity, issued_at: int | None) -> User | None:
+    """The person of a verified token of the provider, made when the token is the first that is seen of them.
+
+    `issued_at` in seconds since 1970. None for a closed account, and for a token from before its person's user was deleted.
+    """
+    person = selectors.person_of(issuer=identity.issuer, subject=identity.subject)
+    if person is None:
+        if _ended_since(identity, issued_at):
+            return None
+        person = _make(identity)
+    return person if person.is_active else None
+
+
+def sign_out_everywhere(*, caller: Caller) -> None:
+    """End every session of the person, in all browsers; the provider's own tokens run on to their end."""
+    with transaction.atomic():
+        User.objects.filter(pk=caller.actor_id).update(session_epoch=F("session_epoch") + 1)
+        record(caller=caller, operation="users.sign_out", resource_type="user", resource_id=caller.actor_id)
+
+
+def _make(identity: Identity) -> User:
+    """Make the person; when another request did so at the same moment, take that one."""
+    try:
+        with transaction.atomic():
+            return create_user(
+                email=identity.email,
+                email_verified=identity.email_verified,
+                display_name=identity.display_name,
+                identity_issuer=identity.issuer,
+                identity_subject=identity.subject,
+            )
+    except IntegrityError:
+        return User.objects.get(identity_issuer=identity.issuer, identity_subject=identity.subject)
+
+
+def _ended_since(identity: Identity, issued_at: int | None) -> bool:
+    """Whether the identity's user was deleted after (or in the same second as) this token was issued."""
+    issued = datetime.fromtimestamp(issued_at or 0, UTC)
+    digests = EndedIdentity.digests(identity.issuer, identity.subject)
+    return EndedIdentity.objects.filter(digest__in=digests, ended_at__gte=issued).exists()

@@ -1,0 +1,36 @@
+"""Changing what a workspace is called, and its time zone."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from auditlog.services import record
+from config.api.caller import Caller, absent
+from workspaces import selectors
+from workspaces.models import Member, Workspace
+
+
+def update_workspace(*, caller: Caller, workspace_id: str, name: str, default_timezone: str) -> Workspace:
+    """Set the name and the IANA time zone. The slug stays, and so does the moment of every post.
+
+    The owner, an admin or a workspace key may do it. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    """
+    workspace = selectors.workspace_of(
+        caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
+    )
+    wanted = {"name": name, "default_timezone": default_timezone}
+    changed = [field for field, value in wanted.items() if getattr(workspace, field) != value]
+    with transaction.atomic():
+        if not selectors.live_workspaces().filter(pk=workspace.pk).update(**wanted, updated_at=timezone.now()):
+            raise absent(None, "workspace")
+        record(
+            caller=caller,
+            operation="workspaces.update",
+            workspace_id=workspace.id,
+            resource_type="workspace",
+            resource_id=workspace.id,
+            metadata={"changed": changed},
+        )
+    workspace.refresh_from_db()
+    return workspace
