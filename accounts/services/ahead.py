@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired, Transient
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
-from accounts.services.tokens import BeingRenewed, mark_needs_reauth, refresh_grant
+from accounts.services.tokens import mark_needs_reauth, renew_unless_taken
 
 logger = logging.getLogger(__name__)
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3600.0
@@ -52,16 +52,13 @@ def _due() -> QuerySet[ConnectedAccount]:
 
 
 def _renew(account: ConnectedAccount) -> bool:
-    """Whether the tokens were renewed. Raises PlatformError, SealedValueError."""
+    """Whether the tokens were renewed here. Raises PlatformError, SealedValueError."""
     grant = account.grant()
     try:
-        refresh_grant(account_id=account.id, stale=grant, looks=0, marks=False)
-    except BeingRenewed:
-        return False
+        return renew_unless_taken(account_id=account.id, stale=grant)
     except AccountDisconnected:
         _settle_refusal(account, grant)
         return False
-    return True
 
 
 def _settle_refusal(account: ConnectedAccount, grant: Grant) -> None:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import InterfaceError, OperationalError, connection
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
@@ -41,26 +41,43 @@ def ahead_of(expires_at: datetime | None) -> datetime | None:
     return now + max(expires_at - now, timedelta(0)) * (1 - AHEAD_SHARE)
 
 
-def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS, marks: bool = True) -> Grant:
+def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS) -> Grant:
     """A grant with working tokens in place of a stale one.
 
     When another worker has renewed them meanwhile, its tokens are taken; while it is at it, they are looked for `looks`
-    times, and then BeingRenewed says to come again. Raises AccountDisconnected (the account is then marked needs_reauth,
-    unless not `marks`), Transient.
+    times, and then BeingRenewed says to come again. Raises AccountDisconnected (the account is then marked needs_reauth),
+    Transient.
     """
     while True:
-        account = ConnectedAccount.objects.get(pk=account_id)
-        if account.status != ConnectedAccount.Status.ACTIVE:
-            raise AccountDisconnected("The account is not connected any more.")
+        account = _connected(account_id)
         if account.grant() != stale:
             return account.grant()
         lease = _take_lease(account)
         if lease is not None:
-            return _renew(account, stale, lease, marks=marks)
+            return _renew(account, stale, lease, marks=True)
         if looks <= 0:
             raise BeingRenewed("The account's tokens are being renewed.", retry_after=LOOK_AGAIN_SECONDS)
         looks -= 1
         time.sleep(LOOK_SECONDS)
+
+
+def renew_unless_taken(*, account_id: str, stale: Grant) -> bool:
+    """Renew the tokens, unless another has done so since they were read or is at it; returns whether it was done here.
+
+    Raises AccountDisconnected (and marks nothing: the old token may still work), Transient.
+    """
+    account = _connected(account_id)
+    lease = _take_lease(account) if account.grant() == stale else None
+    if lease is not None:
+        _renew(account, stale, lease, marks=False)
+    return lease is not None
+
+
+def _connected(account_id: str) -> ConnectedAccount:
+    account = ConnectedAccount.objects.get(pk=account_id)
+    if account.status != ConnectedAccount.Status.ACTIVE:
+        raise AccountDisconnected("The account is not connected any more.")
+    return account
 
 
 def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
@@ -75,10 +92,12 @@ def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
 def _take_lease(account: ConnectedAccount) -> datetime | None:
     """The end of the lease that is ours now; None while another holds one, or when the row has changed since it was read."""
     now = timezone.now()
-    free = Q(refresh_lease_until=None) | Q(refresh_lease_until__lte=now)
-    taken = ConnectedAccount.objects.filter(free, pk=account.pk, updated_at=account.updated_at).update(
-        refresh_lease_until=now + REFRESH_LEASE, updated_at=now
-    )
+    held = account.refresh_lease_until
+    if held is not None and held > now:
+        return None
+    taken = ConnectedAccount.objects.filter(
+        pk=account.pk, refresh_lease_until=held, updated_at=account.updated_at
+    ).update(refresh_lease_until=now + REFRESH_LEASE, updated_at=now)
     return now + REFRESH_LEASE if taken else None
 
 
