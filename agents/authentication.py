@@ -17,6 +17,7 @@ from agents import oidc, tokens
 from agents.models import Agent, ApiKey, ClaimToken
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
+from config.db.prepared import Prepared
 from workspaces.models import User
 
 LAST_USED_EVERY = timedelta(seconds=60)
@@ -53,9 +54,12 @@ def _caller_of(token: str) -> Caller:
     return _claim_caller(token) if token.startswith(tokens.CLAIM) else _key_caller(token)
 
 
+_key = Prepared(lambda digest: ApiKey.objects.select_related("agent", "workspace").filter(token_sha256=digest))
+
+
 def _key_caller(token: str) -> Caller:
     stored = tokens.digest(token)
-    key = ApiKey.objects.select_related("agent", "workspace").filter(token_sha256=stored).first()
+    key = _key.first(stored)
     if key is None or not hmac.compare_digest(key.token_sha256, stored):
         raise Unauthenticated("This token is not one of this service's.")
     agent, workspace = key.agent, key.workspace

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from rest_framework import serializers
 
 from accounts.platforms.registry import PLATFORMS
+from config.api.serializers import shape
 from posts.models import PostGroup, PostTarget
 from posts.states import GroupStatus, TargetStatus
 
@@ -96,13 +96,7 @@ class PostGroupSerializer(serializers.ModelSerializer):
         )
 
 
-@cache
-def _shape() -> PostGroupSerializer:
-    """One for all bodies: making the fields anew costs more than filling them."""
-    return PostGroupSerializer()
-
-
 def group_body(group: PostGroup) -> dict[str, Any]:
     """The group as plain JSON values."""
-    body: dict[str, Any] = _shape().to_representation(group)
+    body: dict[str, Any] = shape(PostGroupSerializer).to_representation(group)
     return body

@@ -14,9 +14,15 @@ TOLD_TARGETS = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONF
 
 def tell_group(group: PostGroup, kind: str | None = None) -> None:
     """Tell that the group has come to a state (`post.<status>`), or another occurrence by name."""
+    group.event_sequence += 1
     event = _event(group, kind or f"post.{group.status}", None)
     PostGroup.objects.filter(pk=group.pk).update(event_sequence=group.event_sequence)
     emit_many([event])
+
+
+def first_event(group: PostGroup) -> NewEvent:
+    """What tells of a group that was written at this moment, with an `event_sequence` of 1."""
+    return _event(group, f"post.{group.status}", None)
 
 
 def outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
@@ -29,11 +35,14 @@ def outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bo
         kinds += [(f"post.target.{each.status}", each.id) for each in changed if each.status in TOLD_TARGETS]
     if ended and group.status in FINISHED:
         kinds.append((f"post.{group.status}", None))
-    return [_event(group, kind, target_id) for kind, target_id in kinds]
+    events = []
+    for kind, target_id in kinds:
+        group.event_sequence += 1
+        events.append(_event(group, kind, target_id))
+    return events
 
 
 def _event(group: PostGroup, kind: str, target_id: str | None) -> NewEvent:
-    group.event_sequence += 1
     return NewEvent(
         workspace_id=group.workspace_id,
         kind=kind,

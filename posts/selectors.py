@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,7 @@ from config.api.caller import Caller, absent, require
 from config.api.paging import Page, paginate, paginate_by_time
 from config.api.scopes import AnyOf
 from config.db.ids import is_id
+from config.db.prepared import Prepared
 from posts.models import PostGroup, PostTarget
 from posts.states import UNRELEASED, GroupStatus, TargetStatus
 from workspaces.models import Workspace
@@ -31,16 +32,25 @@ def groups_with_targets() -> QuerySet[PostGroup]:
     return PostGroup.objects.prefetch_related(Prefetch("targets", PostTarget.objects.order_by("position")))
 
 
+_group = Prepared(lambda group_id: PostGroup.objects.filter(pk=group_id))
+_targets = Prepared(lambda group_id: PostTarget.objects.filter(group_id=group_id).order_by("position"))
+
+
+def keep_targets(group: PostGroup, targets: Sequence[PostTarget]) -> None:
+    """Let a group whose targets were just written, in their order, know them as if they had been read with it."""
+    rows = group.targets.all()
+    rows._result_cache = list(targets)
+    vars(group).setdefault("_prefetched_objects_cache", {})["targets"] = rows
+
+
 def group_of(
     *, caller: Caller, post_group_id: str, scope: str | AnyOf = "posts.read", write: bool = False
 ) -> PostGroup:
     """A group that exists for this caller. Raises NotFound, ScopeMissing, WorkspacePaused."""
-    rows = groups_with_targets().filter(pk=post_group_id)
-    if not caller.is_user:
-        rows = rows.filter(workspace_id=caller.workspace_id)
-    group = rows.first() if is_id(post_group_id, "pgr") else None
-    if group is None:
+    group = _group.first(post_group_id) if is_id(post_group_id, "pgr") else None
+    if group is None or (not caller.is_user and group.workspace_id != caller.workspace_id):
         raise absent(None, "post group")
+    keep_targets(group, _targets(group.id))
     require(caller, group.workspace_id, scope, write=write, noun="post group")
     return group
 

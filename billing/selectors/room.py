@@ -15,6 +15,7 @@ from billing.models import DayCounter, LedgerEntry, MonthCounter
 from billing.plans import is_paid
 from billing.prices import Charge
 from billing.selectors.subscriptions import is_entitled
+from config.db.prepared import Prepared
 from workspaces.models import Workspace
 
 
@@ -114,11 +115,19 @@ def agent_counts(*, agent_id: str, at: datetime) -> AgentCounts:
     return AgentCounts(targets or 0, url_posts or 0)
 
 
+_workspace = Prepared(lambda workspace_id: Workspace.objects.filter(pk=workspace_id))
+_agent = Prepared(
+    lambda agent_id, workspace_id: Agent.objects.select_related("workspace").filter(
+        pk=agent_id, workspace_id=workspace_id
+    )
+)
+
+
 def caps_of(*, workspace_id: str, agent_id: str | None) -> Caps:
     """The caps that a call has to keep: its agent's, if there is one, and its workspace's, in one query."""
     if agent_id is None:
-        return Caps((_workspace_caps(Workspace.objects.get(pk=workspace_id)),))
-    agent = Agent.objects.select_related("workspace").get(pk=agent_id, workspace_id=workspace_id)
+        return Caps((_workspace_caps(_workspace.get(workspace_id)),))
+    agent = _agent.get(agent_id, workspace_id)
     own = MonthCaps(agent_id, "agent", agent.monthly_spend_cap_cents, 0, agent.monthly_social_url_post_cap)
     return Caps((own, _workspace_caps(agent.workspace)), agent.posts_per_day_cap)
 

@@ -25,8 +25,10 @@ from billing.services.metering import keep_reports
 Kind = LedgerEntry.Kind
 
 
-def hold(*, workspace_id: str, agent_id: str | None, charges: Sequence[Charge], due: datetime) -> None:
-    """Hold what the targets will cost in the UTC month of `due`, all of them or none.
+def hold(
+    *, workspace_id: str, agent_id: str | None, charges: Sequence[Charge], due: datetime, new: bool = False
+) -> None:
+    """Hold what the targets will cost in the UTC month of `due`, all of them or none; `new` ones were never held.
 
     Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded; the caller's
     transaction must then roll back, since the agent's counter may have moved already. ValueError: a target is held or
@@ -37,7 +39,7 @@ def hold(*, workspace_id: str, agent_id: str | None, charges: Sequence[Charge], 
         return
     demand, month, day = Demand.of(charges), month_of(due), day_of(due)
     caps = selectors.caps_of(workspace_id=workspace_id, agent_id=agent_id)
-    rounds = _next_rounds([charge.target_id for charge in charges])
+    rounds = {} if new else _next_rounds([charge.target_id for charge in charges])
     for own in caps.months:
         _hold_month(own, month, demand)
     if agent_id is not None:

@@ -24,7 +24,7 @@ from config.api import errors, fields, idempotency
 from config.api.caller import Caller, Mode, nobody, require, require_scope
 from config.api.models import IdempotencyRecord
 from config.api.scopes import AnyOf
-from config.api.serializers import QuerySerializer, StrictSerializer
+from config.api.serializers import QuerySerializer, StrictSerializer, shape
 from config.api.uploads import Spool, UploadRules, read_fields
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -229,7 +229,7 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Res
     status = declared.replay_status or record.status
     body = record.body
     if declared.replay is not None:
-        body = declared.responses[record.status](declared.replay(call, record)).data
+        body = shape(declared.responses[record.status]).to_representation(declared.replay(call, record))
     headers = {"Idempotency-Replayed": "true"}
     if request_differs:
         headers["Idempotency-Request-Differs"] = "true"
@@ -248,7 +248,7 @@ def _respond(call: Call, result: Reply | Preview) -> HttpResponseBase:
 
 
 def _render(call: Call, reply: Reply) -> Any:
-    return call.operation.responses[reply.status](reply.data).data
+    return shape(call.operation.responses[reply.status]).to_representation(reply.data)
 
 
 def _render_preview(call: Call, preview: Preview) -> dict[str, Any]:
@@ -262,7 +262,7 @@ def _render_preview(call: Call, preview: Preview) -> dict[str, Any]:
         **({"unchecked": preview.unchecked} if preview.unchecked else {}),
         **preview.extra,
     }
-    return dict(call.operation.preview(told).data)
+    return dict(shape(call.operation.preview).to_representation(told))
 
 
 def _read_body(declared: Operation, request: Request, spool: Spool) -> dict[str, Any]:
@@ -270,14 +270,19 @@ def _read_body(declared: Operation, request: Request, spool: Spool) -> dict[str,
     if request.method in SAFE_METHODS or declared.raw_body:
         return {}
     serializer_class = declared.body or (WriteBody if declared.preview else StrictSerializer)
-    if declared.upload:
-        raw = read_fields(request._request, spool)
-        serializer_class = declared.upload.form if spool.is_form else serializer_class
-    else:
-        raw = request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
+    if not declared.upload:
+        return _checked(
+            serializer_class, request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
+        )
+    raw = read_fields(request._request, spool)
+    serializer_class = declared.upload.form if spool.is_form else serializer_class
     serializer = serializer_class(data=raw, context={"spool": spool})
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
+
+
+def _checked(serializer: type[StrictSerializer], raw: Any) -> dict[str, Any]:
+    return dict(shape(serializer).run_validation(raw))
 
 
 def _read_query(declared: Operation, request: Request) -> dict[str, Any]:
@@ -287,9 +292,7 @@ def _read_query(declared: Operation, request: Request) -> dict[str, Any]:
     serializer_class = declared.query
     if declared.preview and serializer_class is QuerySerializer:
         serializer_class = WriteQuery
-    serializer = serializer_class(data=request.query_params.dict())
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
+    return _checked(serializer_class, request.query_params.dict())
 
 
 def _take_dry_run(call: Call) -> bool:

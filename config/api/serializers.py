@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from config.api import fields
+
+Shape = TypeVar("Shape", bound=serializers.BaseSerializer)
+
+
+def shape(serializer: type[Shape]) -> Shape:
+    """The one serializer of a class that checks and shows everything: making its fields anew costs more than using them.
+
+    It holds no input and no answer of its own, so threads share it: only `run_validation` and `to_representation` are
+    called.
+    """
+    made: Shape = _made_once(cast(Any, serializer))
+    return made
+
+
+@cache
+def _made_once(serializer: Any) -> Any:
+    made = serializer()
+    _prepare(made)
+    return made
+
+
+def _prepare(made: serializers.BaseSerializer) -> None:
+    """Make the fields now, all the way down, so that no two threads make them at once."""
+    for field in getattr(made, "fields", {}).values():
+        _prepare(getattr(field, "child", field))
 
 
 class StrictSerializer(serializers.Serializer):
@@ -97,8 +122,8 @@ class OneOf(serializers.Serializer):
 
     def to_representation(self, instance: Any) -> Any:
         """The form that has these fields shows them."""
-        form = next(form for form in self.forms if form().fields.keys() == instance.keys())
-        return form(instance).data
+        form = next(form for form in self.forms if shape(form).fields.keys() == instance.keys())
+        return shape(form).to_representation(instance)
 
 
 def one_of(name: str, *forms: type[serializers.Serializer]) -> type[serializers.Serializer]:

@@ -14,11 +14,12 @@ from billing.services import hold
 from config.api.caller import Caller
 from config.db.bell import ring
 from posts import selectors
-from posts.events import tell_group
+from posts.events import first_event
 from posts.media import keep_media
 from posts.models import PostGroup, PostTarget
 from posts.planning import PostPlan, plan_post
 from posts.states import GroupStatus
+from webhooks.services import emit_many
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,18 @@ def commit(caller: Caller, plan: PostPlan, operation: str = "posts.create") -> P
     """Write a plan; the caller's transaction is open, and keeps the group's media."""
     group = plan.group
     if plan.released and plan.charges:
-        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=plan.charges, due=plan.due)
+        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=plan.charges, due=plan.due, new=True)
+    tells = group.status in (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
+    group.event_sequence = int(tells)
     group.save(force_insert=True)
     PostTarget.objects.bulk_create(plan.targets)
-    written = selectors.groups_with_targets().get(pk=group.pk)
-    if group.status in (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION):
-        tell_group(written)
+    selectors.keep_targets(group, plan.targets)
+    if tells:
+        emit_many([first_event(group)])
     _record(caller, group, operation)
     if group.status == GroupStatus.PUBLISHING:
         ring("publish")
-    return written
+    return group
 
 
 def _record(caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False) -> None:

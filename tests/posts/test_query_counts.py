@@ -24,7 +24,7 @@ def used(api: ApiClient, clock: Any) -> ApiClient:
     return api
 
 
-@pytest.mark.parametrize(("key", "statements"), [({}, 12), ({"idempotency_key": "k"}, 16)], ids=["plain", "with a key"])
+@pytest.mark.parametrize(("key", "statements"), [({}, 9), ({"idempotency_key": "k"}, 13)], ids=["plain", "with a key"])
 @pytest.mark.parametrize("targets", [1, 3])
 def test_scheduling(
     used: ApiClient,
