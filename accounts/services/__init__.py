@@ -8,7 +8,7 @@ from accounts.services.check import check_account
 from accounts.services.connect import connect_account
 from accounts.services.disconnect import disconnect_account, disconnect_accounts_of_deleted_workspaces
 from accounts.services.oauth import Choices, Landing, attach_connection, complete_connection, look_at_connection
-from accounts.services.pace import hold_back, take_turn
+from accounts.services.pace import hold_back, take_turns
 from accounts.services.tokens import BeingRenewed, mark_needs_reauth, refresh_grant
 
 __all__ = [
@@ -29,5 +29,5 @@ __all__ = [
     "purge_attempts",
     "refresh_ahead",
     "refresh_grant",
-    "take_turn",
+    "take_turns",
 ]

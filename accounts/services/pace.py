@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, Q
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Pace
+from config.db.many_rows import Write, update_rows
 
 
-def take_turn(*, account_id: str, pace: Pace) -> datetime | None:
-    """Take the account's next turn: None when that is now, else the moment for which it is reserved."""
-    now, step = timezone.now(), timedelta(seconds=pace.seconds)
-    burst = step * (pace.burst - 1)
-    rows = ConnectedAccount.objects.filter(pk=account_id)
-    free = Q(paced_until=None) | Q(paced_until__lte=now + burst)
-    idle_again = Greatest(Coalesce(F("paced_until"), now), now)
-    if rows.filter(free).update(paced_until=idle_again + step):
-        return None
+def take_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
+    """Take the next turn of each of these accounts, in this order; the moments for which they are reserved, or now.
+
+    An account may stand there several times. Three statements, however many.
+    """
+    now = timezone.now()
     with transaction.atomic():
-        idle_at = rows.select_for_update().values_list("paced_until", flat=True).get() or now
-        rows.update(paced_until=idle_at + step)
-    return max(idle_at - burst, now)
+        rows = ConnectedAccount.objects.filter(pk__in={account_id for account_id, _ in wanted}).order_by("pk")
+        accounts = {row.pk: row for row in rows.only("paced_until").select_for_update()}
+        turns = [_next_turn(accounts[account_id], pace, now) for account_id, pace in wanted]
+        update_rows([Write(account, {"paced_until": account.paced_until}) for account in accounts.values()])
+    return turns
+
+
+def _next_turn(account: ConnectedAccount, pace: Pace, now: datetime) -> datetime:
+    step = timedelta(seconds=pace.seconds)
+    idle_at = max(account.paced_until or now, now)
+    account.paced_until = idle_at + step
+    return max(idle_at - step * (pace.burst - 1), now)
 
 
 def hold_back(*, account_id: str, seconds: float) -> None:

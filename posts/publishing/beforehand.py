@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import cast
 
 from django.conf import settings
 from django.utils import timezone
@@ -11,7 +13,9 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected
-from accounts.services import take_turn
+from accounts.platforms.registry import PLATFORMS, publisher
+from accounts.platforms.types import Pace
+from accounts.services import take_turns
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing import outcomes
@@ -49,7 +53,7 @@ def stopped_beforehand(target: PostTarget, adapter: Platform) -> bool:
         # What may be out is brought to its end, whatever has changed since; but a retry's time counts, where to look is
         # to send.
         return adapter.capabilities.retry_safety == "idempotent" and untried and _missed_its_time(target)
-    return stopped_by_circumstances(target, untried=untried) or _waits_for_its_turn(target, adapter)
+    return stopped_by_circumstances(target, untried=untried) or _waits_for_its_turn(target)
 
 
 def _stopped_by_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) -> bool:
@@ -91,19 +95,55 @@ def _missed_its_time(target: PostTarget) -> bool:
     return True
 
 
-def _waits_for_its_turn(target: PostTarget, adapter: Platform) -> bool:
+def with_their_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
+    """Take the turns of claimed targets all at once; those that go on now. The others have given their claims back.
+
+    What something else stops beforehand takes no turn here.
+    """
+    waiting = _take_turns([target for target in targets if _stands(target)])
+    return [target for target in targets if target not in waiting]
+
+
+def _take_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
+    """Take a turn for each target that lacks one; those whose turn comes later have given their claims back."""
+    lacking = [(target, pace) for target in targets if (pace := _pace(target)) and _lacks_its_turn(target, pace)]
+    turns = take_turns([(target.account_id, pace) for target, pace in lacking]) if lacking else []
+    for (target, _), turn_at in zip(lacking, turns, strict=True):
+        target.turn_at = turn_at
+    waiting = [target for target, _ in lacking if target.turn_at and target.turn_at > timezone.now()]
+    outcomes.wait_for_turns(waiting)
+    return waiting
+
+
+def _waits_for_its_turn(target: PostTarget) -> bool:
     """Targets of one account go out one after another, each at a turn of its own, so that none fails for haste."""
-    pace, now, account = adapter.capabilities.pace, timezone.now(), target.account
-    if pace is None or target.sandbox or target.status == TargetStatus.PROCESSING:
-        return False
-    if account.held_until is not None and account.held_until > now:
-        outcomes.postpone(target, account.held_until)
+    if _is_held(target):
+        outcomes.postpone(target, cast(datetime, target.account.held_until))
         return True
-    missed = target.turn_at is None or target.turn_at + timedelta(seconds=pace.seconds) + TURN_GOOD_FOR < now
-    if not missed:
+    return bool(_take_turns([target]))
+
+
+def _stands(target: PostTarget) -> bool:
+    """Whether nothing that its rows tell keeps it from going out."""
+    if target.platform not in PLATFORMS or target.step_begun_at is not None or _is_held(target):
         return False
-    turn_at = take_turn(account_id=target.account_id, pace=pace)
-    if turn_at is None or turn_at <= now:
-        return False
-    outcomes.wait_for_turn(target, turn_at)
-    return True
+    return (target.account.status, target.group.workspace.status) == (
+        ConnectedAccount.Status.ACTIVE,
+        WorkspaceStatus.ACTIVE,
+    )
+
+
+def _is_held(target: PostTarget) -> bool:
+    held_until = target.account.held_until
+    return held_until is not None and held_until > timezone.now() and _pace(target) is not None
+
+
+def _lacks_its_turn(target: PostTarget, pace: Pace) -> bool:
+    return target.turn_at is None or target.turn_at + timedelta(seconds=pace.seconds) + TURN_GOOD_FOR < timezone.now()
+
+
+def _pace(target: PostTarget) -> Pace | None:
+    """The simulator has none, and what a platform has taken needs no further turn."""
+    if target.sandbox or target.status == TargetStatus.PROCESSING:
+        return None
+    return publisher(target.platform, sandbox=False).capabilities.pace

@@ -15,10 +15,12 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config import metrics
+from config.db.connection import trust_if_fresh
 from config.db.due import claim_due, due, give_back
 from config.db.duty import PollingDuty
 from config.db.fair_shares import FairShares, Shares
 from posts.models import PostTarget
+from posts.publishing.beforehand import with_their_turns
 from posts.publishing.engine import LEASE, claimable, publish_target
 
 logger = logging.getLogger(__name__)
@@ -29,9 +31,7 @@ RENEW_SECONDS = LEASE.total_seconds() / 4
 THREADS = 32
 SHARES = Shares(places=48, quick=24, slow=4, slow_together=24)
 SLOW_OF_A_PLATFORM = 8
-WORTH_A_LOOK = (
-    16  # places that are free before the next targets are claimed ahead of the poll: a claim costs as one of them
-)
+WORTH_A_LOOK = 16  # places that are free before more is claimed ahead of the poll: a claim costs as one of them
 
 
 class PublishDuty(PollingDuty):
@@ -50,7 +50,7 @@ class PublishDuty(PollingDuty):
     def run_once(self) -> bool:
         self._renew_leases()
         for platform in due(PostTarget.objects.all()).order_by().values_list("platform", flat=True).distinct():
-            for target in self._claim(claimable().filter(platform=platform), platform):
+            for target in with_their_turns(self._claim(claimable().filter(platform=platform), platform)):
                 self._submit(target)
         return False
 
@@ -130,7 +130,7 @@ class PublishDuty(PollingDuty):
 def publish_due(*, limit: int = 100) -> int:
     """Claim what is due and publish it in this thread, one after another; returns how many. For commands and tests."""
     claimed = claim_due(claimable(), limit=limit, lease=LEASE)
-    for target in claimed:
+    for target in with_their_turns(claimed):
         publish_target(target)
     return len(claimed)
 
@@ -140,6 +140,7 @@ def _publish(target: PostTarget) -> None:
         late = (timezone.now() - target.due_at).total_seconds()
         metrics.LATENESS.labels("sandbox" if target.sandbox else target.platform).observe(late)
     close_old_connections()
+    trust_if_fresh()
     try:
         publish_target(target)
     except Exception:  # the database was away, most likely: the claim runs out and the row is taken up again

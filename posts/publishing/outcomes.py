@@ -92,9 +92,11 @@ def postpone(target: PostTarget, until: datetime) -> None:
     _write(target, due_at=until, lease_until=None)
 
 
-def wait_for_turn(target: PostTarget, turn_at: datetime) -> None:
-    """Give the claim back until the target's turn at its account has come."""
-    _write(target, due_at=turn_at, turn_at=turn_at, lease_until=None)
+def wait_for_turns(targets: Sequence[PostTarget]) -> None:
+    """Give the claims back until the targets' turns at their accounts have come: each one's `turn_at`."""
+    update_rows(
+        [Write(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
+    )
 
 
 def look_again(target: PostTarget, at: datetime) -> None:
