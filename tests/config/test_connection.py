@@ -1,0 +1,57 @@
+"""Connections that are kept between two pieces of work: one that was idle is asked before it is used again."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import OperationalError, close_old_connections, connection
+
+from config.db import connection as kept
+from tests.at_once import at_once
+
+pytestmark = [
+    pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has no connection that could be cut"),
+    pytest.mark.django_db(transaction=True),
+]
+
+
+def work() -> int:
+    """A piece of work as a request or a target is one."""
+    close_old_connections()
+    kept.trust_if_fresh()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return int(cursor.fetchone()[0])
+
+
+def cut(backend: int) -> None:
+    def terminate(_: int) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_terminate_backend(%s, 10000)", [backend])
+
+    at_once(1, terminate)
+
+
+def after_a_cut(_: int) -> bool:
+    """Whether the piece of work after a cut is done, on a new connection."""
+    first = work()
+    cut(first)
+    return work() != first
+
+
+def test_an_idle_connection_is_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "FRESH_SECONDS", 0.0)
+
+    assert at_once(1, after_a_cut) == [True]
+
+
+def test_one_that_was_just_used_is_not_and_the_next_piece_of_work_is_done_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept, "FRESH_SECONDS", 3600.0)
+
+    def twice(_: int) -> bool:
+        with pytest.raises(OperationalError):
+            after_a_cut(0)
+        return work() > 0
+
+    assert at_once(1, twice) == [True]
