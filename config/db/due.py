@@ -31,19 +31,20 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, looked: 
 
     PostgreSQL skips the rows that another worker is claiming; on SQLite the IMMEDIATE transaction lets one in at a time.
     The look before the transaction keeps an idle poll from taking SQLite's one write lock; who has `looked` already spares
-    it.
+    it. What the queryset joins is read for the claimed rows alone: in the claim itself it may be read for all due rows
+    before the limit cuts them, and so would they be sorted by more than the index holds.
     """
     now = timezone.now()
     if limit <= 0 or not (looked or due(queryset, now=now).exists()):
         return []
     with transaction.atomic():
-        rows = list(due(queryset, now=now).select_for_update(skip_locked=True, of=("self",))[:limit])
+        free = due(queryset, now=now).order_by("due_at").select_related(None).only("pk")
+        pks = [row.pk for row in free.select_for_update(skip_locked=True, of=("self",))[:limit]]
+        if not pks:
+            return []
         manager = queryset.model._default_manager
-        manager.filter(pk__in=[row.pk for row in rows]).update(fence=F("fence") + 1, lease_until=now + lease)
-    for row in rows:
-        row.fence += 1
-        row.lease_until = now + lease
-    return rows
+        manager.filter(pk__in=pks).update(fence=F("fence") + 1, lease_until=now + lease)
+        return list(queryset.filter(pk__in=pks).order_by("due_at", "pk"))
 
 
 def held(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from config import metrics
 from config.db.connection import trust_if_fresh
 from config.db.due import claim_due, due, give_back
-from config.db.duty import PollingDuty
+from config.db.duty import POLL_SECONDS, PollingDuty
 from config.db.fair_shares import FairShares, Shares
 from posts.models import PostTarget
 from posts.publishing.beforehand import with_their_turns
@@ -46,12 +46,17 @@ class PublishDuty(PollingDuty):
         self._shares = FairShares(SHARES)
         self._in_hand: dict[Future[None], PostTarget] = {}
         self._renewed = time.monotonic()
+        self._platforms: list[str] = []
+        self._looked = time.monotonic()
 
     def run_once(self) -> bool:
         self._renew_leases()
-        for platform in due(PostTarget.objects.all()).order_by().values_list("platform", flat=True).distinct():
-            for target in with_their_turns(self._claim(claimable().filter(platform=platform), platform)):
+        for platform in list(self._platforms_with_due()):
+            claimed = self._claim(claimable().filter(platform=platform), platform)
+            for target in with_their_turns(claimed):
                 self._submit(target)
+            if not claimed:
+                self._platforms.remove(platform)
         return False
 
     def finish(self, seconds: float) -> None:
@@ -68,6 +73,14 @@ class PublishDuty(PollingDuty):
         wait(in_hand.keys() - waiting.keys(), timeout=seconds)
         self._pool.shutdown(wait=False, cancel_futures=True)
         threading.Thread(target=self._keep_leases, name="publish-leases", daemon=True).start()
+
+    def _platforms_with_due(self) -> list[str]:
+        """The platforms that have due targets: looked for at each poll and, while there are none, at each ring."""
+        if not self._platforms or time.monotonic() - self._looked >= POLL_SECONDS:
+            targets = due(PostTarget.objects.all()).order_by()
+            self._platforms = list(targets.values_list("platform", flat=True).distinct())
+            self._looked = time.monotonic()
+        return self._platforms
 
     def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
         """Due targets with room: first of accounts that are known to be quick, then of the others."""

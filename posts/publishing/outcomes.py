@@ -234,9 +234,6 @@ def close_targets(targets: Sequence[PostTarget]) -> list[PostGroup]:
     The groups' rows are locked.
     """
     now = timezone.now()
-    real = [target for target in targets if not target.sandbox]
-    settle_many(target_ids=[each.pk for each in real if each.status == TargetStatus.PUBLISHED])
-    release_many(target_ids=[each.pk for each in real if each.status == TargetStatus.FAILED], failed=True)
     ended = {target.pk for target in targets}
     groups = list(selectors.groups_with_targets().filter(pk__in={target.group_id for target in targets}).order_by("pk"))
     told: list[NewEvent] = []
@@ -250,6 +247,10 @@ def close_targets(targets: Sequence[PostTarget]) -> list[PostGroup]:
     changed_fields = ("status", "finished_at", "updated_at", "event_sequence")
     update_rows([Write(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
     emit_many(told)
+    # Last, since all who publish for a workspace wait for each other at its counters.
+    real = [target for target in targets if not target.sandbox]
+    settle_many(target_ids=[each.pk for each in real if each.status == TargetStatus.PUBLISHED])
+    release_many(target_ids=[each.pk for each in real if each.status == TargetStatus.FAILED], failed=True)
     return groups
 
 

@@ -55,7 +55,7 @@ def test_publishing_one_target_of_a_group(
     targets: int,
 ) -> None:
     create(used, *accounts[:targets])
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         [claimed] = claim_due(claimable().filter(platform="bluesky"), limit=1, lease=LEASE)
     with django_assert_num_queries(9):
         publish_target(claimed)
