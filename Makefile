@@ -46,7 +46,7 @@ browser: .venv/development ## drive the running service with a browser, screensh
 chaos: .venv/development ## kill, freeze and cut the running service, and prove that nothing is lost or doubled (ARGS="--seed 7 --minutes 10")
 	$(BIN)/python -m tests.chaos $(ARGS)
 
-bench: .venv/development ## measure the hot paths beside their references and goals (ARGS="--only lateness", --embedded, --json)
+bench: .venv/development .venv-bench/installed ## measure the hot paths beside their references and goals (ARGS="--only lateness", --embedded, --json)
 	$(BIN)/python -m tests.bench $(ARGS)
 
 scale: .venv/development ## the hot reads with ten million targets (ARGS="--groups 100000")
@@ -62,9 +62,11 @@ lock: .venv/development ## pin requirements.in and requirements-dev.in anew, wit
 		--output-file requirements-contract.txt requirements-contract.in
 	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \
 		--no-emit-options --constraint requirements-dev.txt --output-file requirements-browser.txt requirements-browser.in
+	$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-header --no-annotate \
+		--no-emit-options --constraint requirements-dev.txt --output-file requirements-bench.txt requirements-bench.in
 
 clean: ## remove the virtual environments and everything under var/
-	rm -rf .venv .venv-contract var
+	rm -rf .venv .venv-contract .venv-bench var
 
 # The stamps say which requirements are installed. uv installs several times faster and is used where it is at hand.
 INSTALL = if command -v uv >/dev/null 2>&1 && [ -z "$$NO_UV" ] && uv pip install --python $(BIN)/python --quiet --require-hashes -r $(1); \
@@ -88,4 +90,10 @@ $(BIN)/python:
 	@echo "Installing the tools that read the contract …"
 	@$(PYTHON) -m venv .venv-contract
 	@.venv-contract/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-contract.txt
+	@touch $@
+
+.venv-bench/installed: requirements-bench.txt
+	@echo "Installing what the benchmark measures the API beside …"
+	@$(PYTHON) -m venv .venv-bench
+	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.txt
 	@touch $@

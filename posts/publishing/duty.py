@@ -29,9 +29,9 @@ RENEW_SECONDS = LEASE.total_seconds() / 4
 # somebody's own server) that hangs delays nothing else.
 # More is claimed than there are threads, so that none is idle while the next targets are claimed.
 THREADS = 32
-SHARES = Shares(places=48, quick=24, slow=4, slow_together=24)
+SHARES = Shares(places=64, quick=24, slow=4, slow_together=24)
 SLOW_OF_A_PLATFORM = 8
-WORTH_A_LOOK = 16  # places that are free before more is claimed ahead of the poll: a claim costs as one of them
+WORTH_A_LOOK = 24  # places that are free before more is claimed ahead of the poll: a claim costs as one of them
 
 
 class PublishDuty(PollingDuty):
@@ -45,12 +45,15 @@ class PublishDuty(PollingDuty):
         self._lock = threading.Lock()
         self._shares = FairShares(SHARES)
         self._in_hand: dict[Future[None], PostTarget] = {}
-        self._renewed = time.monotonic()
+        self._renewed = self._claimed = time.monotonic()
         self._platforms: list[str] = []
         self._looked = time.monotonic()
 
     def run_once(self) -> bool:
         self._renew_leases()
+        if self._shares.places < WORTH_A_LOOK and time.monotonic() - self._claimed < POLL_SECONDS:
+            return False
+        self._claimed = time.monotonic()
         for platform in list(self._platforms_with_due()):
             claimed = self._claim(claimable().filter(platform=platform), platform)
             for target in with_their_turns(claimed):

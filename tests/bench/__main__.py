@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import deliveries, memory, outages, publishing, scale, starting
+from tests.bench import api, deliveries, delivery_drains, drains, memory, outages, publishing, scale, starting
 from tests.bench.measure import Row, table
 from tests.bench.service import Service, running
 from tests.chaos.stack import CannotRun
@@ -19,9 +19,11 @@ from tests.chaos.stack import CannotRun
 # In this order on one running service; then those that need none of it.
 ON_THE_SERVICE: dict[str, Callable[[Service], list[Row]]] = {
     "lateness": publishing.rows,
-    "deliveries": deliveries.rows,
+    "drains": drains.rows,
+    "deliveries": lambda service: [*delivery_drains.rows(service), *deliveries.rows(service)],
     "outages": outages.rows,
     "memory": memory.rows,
+    "api": api.rows,
 }
 ALONE: dict[str, Callable[[], list[Row]]] = {"start": starting.rows, "scale": scale.rows}
 
@@ -50,6 +52,8 @@ def _measured(wanted: list[str], *, embedded: bool) -> list[Row]:
         home = Path(tempfile.mkdtemp(prefix="bench-"))
         home.chmod(0o755)  # PostgreSQL runs as a user of its own
         with running(home, embedded=embedded) as service:
+            if "memory" in on_service:
+                memory.begin(service)
             for name in on_service:
                 rows += _timed(name, lambda name=name: ON_THE_SERVICE[name](service))  # type: ignore[misc]
         shutil.rmtree(home, ignore_errors=True)

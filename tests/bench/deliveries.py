@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from datetime import datetime
+from pathlib import Path
 from statistics import quantiles
 
 import requests
@@ -18,13 +19,20 @@ BATCH = 50
 
 
 class Receivers:
-    """tests/bench/receivers.py in a process of its own, with so many that fall silent."""
+    """tests/bench/receivers.py in a process of its own, with so many that fall silent.
 
-    def __init__(self, stack: Stack, *, silent: int) -> None:
+    `tls`, a certificate and its key, makes it speak HTTPS; with `secret` it refuses what is not signed by that.
+    """
+
+    def __init__(self, stack: Stack, *, silent: int, tls: tuple[Path, Path] | None = None, secret: str = "") -> None:
         self._port = free_port()
         ports = {free_port() for _ in range(2 * silent)}
         self.silent = sorted(ports)[:silent]
-        command = [sys.executable, "-m", "tests.bench.receivers", "--port", str(self._port), "--silent"]
+        self._certificate = tls[0] if tls else None
+        command = [sys.executable, "-m", "tests.bench.receivers", "--port", str(self._port), "--secret", secret]
+        if tls:
+            command += ["--certificate", str(tls[0]), "--key", str(tls[1])]
+        command.append("--silent")
         environ = dict(stack.environ, PYTHONPATH=str(ROOT))
         stack.manager.add(Program("receivers", [*command, *map(str, self.silent)], environ=environ, logs=stack.logs))
         wait_until(self._answers, "the receivers")
@@ -32,20 +40,46 @@ class Receivers:
     @property
     def url(self) -> str:
         """The one that answers."""
-        return f"http://127.0.0.1:{self._port}/"
+        return f"http{'s' if self._certificate else ''}://127.0.0.1:{self._port}/"
 
     @property
     def silent_urls(self) -> list[str]:
         return [f"http://127.0.0.1:{port}/" for port in self.silent]
 
+    def told(self) -> list[tuple[str, str, float]]:
+        """What came: (event id, created_at, unix seconds)."""
+        return [(event_id, created, at) for event_id, created, at in self._get("came").json()]
+
     def came(self) -> list[float]:
         """How long each event took from its making to its arrival, in seconds."""
-        rows = LOOPBACK.get(f"{self.url}came", timeout=60).json()
-        return [at - datetime.fromisoformat(created).timestamp() for _, created, at in rows]
+        return [at - datetime.fromisoformat(created).timestamp() for _, created, at in self.told()]
+
+    def count(self) -> int:
+        """How many came."""
+        return int(self._get("count").json())
+
+    def wait_for(self, count: int, *, seconds: float) -> None:
+        """Wait until so many came; RuntimeError when that takes longer."""
+        deadline = time.monotonic() + seconds
+        while (came := self.count()) < count:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{came} of {count} deliveries arrived within {seconds:g} s.")
+            time.sleep(0.5)
+
+    def hush(self) -> None:
+        """Forget what came."""
+        LOOPBACK.post(f"{self.url}hush", timeout=10, verify=self._trusted).raise_for_status()
+
+    @property
+    def _trusted(self) -> str | bool:
+        return str(self._certificate) if self._certificate else True
+
+    def _get(self, path: str, *, seconds: float = 60) -> requests.Response:
+        return LOOPBACK.get(f"{self.url}{path}", timeout=seconds, verify=self._trusted)
 
     def _answers(self) -> bool:
         try:
-            return LOOPBACK.get(f"{self.url}came", timeout=2).ok
+            return self._get("count", seconds=2).ok
         except requests.RequestException:
             return False
 
@@ -75,14 +109,8 @@ def delays_beside_silent_ones(service: Service, *, silent: int, held: int, healt
     urls = receivers.silent_urls
     publish_now(service, urls=[urls[number % silent] for number in range(held)])
     publish_now(service, urls=[receivers.url] * healthy)
-    deadline = time.monotonic() + seconds
-    came: list[float] = []
-    while len(came) < healthy and time.monotonic() < deadline:
-        time.sleep(1)
-        came = receivers.came()
-    if len(came) < healthy:
-        raise RuntimeError(f"{len(came)} of {healthy} deliveries arrived within {seconds:g} s.")
-    return sorted(came)
+    receivers.wait_for(healthy, seconds=seconds)
+    return sorted(receivers.came())
 
 
 def rows(service: Service) -> list[Row]:

@@ -1,13 +1,17 @@
 """Receivers of webhooks: `python -m tests.bench.receivers`. One answers at once, the others take requests and fall silent.
 
-GET /came at the first answers [[event id, created_at, unix seconds], …].
+GET /came at the first answers [[event id, created_at, unix seconds], …], GET /count how many they are; POST /hush forgets
+them. With --certificate and --key it speaks HTTPS, with --secret it refuses what is not signed by that.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
+import hmac
 import json
+import ssl
 import time
 from contextlib import suppress
 
@@ -17,17 +21,31 @@ from aiohttp import web
 class Receiver:
     """Takes every delivery with 204 and remembers when it came."""
 
-    def __init__(self) -> None:
+    def __init__(self, secret: str) -> None:
+        self.secret = secret.encode()
         self.came: list[tuple[str, str, float]] = []
 
     async def take(self, request: web.Request) -> web.Response:
-        came = time.time()
-        event = json.loads(await request.read())
+        came, body = time.time(), await request.read()
+        if self.secret and not self._signed(request.headers.get("x-service-signature", ""), body):
+            return web.Response(status=401)
+        event = json.loads(body)
         self.came.append((event["id"], event["created_at"], came))
         return web.Response(status=204)
 
     async def told(self, request: web.Request) -> web.Response:
         return web.json_response(self.came)
+
+    async def count(self, request: web.Request) -> web.Response:
+        return web.json_response(len(self.came))
+
+    async def hush(self, request: web.Request) -> web.Response:
+        self.came.clear()
+        return web.json_response({})
+
+    def _signed(self, signature: str, body: bytes) -> bool:
+        at, _, digest = signature.removeprefix("t=").partition(",v1=")
+        return hmac.compare_digest(digest, hmac.new(self.secret, at.encode() + b"." + body, hashlib.sha256).hexdigest())
 
 
 async def fall_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -38,22 +56,34 @@ async def fall_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     writer.close()
 
 
-async def serve(port: int, silent: list[int]) -> None:
+async def serve(port: int, silent: list[int], *, secret: str, context: ssl.SSLContext | None) -> None:
     """Listen on all ports for ever."""
-    receiver, app = Receiver(), web.Application()
+    receiver, app = Receiver(secret), web.Application()
     app.router.add_post("/", receiver.take)
     app.router.add_get("/came", receiver.told)
+    app.router.add_get("/count", receiver.count)
+    app.router.add_post("/hush", receiver.hush)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     for number in silent:
         await asyncio.start_server(fall_silent, "127.0.0.1", number)
-    await web.TCPSite(runner, "127.0.0.1", port).start()
+    await web.TCPSite(runner, "127.0.0.1", port, ssl_context=context).start()
     await asyncio.Event().wait()
+
+
+def _context(certificate: str, key: str) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    return context
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="A receiver that answers, and silent ones.")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--silent", type=int, nargs="*", default=[])
+    parser.add_argument("--certificate", default="")
+    parser.add_argument("--key", default="")
+    parser.add_argument("--secret", default="")
     asked = parser.parse_args()
-    asyncio.run(serve(asked.port, asked.silent))
+    tls = _context(asked.certificate, asked.key) if asked.certificate else None
+    asyncio.run(serve(asked.port, asked.silent, secret=asked.secret, context=tls))

@@ -11,6 +11,7 @@ from typing import Any
 
 import requests
 
+from tests.bench.certificate import write_certificate
 from tests.chaos.processes import Program, free_port
 from tests.chaos.stack import ROOT, DistributedStack, EmbeddedStack, Stack, wait_until
 
@@ -21,9 +22,14 @@ SETTINGS = {"PUBLISH_RETRY_SCHEDULE": "10,30,120,600,1800,3600", "WEBHOOK_RETRY_
 
 
 class Service:
-    """A running service with a workspace whose key opens everything, and accounts at a stand-in."""
+    """A running service with a workspace whose key opens everything, and accounts at a stand-in.
 
-    def __init__(self, stack: Stack, stand_in: StandInProcess) -> None:
+    It trusts receivers that show the `certificate`, whose key is in `certificate_key`.
+    """
+
+    def __init__(self, stack: Stack, stand_in: StandInProcess, certificate: Path, certificate_key: Path) -> None:
+        self.certificate = certificate
+        self.certificate_key = certificate_key
         self.stack = stack
         self.stand_in = stand_in
         self.workspace_id = stack.demo["workspace_id"]
@@ -32,6 +38,11 @@ class Service:
         self._session.trust_env = False
         self._session.headers["Authorization"] = f"Bearer {self.key}"
         self.accounts: list[str] = []
+        self.held_at_start: dict[str, float] = {}  # memory in MB by kind of process (tests/bench/memory.py)
+
+    @property
+    def on_postgres(self) -> bool:
+        return self.stack.environ["DATABASE_URL"].startswith("postgres")
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None, **query: Any) -> dict[str, Any]:
         """One call of the API; raises on anything but success."""
@@ -70,6 +81,10 @@ class StandInProcess:
         answer = LOOPBACK.get(f"{self.url}/came", timeout=60)
         return [(text, at) for text, at in answer.json()]
 
+    def count(self) -> int:
+        """How many came."""
+        return int(LOOPBACK.get(f"{self.url}/count", timeout=60).json())
+
     def begin(self, *, pause: float) -> None:
         """Forget what came, and answer after `pause` seconds from now on."""
         LOOPBACK.post(f"{self.url}/hush", params={"pause": pause}, timeout=10).raise_for_status()
@@ -90,8 +105,10 @@ def running(home: Path, *, embedded: bool) -> Iterator[Service]:
     try:
         stand_in = StandInProcess(stack)
         stack.environ["BLUESKY_API_BASE"] = stand_in.url
+        certificate, key = write_certificate(home)
+        stack.environ["SSL_CERT_FILE"] = str(certificate)
         stack.start()
-        service = Service(stack, stand_in)
+        service = Service(stack, stand_in, certificate, key)
         service.prepare()
         yield service
     finally:

@@ -1,6 +1,7 @@
 """A platform that answers every post alike, after a pause, and remembers when each came: `python -m tests.bench.stand_in`.
 
-It speaks the few AT Protocol methods that publishing a text needs. GET /came answers [[text, unix seconds], …].
+It speaks the few AT Protocol methods that publishing a text needs. GET /came answers [[text, unix seconds], …], GET
+/count how many they are.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ class StandIn:
     async def told(self, request: web.Request) -> web.Response:
         return web.json_response(self.came)
 
+    async def count(self, request: web.Request) -> web.Response:
+        return web.json_response(len(self.came))
+
     async def hush(self, request: web.Request) -> web.Response:
         self.came.clear()
         if "pause" in request.query:
@@ -76,6 +80,7 @@ def application(pause: float) -> web.Application:
     app.router.add_post("/xrpc/com.atproto.repo.putRecord", stand_in.put)
     app.router.add_get("/xrpc/{method}", stand_in.profile)
     app.router.add_get("/came", stand_in.told)
+    app.router.add_get("/count", stand_in.count)
     app.router.add_post("/hush", stand_in.hush)
     return app
 

@@ -1,0 +1,24 @@
+"""What a call is refused with."""
+
+from __future__ import annotations
+
+
+class RefusedError(Exception):
+    """Answered in the error envelope."""
+
+    def __init__(self, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = headers or {}
+
+    def envelope(self, trace_id: str) -> dict[str, object]:
+        """The five fields of every error."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "suggested_action": "Correct the request.",
+            "auto_fixable": False,
+            "trace_id": trace_id,
+        }
