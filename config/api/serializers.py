@@ -167,8 +167,12 @@ def _unmade(serializer: type[serializers.Serializer]) -> type[serializers.Serial
     def get_fields(self: serializers.Serializer) -> dict[str, serializers.Field]:
         return {name: field for name, field in serializer.get_fields(self).items() if name != "id"}
 
+    def to_representation(self: serializers.Serializer, instance: Any) -> Any:
+        return {name: value for name, value in serializer.to_representation(self, instance).items() if name != "id"}
+
     members = {
         "get_fields": get_fields,
+        "to_representation": to_representation,
         "__doc__": "As it would be made: without an id, which it does not have yet.",
         "__module__": __name__,
     }

@@ -1,0 +1,68 @@
+"""What fills a body by hand shows what the declared fields would show."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.utils import timezone
+from rest_framework.serializers import ModelSerializer
+
+from accounts.models import ConnectedAccount
+from config.api.serializers import shape
+from posts.bodies import PostGroupSerializer, TargetSerializer, group_body
+from posts.models import PostGroup, PostTarget
+from posts.publishing.duty import publish_due
+from posts.selectors import groups_with_targets
+from posts.states import TargetStatus
+from tests.conftest import ApiClient
+from tests.posts.rows import create
+from tests.posts.scripted_platform import ScriptedPlatform
+
+ZONE = ZoneInfo("Pacific/Auckland")
+
+
+def as_declared(serializer: type[ModelSerializer[Any]], row: Any) -> Any:
+    """What the declared fields show of a row."""
+    return ModelSerializer.to_representation(shape(serializer), row)
+
+
+@pytest.fixture
+def groups(
+    api: ApiClient, account: ConnectedAccount, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform]
+) -> list[PostGroup]:
+    """One with everything set, one that failed, one that is a bare draft."""
+    create(api, account, telegram_account, text="Bench Ω", metadata={"run": "7"}, webhook_url="https://example.com/in")
+    create(api, telegram_account, draft=True, text="A draft")
+    publish_due()
+    moment = datetime(2027, 3, 1, 9, 30, 0, 250_000, ZONE)
+    PostGroup.objects.filter(text="Bench Ω").update(
+        media=[{"media_id": "med_1"}, {"media_id": "med_2", "alt_text": "A bench"}],
+        scheduled_at=moment,
+        finished_at=moment + timedelta(seconds=1),
+        rejection_reason="Not today.",
+    )
+    error = {"code": "X", "message": "y", "suggested_action": "z", "auto_fixable": True, "trace_id": "t"}
+    PostTarget.objects.filter(platform="telegram").update(
+        status=TargetStatus.FAILED, error=error, text="Its own", options={"silent": True, "ids": [1, None]}
+    )
+    return list(groups_with_targets())
+
+
+def test_as_the_fields_declare(groups: list[PostGroup]) -> None:
+    assert len(groups) == 2
+    for group in groups:
+        assert group_body(group) == as_declared(PostGroupSerializer, group)
+        assert list(group_body(group)) == list(PostGroupSerializer.Meta.fields)
+        for target in group.targets.all():
+            assert shape(TargetSerializer).to_representation(target) == as_declared(TargetSerializer, target)
+            assert list(shape(TargetSerializer).to_representation(target)) == list(TargetSerializer.Meta.fields)
+
+
+def test_times_are_utc_wherever_they_are_asked_for(groups: list[PostGroup]) -> None:
+    [group] = [group for group in groups if group.text == "Bench Ω"]
+    group.scheduled_at = datetime(2027, 3, 1, 9, 30, tzinfo=ZONE)
+    with timezone.override(ZONE):
+        assert group_body(group)["scheduled_at"] == "2027-02-28T20:30:00Z"
