@@ -1,7 +1,7 @@
 """A long history in the tables that grow: groups, targets, ledger, events, deliveries, audit entries. PostgreSQL alone.
 
 Rows are made by the server out of a series of numbers, a hundred thousand a statement; each group has two targets that
-are published, one in two two ledger entries, one in five an audit entry, one in ten an event with a delivery.
+are published, one in two two ledger entries, one in five an audit entry and an event with a delivery.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ FROM generate_series(%(first)s, %(end)s) n, (VALUES (0, 'hold'), (1, 'settle')) 
 _EVENTS = """
 INSERT INTO webhooks_event (id, kind, post_group_id, sequence, payload, sandbox, trace_id, created_at, workspace_id)
 SELECT {event}, 'post.published', {group}, 1, '\\x7b7d', false, md5(n::text), {at}, %(workspace)s
-FROM generate_series(%(first)s, %(end)s) n WHERE n %% 10 = 0
+FROM generate_series(%(first)s, %(end)s) n WHERE n %% 5 = 0
 """
 _DELIVERIES = """
 INSERT INTO webhooks_delivery (id, fence, url, host, status, attempts, earlier_attempts, last_status_code, created_at,
   delivered_at, workspace_id, event_id)
 SELECT {delivery}, 1, 'https://example.com/hook', 'example.com:443', 'delivered', 1, 0, 204, {at}, {at}, %(workspace)s,
-  {event} FROM generate_series(%(first)s, %(end)s) n WHERE n %% 10 = 0
+  {event} FROM generate_series(%(first)s, %(end)s) n WHERE n %% 5 = 0
 """
 _AUDIT = """
 INSERT INTO auditlog_auditentry (id, workspace_id, actor_type, actor_id, operation, resource_type, resource_id, outcome,
