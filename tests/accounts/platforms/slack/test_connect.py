@@ -61,7 +61,7 @@ def test_a_webhook_that_does_not_work_is_refused(
     channel.archived = broken == "archived"
 
     with pytest.raises(CredentialsRejected):
-        slack.connect({"webhook_url": url[:-1] + "0" if broken == "secret" else url})
+        slack.connect({"webhook_url": url[:-1] + "x" if broken == "secret" else url})
 
 
 def test_slack_being_away_is_no_fault_of_the_webhook(slack: Slack, server: FakeSlack, channel: Channel) -> None:
