@@ -27,7 +27,7 @@ from tests.chaos.gate import Gates
 from tests.chaos.networks import Networks
 from tests.chaos.platforms import Account
 from tests.chaos.processes import postgres_binaries
-from tests.chaos.stack import CannotRun, DistributedStack, wait_until
+from tests.chaos.stack import START_SECONDS, CannotRun, DistributedStack, wait_until
 
 KINDS = ("bluesky", "mastodon", "telegram")
 EACH = 3  # posts of a kind for each platform
@@ -125,7 +125,8 @@ class Run:
 
     def _wait_for(self, posts: Sequence[Post]) -> None:
         """Until each is published, by the service's word."""
-        wait_until(lambda: all(self._status(post) == "published" for post in posts), "publishing")
+        seconds = LATER.total_seconds() + START_SECONDS
+        wait_until(lambda: all(self._status(post) == "published" for post in posts), "publishing", seconds=seconds)
 
     def _unfinished(self, posts: Sequence[Post]) -> list[Post]:
         return [post for post in posts if self._status(post) in ("scheduled", "publishing")]

@@ -207,12 +207,12 @@ class EmbeddedStack(Stack):
         self.slowest_stop = max(self.slowest_stop, self._up.stop(signal.SIGTERM))
 
 
-def wait_until(true: Callable[[], bool], what: str) -> None:
-    """Wait until `true()` is; raises CannotRun after START_SECONDS."""
-    deadline = time.monotonic() + START_SECONDS
+def wait_until(true: Callable[[], bool], what: str, *, seconds: float = START_SECONDS) -> None:
+    """Wait until `true()` is; raises CannotRun after so many seconds."""
+    deadline = time.monotonic() + seconds
     while not true():
         if time.monotonic() > deadline:
-            raise CannotRun(f"{what} is not ready after {START_SECONDS:g} s.")
+            raise CannotRun(f"{what} is not ready after {seconds:g} s.")
         time.sleep(0.2)
 
 
