@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 5.0
 STALLED_SECONDS = 30.0  # a duty without a round for so long gets no heartbeat
 STOP_SECONDS = 5.0
-# A thread that comes back from the database or the network waits so long for one that computes: at Python's own 5 ms a
-# transaction of fifteen statements took twice as long.
+# A thread that comes back from the database or the network waits so long for one that computes. Python's own 5 ms add up
+# over the statements of a transaction while dozens of threads publish.
 SWITCH_SECONDS = 0.0005
 
 
