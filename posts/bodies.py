@@ -67,8 +67,8 @@ class TargetSerializer(serializers.ModelSerializer):
             "external_id": target.external_id,
             "permalink": target.permalink,
             "attempts": target.attempts,
-            "next_attempt_at": _time(target.due_at),
-            "published_at": _time(target.published_at),
+            "next_attempt_at": told_time(target.due_at),
+            "published_at": told_time(target.published_at),
             "cost_cents": target.cost_cents,
             "error": target.error,
         }
@@ -126,7 +126,7 @@ class PostGroupSerializer(serializers.ModelSerializer):
             "content_version": group.content_version,
             "text": group.text,
             "media": group.media,
-            "scheduled_at": _time(group.scheduled_at),
+            "scheduled_at": told_time(group.scheduled_at),
             "sandbox": group.sandbox,
             "webhook_url": group.webhook_url,
             "metadata": group.metadata,
@@ -134,14 +134,14 @@ class PostGroupSerializer(serializers.ModelSerializer):
             "created_by": group.created_by,
             "rejection_reason": group.rejection_reason,
             "trace_id": group.trace_id,
-            "created_at": _time(group.created_at),
-            "updated_at": _time(group.updated_at),
-            "finished_at": _time(group.finished_at),
+            "created_at": told_time(group.created_at),
+            "updated_at": told_time(group.updated_at),
+            "finished_at": told_time(group.finished_at),
             "targets": [show_target(target) for target in group.targets.all()],
         }
 
 
-def _time(value: datetime | None) -> str | None:
+def told_time(value: datetime | None) -> str | None:
     """A stored time as `fields.Timestamp` shows it, always in UTC."""
     return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
 

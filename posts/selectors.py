@@ -17,6 +17,7 @@ from config.api.paging import Page, paginate, paginate_by_time
 from config.api.scopes import AnyOf
 from config.db.ids import is_id
 from config.db.prepared import Prepared
+from posts.listed import ListedPost, columns_of, listed
 from posts.models import PostGroup, PostTarget
 from posts.states import UNRELEASED, GroupStatus, TargetStatus
 from workspaces.models import Workspace
@@ -91,16 +92,16 @@ def posts_on_day(
     account_id: str | None = None,
     limit: int,
     cursor: str | None = None,
-) -> Page[PostGroup]:
+) -> Page[ListedPost]:
     """The groups whose time lies in the window, earliest first; drafts, rejected and cancelled ones are left out.
 
     Raises ScopeMissing, NotFound (also for an account that is not the workspace's).
     """
     require(caller, workspace_id, "posts.read", write=False)
     _require_in(workspace_id, account_id=account_id)
-    rows = _with_target(groups_with_targets().filter(workspace_id=workspace_id), platform, account_id)
+    rows = _with_target(PostGroup.objects.filter(workspace_id=workspace_id), platform, account_id)
     rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(status__in=NOT_ON_A_DAY)
-    return paginate_by_time(rows, field="scheduled_at", limit=limit, cursor=cursor)
+    return listed(paginate_by_time(columns_of(rows), field="scheduled_at", limit=limit, cursor=cursor))
 
 
 def calendar_day(
@@ -176,7 +177,7 @@ def search_posts(
     created_before: datetime | None = None,
     limit: int,
     cursor: str | None = None,
-) -> Page[PostGroup]:
+) -> Page[ListedPost]:
     """The workspace's groups that fit all filters, newest first.
 
     Raises ScopeMissing, NotFound (also for an account or agent that is not the workspace's).
@@ -189,10 +190,10 @@ def search_posts(
         "created_at__gt": created_after,
         "created_at__lt": created_before,
     }
-    rows = groups_with_targets().filter(
+    rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
     )
-    return paginate(_with_target(rows, platform, account_id), limit=limit, cursor=cursor)
+    return listed(paginate(columns_of(_with_target(rows, platform, account_id)), limit=limit, cursor=cursor))
 
 
 def timezone_of(*, workspace_id: str) -> str:

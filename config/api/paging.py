@@ -15,11 +15,12 @@ from config.api.errors import ValidationFailed
 from config.db.ids import PrefixedIdField, is_id
 
 Row = TypeVar("Row", bound=Model)
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
-class Page(Generic[Row]):
-    rows: list[Row]
+class Page(Generic[Entry]):
+    rows: list[Entry]
     next_cursor: str | None
 
 

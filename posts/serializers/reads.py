@@ -11,8 +11,8 @@ from accounts.platforms.registry import PLATFORMS
 from accounts.serializers import IssueSerializer
 from billing.serializers import SpendCapSerializer
 from config.api.serializers import preview_of
-from posts.bodies import PostGroupSerializer
-from posts.models import PostGroup
+from posts.bodies import PostGroupSerializer, told_time
+from posts.listed import ListedPost
 from posts.serializers.writes import (
     ConfirmPostSerializer,
     CreateBatchSerializer,
@@ -93,7 +93,7 @@ class ListedTargetSerializer(serializers.Serializer):
 
 
 class ListedPostSerializer(serializers.Serializer):
-    """A group in a list, given with the time zone of its `local_time`."""
+    """A group in a list, given with the time zone of its `local_time`; filled by hand as in posts/bodies.py."""
 
     id = serializers.CharField()
     status = serializers.ChoiceField(choices=GroupStatus.choices)
@@ -103,13 +103,26 @@ class ListedPostSerializer(serializers.Serializer):
     sandbox = serializers.BooleanField()
     targets = ListedTargetSerializer(many=True)
 
-    def to_representation(self, instance: tuple[PostGroup, ZoneInfo]) -> dict[str, Any]:
+    def to_representation(self, instance: tuple[ListedPost, ZoneInfo]) -> dict[str, Any]:
         group, zone = instance
-        shown: dict[str, Any] = {
-            name: getattr(group, name) for name in ("id", "status", "scheduled_at", "text", "sandbox")
+        at = group.scheduled_at
+        return {
+            "id": group.id,
+            "status": group.status,
+            "scheduled_at": told_time(at),
+            "local_time": f"{at.astimezone(zone):%H:%M}" if at else None,
+            "text": group.text,
+            "sandbox": group.sandbox,
+            "targets": [
+                {
+                    "id": each.id,
+                    "platform": each.platform,
+                    "connected_account_id": each.account_id,
+                    "status": each.status,
+                }
+                for each in group.targets
+            ],
         }
-        shown["local_time"] = f"{group.scheduled_at.astimezone(zone):%H:%M}" if group.scheduled_at else None
-        return super().to_representation({**shown, "targets": group.targets})
 
 
 class SearchedPostsSerializer(serializers.Serializer):

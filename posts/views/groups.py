@@ -7,8 +7,8 @@ from typing import Any
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import Page
 from posts import selectors, services
+from posts.listed import ListedPost
 from posts.local_day import window_of
-from posts.models import PostGroup
 from posts.planning import WRITE_SCOPES, PostPlan
 from posts.serializers.reads import (
     CreateBatchPreview,
@@ -149,5 +149,5 @@ def _planned(plan: PostPlan) -> dict[str, Any]:
     return {"status": plan.group.status, "targets": plan.targets, "cost_cents": cost}
 
 
-def _page(page: Page[PostGroup], timezone: str) -> dict[str, Any]:
+def _page(page: Page[ListedPost], timezone: str) -> dict[str, Any]:
     return {"posts": page.rows, "next_cursor": page.next_cursor, "timezone": timezone}

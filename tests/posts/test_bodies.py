@@ -8,14 +8,17 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.utils import timezone
-from rest_framework.serializers import ModelSerializer
+from rest_framework.serializers import ModelSerializer, Serializer
 
 from accounts.models import ConnectedAccount
+from config.api.paging import paginate
 from config.api.serializers import shape
 from posts.bodies import PostGroupSerializer, TargetSerializer, group_body
+from posts.listed import columns_of, listed
 from posts.models import PostGroup, PostTarget
 from posts.publishing.duty import publish_due
 from posts.selectors import groups_with_targets
+from posts.serializers.reads import ListedPostSerializer
 from posts.states import TargetStatus
 from tests.conftest import ApiClient
 from tests.posts.rows import create
@@ -66,3 +69,15 @@ def test_times_are_utc_wherever_they_are_asked_for(groups: list[PostGroup]) -> N
     group.scheduled_at = datetime(2027, 3, 1, 9, 30, tzinfo=ZONE)
     with timezone.override(ZONE):
         assert group_body(group)["scheduled_at"] == "2027-02-28T20:30:00Z"
+
+
+def test_a_list_shows_what_its_fields_declare(groups: list[PostGroup]) -> None:
+    [group] = [group for group in groups if group.text == "Bench Ω"]
+    [row] = listed(paginate(columns_of(PostGroup.objects.filter(pk=group.pk)), limit=1)).rows
+    shown = shape(ListedPostSerializer).to_representation((row, ZONE))
+
+    given = {"targets": group.targets, "local_time": "09:30"}
+    given |= {name: getattr(group, name) for name in ("id", "status", "scheduled_at", "text", "sandbox")}
+    declared = Serializer.to_representation(shape(ListedPostSerializer), given)
+    assert shown == declared
+    assert (list(shown), list(shown["targets"][0])) == (list(declared), list(declared["targets"][0]))

@@ -57,7 +57,7 @@ def test_publishing_one_target_of_a_group(
     create(used, *accounts[:targets])
     with django_assert_num_queries(6):
         [claimed] = claim_due(claimable().filter(platform="bluesky"), limit=1, lease=LEASE)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         publish_target(claimed)
 
 
@@ -69,5 +69,5 @@ def test_publishing_a_real_target_in_two_steps(
         create(used, telegram_account, text=text)
     first, second = claim_due(claimable(), limit=2, lease=LEASE)
     publish_target(first)
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         publish_target(second)
