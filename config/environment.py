@@ -14,6 +14,16 @@ from django.core.exceptions import ImproperlyConfigured
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
+POSTGRES_OPTIONS = {
+    "connect_timeout": 3,
+    # No request waits for a lock longer than a repeat of its Idempotency-Key may (config/api/idempotency.py).
+    "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=10s",
+    # Nor does anything wait for a server whose machine or network has gone without a word.
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
 
 
 def data_dir() -> Path:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from config.document import document_settings
 from config.environment import (
     BASE_DIR,
+    POSTGRES_OPTIONS,
     data_dir,
     development_secret,
     env,
@@ -115,12 +116,7 @@ if SQLITE:
     DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    # No request waits for a lock longer than a repeat of its Idempotency-Key may (config/api/idempotency.py).
-    DATABASES["default"]["OPTIONS"] = {
-        "connect_timeout": 3,
-        "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=10s",
-        **DATABASES["default"].get("OPTIONS", {}),
-    }
+    DATABASES["default"]["OPTIONS"] = POSTGRES_OPTIONS | DATABASES["default"].get("OPTIONS", {})
 # A new connection for each request costs PostgreSQL seven times the CPU of a kept one, and SQLite a few milliseconds.
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
