@@ -21,6 +21,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, Transient
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
+from config.db.connection import let_go
 
 REFRESH_LEASE = timedelta(seconds=90)  # the platform's answer, and the wait for a database that is away
 LOOKS, LOOK_SECONDS = 50, 0.1  # how long one waits for the tokens that another is renewing
@@ -58,6 +59,7 @@ def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS) -> Grant
         if looks <= 0:
             raise BeingRenewed("The account's tokens are being renewed.", retry_after=LOOK_AGAIN_SECONDS)
         looks -= 1
+        let_go()
         time.sleep(LOOK_SECONDS)
 
 
@@ -103,6 +105,7 @@ def _take_lease(account: ConnectedAccount) -> datetime | None:
 
 def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: bool) -> Grant:
     leased = ConnectedAccount.objects.filter(pk=account.pk, refresh_lease_until=lease)
+    let_go()
     try:
         renewed = publisher(account.platform, sandbox=account.sandbox).refresh(stale)
     except AccountDisconnected:

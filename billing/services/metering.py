@@ -130,7 +130,7 @@ def _begin(claimed: Sequence[UsageReport]) -> list[tuple[UsageReport, MeterReadi
             begun.append((row, reading))
     for workspace_id in sorted({row.workspace_id for row in waiting}):
         _wait_for_subscription(workspace_id, now)
-    give_back(UsageReport.objects.all(), waiting)
+    give_back(waiting)
     return begun
 
 

@@ -24,3 +24,10 @@ def trust_if_fresh(**kwargs: Any) -> None:
     if now - getattr(_thread, "used_at", -FRESH_SECONDS) < FRESH_SECONDS:
         connection.health_check_done = True  # type: ignore[attr-defined]
     _thread.used_at = now
+
+
+def let_go() -> None:
+    """Close this thread's connection, unless it is in a transaction: what comes next asks somebody else and takes its
+    time, and many threads may be at it."""
+    if not connection.in_atomic_block:
+        connection.close()

@@ -48,8 +48,12 @@ class FairShares:
         return min(self.places, self.shares.slow_together - held)
 
     def room_at_quick(self) -> dict[str, int]:
-        """How many attempts may begin at each quick holder that is not full."""
-        return {holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_room(holder)}
+        """How many attempts may begin at each quick holder a quarter of whose places is free.
+
+        Of one that has much to do, all would else be claimed and given back after each attempt, for one more.
+        """
+        room = {holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_room(holder)}
+        return {holder: free for holder, free in room.items() if 4 * free >= self.shares.quick}
 
     def left_out(self) -> set[str]:
         """The holders that are passed by when slow ones get their turn: the quick and the full."""
@@ -65,11 +69,13 @@ class FairShares:
         self._in_flight[holder] += 1
         return True
 
-    def release(self, holder: str, seconds: float) -> None:
-        """Give the place back after an attempt of so many seconds."""
+    def release(self, holder: str, seconds: float | None) -> None:
+        """Give the place back after an attempt of so many seconds, or None when there was none after all."""
         self._in_flight[holder] -= 1
         if not self._in_flight[holder]:
             del self._in_flight[holder]
+        if seconds is None:
+            return
         if seconds > QUICK_SECONDS:
             self._quick.discard(holder)
             return

@@ -1,10 +1,14 @@
-"""What ends or postpones a publication before its platform is asked anything."""
+"""What ends or postpones a publication before its platform is asked anything.
+
+What is found here is written by whoever takes the target on: a `Stop` is that write.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import cast
 
 from django.conf import settings
@@ -22,6 +26,7 @@ from posts.publishing import outcomes
 from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
+Stop = Callable[[], None]
 PAUSED_LOOK_AGAIN = timedelta(seconds=30)
 TURN_GOOD_FOR = timedelta(seconds=2)  # beyond the pace; turns that were missed must not all be used at once
 MOST_WORKER_LOSSES = 3  # a step that has ended so many workers ends no further one
@@ -37,62 +42,62 @@ def worker_losses(target: PostTarget) -> int:
     return target.worker_losses + (target.status == TargetStatus.PUBLISHING)
 
 
-def stopped_beforehand(target: PostTarget, adapter: Platform) -> bool:
-    """Write what stops this claim; True when something did."""
+def what_stops(target: PostTarget, adapter: Platform) -> Stop | None:
+    """What keeps this claim from going on, if anything does."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
-        outcomes.postpone(target, timezone.now() + PAUSED_LOOK_AGAIN)
-        return True
+        return partial(outcomes.postpone, target, timezone.now() + PAUSED_LOOK_AGAIN)
     doubtful = may_be_out(target, adapter)
     if doubtful and target.account.status != ConnectedAccount.Status.ACTIVE:
-        outcomes.unconfirmed(target, f"The account is {target.account.status}, so nobody can look whether it is out.")
-        return True
-    if _stopped_by_its_past(target, adapter, doubtful=doubtful):
-        return True
+        message = f"The account is {target.account.status}, so nobody can look whether it is out."
+        return partial(outcomes.unconfirmed, target, message)
+    if past := _stop_of_its_past(target, adapter, doubtful=doubtful):
+        return past
     untried = not target.round_attempts
     if doubtful:
         # What may be out is brought to its end, whatever has changed since; but a retry's time counts, where to look is
         # to send.
-        return adapter.capabilities.retry_safety == "idempotent" and untried and _missed_its_time(target)
-    return stopped_by_circumstances(target, untried=untried) or _waits_for_its_turn(target)
+        looks_by_sending = adapter.capabilities.retry_safety == "idempotent"
+        return _missed_its_time(target) if looks_by_sending and untried else None
+    return stop_of_circumstances(target, untried=untried) or _wait_for_its_turn(target)
 
 
-def _stopped_by_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) -> bool:
+def _stop_of_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) -> Stop | None:
     poisonous = worker_losses(target) >= MOST_WORKER_LOSSES
     worn_out = target.step_begun_at is not None and target.round_attempts > len(settings.PUBLISH_RETRY_SCHEDULE)
     if poisonous:
         logger.error("%s has ended %s workers and is published no further.", target.id, MOST_WORKER_LOSSES)
     if doubtful and (poisonous or worn_out or adapter.capabilities.retry_safety == "at_most_once"):
-        outcomes.unconfirmed(target, "It may be out: whoever was publishing it did not learn the outcome.")
-        return True
+        message = "It may be out: whoever was publishing it did not learn the outcome."
+        return partial(outcomes.unconfirmed, target, message)
     if poisonous or worn_out:
         message = "The worker that was preparing this died at every attempt."
-        outcomes.failed(target, "PLATFORM_UNAVAILABLE", message, "Report the trace_id to the operator of the service.")
-        return True
-    return False
+        action = "Report the trace_id to the operator of the service."
+        return partial(outcomes.failed, target, "PLATFORM_UNAVAILABLE", message, action)
+    return None
 
 
-def stopped_by_circumstances(target: PostTarget, *, untried: bool) -> bool:
-    """Whether the workspace, the account or the time no longer lets it go out; written to its row then.
+def stop_of_circumstances(target: PostTarget, *, untried: bool) -> Stop | None:
+    """What stops it when the workspace, the account or the time no longer lets it go out.
 
     `untried`: nothing was sent since the release or the last retry. What was is brought to its end however late.
     """
     if target.group.workspace.status == WorkspaceStatus.DELETED:
-        outcomes.failed(target, "WORKSPACE_DELETED", "The workspace was deleted.", "Nothing: the post was stopped.")
-        return True
+        message, action = "The workspace was deleted.", "Nothing: the post was stopped."
+        return partial(outcomes.failed, target, "WORKSPACE_DELETED", message, action)
     if target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}."
-        outcomes.failed(target, "ACCOUNT_NEEDS_REAUTH", message, AccountDisconnected.suggested_action)
-        return True
-    return untried and _missed_its_time(target)
+        action = AccountDisconnected.suggested_action
+        return partial(outcomes.failed, target, "ACCOUNT_NEEDS_REAUTH", message, action)
+    return _missed_its_time(target) if untried else None
 
 
-def _missed_its_time(target: PostTarget) -> bool:
+def _missed_its_time(target: PostTarget) -> Stop | None:
     scheduled_at, hours = target.group.scheduled_at, settings.SCHEDULE_GRACE_HOURS
     if scheduled_at is None or timezone.now() <= scheduled_at + timedelta(hours=hours):
-        return False
+        return None
     message = f"It could not go out within {hours} hours of its time."
-    outcomes.failed(target, "SCHEDULE_MISSED", message, "Retry the post if it should still go out.")
-    return True
+    action = "Retry the post if it should still go out."
+    return partial(outcomes.failed, target, "SCHEDULE_MISSED", message, action)
 
 
 def with_their_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
@@ -106,21 +111,24 @@ def with_their_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 def _take_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
     """Take a turn for each target that lacks one; those whose turn comes later have given their claims back."""
-    lacking = [(target, pace) for target in targets if (pace := _pace(target)) and _lacks_its_turn(target, pace)]
-    turns = take_turns([(target.account_id, pace) for target, pace in lacking]) if lacking else []
-    for (target, _), turn_at in zip(lacking, turns, strict=True):
-        target.turn_at = turn_at
-    waiting = [target for target, _ in lacking if target.turn_at and target.turn_at > timezone.now()]
+    waiting = _with_later_turns(targets)
     outcomes.wait_for_turns(waiting)
     return waiting
 
 
-def _waits_for_its_turn(target: PostTarget) -> bool:
+def _with_later_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
+    lacking = [(target, pace) for target in targets if (pace := _pace(target)) and _lacks_its_turn(target, pace)]
+    turns = take_turns([(target.account_id, pace) for target, pace in lacking]) if lacking else []
+    for (target, _), turn_at in zip(lacking, turns, strict=True):
+        target.turn_at = turn_at
+    return [target for target, _ in lacking if target.turn_at and target.turn_at > timezone.now()]
+
+
+def _wait_for_its_turn(target: PostTarget) -> Stop | None:
     """Targets of one account go out one after another, each at a turn of its own, so that none fails for haste."""
     if _is_held(target):
-        outcomes.postpone(target, cast(datetime, target.account.held_until))
-        return True
-    return bool(_take_turns([target]))
+        return partial(outcomes.postpone, target, cast(datetime, target.account.held_until))
+    return partial(outcomes.wait_for_turn, target) if _with_later_turns([target]) else None
 
 
 def _stands(target: PostTarget) -> bool:

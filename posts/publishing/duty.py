@@ -5,91 +5,137 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial, reduce
+from contextvars import copy_context
+from functools import reduce
 from operator import or_
 
-from django.db import DatabaseError, close_old_connections, connection, transaction
+from django.db import Error, close_old_connections, connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config import metrics
-from config.db.connection import trust_if_fresh
+from config.db.connection import let_go
 from config.db.due import claim_due, due, give_back
 from config.db.duty import POLL_SECONDS, PollingDuty
 from config.db.fair_shares import FairShares, Shares
 from posts.models import PostTarget
+from posts.publishing.attempts import Attempt, take_up
 from posts.publishing.beforehand import with_their_turns
-from posts.publishing.engine import LEASE, claimable, publish_target
+from posts.publishing.engine import LEASE, claimable, go_on, publish_target
+from posts.publishing.writer import Writer
 
 logger = logging.getLogger(__name__)
 RENEW_SECONDS = LEASE.total_seconds() / 4
-# The bulkheads: a slow account holds few of the threads, the slow ones of a platform a quarter, so that a platform (or
-# somebody's own server) that hangs delays nothing else.
-# More is claimed than there are threads, so that none is idle while the next targets are claimed.
-THREADS = 32
-SHARES = Shares(places=64, quick=24, slow=4, slow_together=24)
+# The bulkheads: a platform gets half of the threads that the others leave, an account few of them, and fewer while it is
+# not known to be quick. So a platform (or somebody's own server) that hangs leaves threads for others.
+THREADS = 256
+SHARES = Shares(places=THREADS, quick=24, slow=4, slow_together=32)
 SLOW_OF_A_PLATFORM = 8
-WORTH_A_LOOK = 24  # places that are free before more is claimed ahead of the poll: a claim costs as one of them
+PAUSE_SECONDS = 0.02  # between two looks, or claims of a platform, so that the second finds more
+WORTH_A_CLAIM = 24  # a platform's free places before more is claimed ahead of the poll: few cost as much as many
 
 
 class PublishDuty(PollingDuty):
-    """`run_once` claims as many targets as there are free threads; each target frees its thread and rings for more."""
+    """`run_once` claims as many targets as have places; each frees its place at its end, and rings when many are free."""
 
     name = "publish"
 
     def __init__(self) -> None:
         super().__init__()
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="publish")
+        self._writer = Writer()
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="publish", initializer=self._writer.serve)
         self._lock = threading.Lock()
+        self._all_ended = threading.Condition(self._lock)
         self._shares = FairShares(SHARES)
-        self._in_hand: dict[Future[None], PostTarget] = {}
-        self._renewed = self._claimed = time.monotonic()
-        self._platforms: list[str] = []
-        self._looked = time.monotonic()
+        self._in_hand: dict[int, PostTarget] = {}  # by the attempts' id()
+        self._due: list[str] = []
+        self._claimed: dict[str, float] = {}
+        self._looked = float("-inf")
+        self._over = threading.Event()
+
+    def start(self) -> None:
+        self._writer.start()
+        threading.Thread(target=self._keep_leases, name="publish-leases", daemon=True).start()
+        super().start()
 
     def run_once(self) -> bool:
-        self._renew_leases()
-        if self._shares.places < WORTH_A_LOOK and time.monotonic() - self._claimed < POLL_SECONDS:
-            return False
-        self._claimed = time.monotonic()
         for platform in list(self._platforms_with_due()):
-            claimed = self._claim(claimable().filter(platform=platform), platform)
-            for target in with_their_turns(claimed):
-                self._submit(target)
-            if not claimed:
-                self._platforms.remove(platform)
+            claimed_at = self._claimed.get(platform, float("-inf"))
+            if self._room(platform) < WORTH_A_CLAIM and time.monotonic() - claimed_at < POLL_SECONDS:
+                continue
+            _pause_since(claimed_at)
+            if self.stopping:
+                break
+            self._claimed[platform] = time.monotonic()
+            if not self._publish_some(platform):
+                self._due.remove(platform)
         return False
 
     def finish(self, seconds: float) -> None:
-        """Let what is being published end; what has not begun is given back to the other workers.
+        """Let what is being published end; what has not begun was never claimed, or is given back.
 
         What takes longer goes on until the process is ended, and stays this worker's as long as that.
         """
-        with self._lock:
-            in_hand = dict(self._in_hand)
-        # Outside the lock: a future that is cancelled calls `_done` in this thread.
-        waiting = {future: target for future, target in in_hand.items() if future.cancel()}
-        with suppress(DatabaseError):  # their leases will give them back
-            give_back(PostTarget.objects.all(), waiting.values())
-        wait(in_hand.keys() - waiting.keys(), timeout=seconds)
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        threading.Thread(target=self._keep_leases, name="publish-leases", daemon=True).start()
+        hangs = self._thread.is_alive()
+        with self._all_ended:
+            ended = self._all_ended.wait_for(lambda: not self._in_hand, timeout=seconds)
+        if ended and not hangs:
+            self._pool.shutdown(wait=False)
+            self._writer.stop(seconds)
+            self._over.set()
 
     def _platforms_with_due(self) -> list[str]:
         """The platforms that have due targets: looked for at each poll and, while there are none, at each ring."""
-        if not self._platforms or time.monotonic() - self._looked >= POLL_SECONDS:
+        if not self._due or time.monotonic() - self._looked >= POLL_SECONDS:
+            _pause_since(self._looked)
             targets = due(PostTarget.objects.all()).order_by()
-            self._platforms = list(targets.values_list("platform", flat=True).distinct())
+            self._due = list(targets.values_list("platform", flat=True).distinct())
             self._looked = time.monotonic()
-        return self._platforms
+        return self._due
+
+    def _room(self, platform: str) -> int:
+        """How many more of a platform's targets may be in hand: a half of what the others leave is its own."""
+        with self._lock:
+            here = sum(each.platform == platform for each in self._in_hand.values())
+            return (THREADS - (len(self._in_hand) - here)) // 2 - here
+
+    def _publish_some(self, platform: str) -> bool:
+        """Claim due targets of a platform and hand them to the threads; whether there were any."""
+        claimed = self._claim(claimable().filter(platform=platform), platform)
+        with self._lock:
+            taken = [target for target in claimed if self._shares.take(target.account_id)]
+        attempts: list[Attempt] = []
+        try:
+            attempts = self._taken_up(claimed, taken)
+        finally:
+            going_on = {attempt.target.pk for attempt in attempts}
+            with self._lock:
+                self._in_hand |= {id(attempt): attempt.target for attempt in attempts}
+                for target in taken:
+                    if target.pk not in going_on:
+                        self._shares.release(target.account_id, None)
+        for attempt in attempts:
+            self._submit(attempt)
+        if len(going_on) < len(claimed):  # whose places, or turns at the front, are free for others
+            self.wake()
+        return bool(claimed)
+
+    def _taken_up(self, claimed: Sequence[PostTarget], taken: Sequence[PostTarget]) -> list[Attempt]:
+        """The attempts at the targets that have a place; the others are given back."""
+        pks = set() if self.stopping else {target.pk for target in taken}
+        give_back([target for target in claimed if target.pk not in pks])
+        ready = with_their_turns([target for target in taken if target.pk in pks])
+        return copy_context().run(take_up, ready)  # which speaks of one target after another in the logs
 
     def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
         """Due targets with room: first of accounts that are known to be quick, then of the others."""
+        free = self._room(platform)
         with self._lock:
             room, left_out = self._shares.room_at_quick(), self._shares.left_out()
-            free, free_for_slow = self._shares.places, self._shares.places_for_slow
+            free_for_slow = self._shares.places_for_slow
             here = [each for each in self._in_hand.values() if each.platform == platform]
             slow_here = sum(not self._shares.is_quick(each.account_id) for each in here)
             # Claims that may have run out while the database was away: theirs must not be taken from this worker itself.
@@ -102,30 +148,43 @@ class PublishDuty(PollingDuty):
         limit = min(free - len(quick), free_for_slow, SLOW_OF_A_PLATFORM - slow_here)
         return quick + claim_due(rows.exclude(account_id__in=left_out), limit=limit, lease=LEASE)
 
-    def _submit(self, target: PostTarget) -> None:
-        with self._lock:
-            taken = self._shares.take(target.account_id)
-        if not taken:  # its account is full now, so the next claim passes it by
-            give_back(PostTarget.objects.all(), [target])
-            return
-        future = self._pool.submit(_publish, target)
-        with self._lock:
-            self._in_hand[future] = target
-        future.add_done_callback(partial(self._done, time.monotonic()))
+    def _submit(self, attempt: Attempt) -> None:
+        try:
+            self._pool.submit(self._work, attempt, time.monotonic())
+        except RuntimeError:  # no thread could be started; those that there are come to it
+            logger.exception("There is no thread for %s at the moment.", attempt.target.id)
 
-    def _done(self, began: float, future: Future[None]) -> None:
-        with self._lock:
-            target = self._in_hand.pop(future)
-            self._shares.release(target.account_id, time.monotonic() - began)
-            free = self._shares.places
-        if free >= WORTH_A_LOOK or free == SHARES.places:
+    def _work(self, attempt: Attempt, began: float) -> None:
+        try:
+            _tell_lateness(attempt.target)
+            go_on(attempt)
+        finally:
+            let_go()
+            self._done(attempt, time.monotonic() - began)
+
+    def _done(self, attempt: Attempt, seconds: float) -> None:
+        target = attempt.target
+        with self._all_ended:
+            del self._in_hand[id(attempt)]
+            self._shares.release(target.account_id, None if attempt.stop or attempt.fault else seconds)
+            idle = not self._in_hand
+            if idle:
+                self._all_ended.notify_all()
+        if idle or self._room(target.platform) >= WORTH_A_CLAIM:
             self.wake()
 
-    def _renew_leases(self) -> None:
+    def _keep_leases(self) -> None:
         """Short leases, renewed while the work goes on: what a killed worker held is taken over within seconds, and a
-        long step is not taken from a worker that lives."""
-        if time.monotonic() - self._renewed < RENEW_SECONDS:
-            return
+        long step is not taken from a worker that lives. A thread of its own, for the duty may wait for a lock."""
+        while not self._over.wait(RENEW_SECONDS):
+            try:
+                close_old_connections()
+                self._renew_leases()
+            except Error:  # the database is away, and lends nothing to others either
+                connection.close()
+        connection.close()
+
+    def _renew_leases(self) -> None:
         with self._lock:
             mine = [Q(pk=target.pk, fence=target.fence) for target in self._in_hand.values()]
         if mine:
@@ -133,14 +192,17 @@ class PublishDuty(PollingDuty):
             with transaction.atomic():  # what somebody is writing at this moment needs no longer lease
                 free = list(rows.select_for_update(skip_locked=True).values_list("pk", flat=True))
                 PostTarget.objects.filter(pk__in=free).update(lease_until=timezone.now() + LEASE)
-        self._renewed = time.monotonic()
 
-    def _keep_leases(self) -> None:
-        while self._in_hand:
-            with suppress(DatabaseError):
-                self._renew_leases()
-            time.sleep(1.0)
-        connection.close()
+
+def _pause_since(moment: float) -> None:
+    time.sleep(max(0.0, moment + PAUSE_SECONDS - time.monotonic()))
+
+
+def _tell_lateness(target: PostTarget) -> None:
+    if target.due_at is not None:
+        late = (timezone.now() - target.due_at).total_seconds()
+        with suppress(OSError):  # a full disk, where metrics are counted, keeps nothing from going out
+            metrics.LATENESS.labels("sandbox" if target.sandbox else target.platform).observe(late)
 
 
 def publish_due(*, limit: int = 100) -> int:
@@ -149,17 +211,3 @@ def publish_due(*, limit: int = 100) -> int:
     for target in with_their_turns(claimed):
         publish_target(target)
     return len(claimed)
-
-
-def _publish(target: PostTarget) -> None:
-    if target.due_at is not None:
-        late = (timezone.now() - target.due_at).total_seconds()
-        metrics.LATENESS.labels("sandbox" if target.sandbox else target.platform).observe(late)
-    close_old_connections()
-    trust_if_fresh()
-    try:
-        publish_target(target)
-    except Exception:  # the database was away, most likely: the claim runs out and the row is taken up again
-        logger.exception("%s was left in the middle.", target.id)
-    finally:
-        close_old_connections()

@@ -1,4 +1,4 @@
-"""Writing what became of a target: its row, the money, the group's roll-up and the events, in one transaction.
+"""Writing what became of a target; its end carries the money, the group's roll-up and the events (endings.py).
 
 Every write is filtered by the claim's fence; ClaimLost says that another worker has taken over and nothing was written.
 """
@@ -17,19 +17,14 @@ from django.utils import timezone
 
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.types import OUT, TAKEN, Progress, Published
-from billing.services import release_many, settle_many
 from config import metrics
 from config.api.trace import current_trace_id
-from config.db.due import held
 from config.db.many_rows import Write, update_rows
-from posts import selectors
-from posts.events import outcome_events
-from posts.media import let_go_of_media
 from posts.models import PostGroup, PostTarget
+from posts.publishing.endings import close_targets, lock_groups, write_ends
 from posts.publishing.segments import segments_out, told, what_to_do
-from posts.publishing.together import WrittenTogether
-from posts.states import FINISHED, GroupStatus, TargetStatus, before, roll_up
-from webhooks.services import NewEvent, emit_many
+from posts.publishing.writer import written
+from posts.states import GroupStatus, TargetStatus, before
 
 logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=20)  # the duty renews it while the target is in hand (posts/publishing/duty.py)
@@ -41,21 +36,23 @@ class ClaimLost(Exception):
     """The row was claimed by another worker meanwhile."""
 
 
-def _write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
-    """Write that the next step of each begins; of each, whether its claim still stood. The first makes its group
-    publishing."""
+def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
+    """Write that the next step of each begins, all or none; of each, whether its claim still stood. The first makes its
+    group publishing."""
     now = timezone.now()
-    began = update_rows([Write(target, _beginning(target, now), _MAY_BEGIN) for target in targets])
-    first = [
-        each for each, stood in zip(targets, began, strict=True) if stood and each.group.status == GroupStatus.SCHEDULED
-    ]
-    if first:
-        rows = PostGroup.objects.filter(pk__in={each.group_id for each in first}, status=GroupStatus.SCHEDULED)
-        with transaction.atomic():
-            locked = list(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
-            PostGroup.objects.filter(pk__in=locked).update(status=GroupStatus.PUBLISHING, updated_at=now)
-        for each in first:
-            each.group.status = GroupStatus.PUBLISHING
+    writes = [Write(target, _beginning(target, now), _MAY_BEGIN) for target in targets]
+    scheduled = {each.group_id for each in targets if each.group.status == GroupStatus.SCHEDULED}
+    if not scheduled:
+        return update_rows(writes)
+    with transaction.atomic():
+        rows = PostGroup.objects.filter(pk__in=scheduled, status=GroupStatus.SCHEDULED)
+        locked = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
+        began = update_rows(writes)
+        first = [each for each, stood in zip(targets, began, strict=True) if stood and each.group_id in scheduled]
+        of_first = locked & {each.group_id for each in first}
+        PostGroup.objects.filter(pk__in=of_first).update(status=GroupStatus.PUBLISHING, updated_at=now)
+    for each in first:
+        each.group.status = GroupStatus.PUBLISHING
     return began
 
 
@@ -76,7 +73,12 @@ def _beginning(target: PostTarget, now: datetime) -> dict[str, Any]:
 
 
 _MAY_BEGIN = before(TargetStatus.PUBLISHING)
-beginnings = WrittenTogether(_write_beginnings)
+
+
+def begin(target: PostTarget) -> None:
+    """Write that its next step begins, together with those of other threads. Raises ClaimLost."""
+    if not written(write_beginnings, target):
+        raise ClaimLost
 
 
 def advance(target: PostTarget, progress: Progress) -> None:
@@ -97,6 +99,11 @@ def wait_for_turns(targets: Sequence[PostTarget]) -> None:
     update_rows(
         [Write(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
     )
+
+
+def wait_for_turn(target: PostTarget) -> None:
+    """Give the claim back until the target's turn at its account has come."""
+    _write(target, due_at=target.turn_at, turn_at=target.turn_at, lease_until=None)
 
 
 def look_again(target: PostTarget, at: datetime) -> None:
@@ -160,7 +167,7 @@ def published_late(target: PostTarget, result: Published) -> None:
     """A worker that has lost its claim knows what nobody else does: that the post is out, and where."""
     logger.warning("%s is out as %s, told by a worker that lost its claim.", target.id, result.external_id)
     with transaction.atomic():
-        PostGroup.objects.select_for_update().get(pk=target.group_id)
+        groups = lock_groups([target.group_id])
         rows = PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED)
         if rows.update(
             status=TargetStatus.PUBLISHED,
@@ -172,7 +179,7 @@ def published_late(target: PostTarget, result: Published) -> None:
             updated_at=timezone.now(),
         ):
             target.status = TargetStatus.PUBLISHED
-            close_targets([target])
+            close_targets([target], groups)
 
 
 def failed(target: PostTarget, code: str, message: str, suggested_action: str, *, proven: bool = False) -> None:
@@ -204,54 +211,9 @@ def unconfirmed(target: PostTarget, message: str, *, doubtful: bool = True) -> N
 def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
     """End a target, together with those that other threads end at this moment. Raises ClaimLost."""
     whole = {"status": status, "due_at": None, "lease_until": None, "turn_at": None, **_KNOWN, **changes}
-    if not _ends.write((target, whole)):
+    if not written(write_ends, (target, whole)):
         raise ClaimLost
     _count(target, status, changes["error"])
-
-
-def _write_ends(ends: Sequence[tuple[PostTarget, dict[str, Any]]]) -> list[bool]:
-    """Write the ends of targets in one transaction; of each, whether its claim still stood.
-
-    The groups' rows are locked first and in one order, so that targets that end at once roll up one after the other.
-    """
-    with transaction.atomic():
-        groups = PostGroup.objects.filter(pk__in={target.group_id for target, _ in ends})
-        list(groups.order_by("pk").select_for_update().values_list("pk"))
-        now = timezone.now()
-        written = update_rows(
-            [Write(target, {**changes, "updated_at": now}, before(changes["status"])) for target, changes in ends]
-        )
-        close_targets([target for (target, _), stood in zip(ends, written, strict=True) if stood])
-    return written
-
-
-_ends = WrittenTogether(_write_ends)
-
-
-def close_targets(targets: Sequence[PostTarget]) -> list[PostGroup]:
-    """What follows from the ends of targets: their money, their groups' roll-up and the events; the groups as they stand.
-
-    The groups' rows are locked.
-    """
-    now = timezone.now()
-    ended = {target.pk for target in targets}
-    groups = list(selectors.groups_with_targets().filter(pk__in={target.group_id for target in targets}).order_by("pk"))
-    told: list[NewEvent] = []
-    for group in groups:
-        was, group.status = group.status, roll_up(each.status for each in group.targets.all())
-        group.updated_at, group.finished_at = now, now if group.status in FINISHED else None
-        if group.finished_at:
-            let_go_of_media(group)
-        changed = [each for each in group.targets.all() if each.pk in ended]
-        told += outcome_events(group, changed, ended=group.status != was)
-    changed_fields = ("status", "finished_at", "updated_at", "event_sequence")
-    update_rows([Write(group, {name: getattr(group, name) for name in changed_fields}) for group in groups])
-    emit_many(told)
-    # Last, since all who publish for a workspace wait for each other at its counters.
-    real = [target for target in targets if not target.sandbox]
-    settle_many(target_ids=[each.pk for each in real if each.status == TargetStatus.PUBLISHED])
-    release_many(target_ids=[each.pk for each in real if each.status == TargetStatus.FAILED], failed=True)
-    return groups
 
 
 def retry_cancelled(target: PostTarget) -> dict[str, Any]:
@@ -281,20 +243,16 @@ def _unknown(message: str, suggested_action: str) -> dict[str, Any]:
 
 
 def _write(target: PostTarget, **changes: Any) -> None:
-    if not _written(target, changes):
+    """Write to a target whose claim stands and whose state allows it, together with others. Raises ClaimLost."""
+    states = before(changes["status"]) if "status" in changes else ()
+    if not written(_write_changes, Write(target, {**changes, "updated_at": timezone.now()}, states)):
         raise ClaimLost
 
 
-def _written(target: PostTarget, changes: Mapping[str, Any]) -> bool:
-    """Write to a target whose claim stands and whose state allows it; whether that was so."""
-    rows = held(PostTarget.objects.all(), target)
-    if "status" in changes:
-        rows = rows.filter(status__in=before(changes["status"]))
-    if not rows.update(updated_at=timezone.now(), **changes):
-        return False
-    for name, value in changes.items():
-        setattr(target, name, value)
-    return True
+def _write_changes(writes: Sequence[Write]) -> list[bool]:
+    """All or none of them, so that what is written again was not written before."""
+    with transaction.atomic(savepoint=False):
+        return update_rows(writes)
 
 
 def _error(code: str, message: str, suggested_action: str, *, auto_fixable: bool = False) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from config.api.errors import InvalidState
 from posts import selectors
 from posts.models import PostGroup, PostTarget
 from posts.planning import check_allowlist, require_publishing_mode
-from posts.publishing.outcomes import close_targets, not_published
+from posts.publishing.endings import close_targets, lock_groups
+from posts.publishing.outcomes import not_published
 from posts.states import FINISHED, TargetStatus, roll_up
 
 
@@ -53,12 +54,12 @@ def resolve_post(
 
 
 def _settle(group: PostGroup, target: PostTarget, status: TargetStatus, changes: dict[str, object]) -> PostGroup:
-    PostGroup.objects.select_for_update().get(pk=group.pk)
+    groups = lock_groups([group.pk])
     rows = PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED)
     if not rows.update(status=status, updated_at=timezone.now(), **changes):
         raise _settled(target)
     target.status = status
-    return close_targets([target])[0]
+    return close_targets([target], groups)[0]
 
 
 def _unconfirmed(group: PostGroup, target_id: str) -> PostTarget:

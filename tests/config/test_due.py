@@ -85,7 +85,7 @@ def test_a_row_whose_lease_ended_goes_to_another_and_the_first_cannot_settle_it(
 def test_what_is_given_back_is_due_at_once(db: None, clock: Any) -> None:
     make(0, 0)
     claimed = claim()
-    give_back(rows(), claimed[:1])
+    give_back(claimed[:1])
 
     assert [row.pk for row in due(rows())] == [claimed[0].pk]
     assert [row.fence for row in claim()] == [2]
@@ -96,7 +96,7 @@ def test_who_lost_a_row_cannot_give_it_back(db: None, clock: Any) -> None:
     first = claim()
     clock.shift(MINUTE)
     second = claim()
-    give_back(rows(), first)
+    give_back(first)
 
     assert rows().get().lease_until == second[0].lease_until
 

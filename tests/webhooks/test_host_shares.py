@@ -39,6 +39,17 @@ def test_a_host_that_answered_quickly_gets_more() -> None:
     assert shares.room_at_quick() == {}
 
 
+def test_a_full_host_is_offered_again_when_a_quarter_of_its_places_is_free() -> None:
+    shares, quarter = quick("a"), SHARES.quick // 4
+    takes(shares, "a")
+    offered = []
+    for _ in range(quarter):
+        shares.ended("a", 0.1, silent=False)
+        offered.append(shares.room_at_quick())
+
+    assert offered == [{}] * (quarter - 1) + [{"a": quarter}]
+
+
 def test_a_host_that_turned_slow_loses_its_share() -> None:
     shares = quick("a")
     shares.take("a")

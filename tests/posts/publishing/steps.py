@@ -8,6 +8,7 @@ from config.db.due import claim_due
 from posts.media import files_of
 from posts.models import PostTarget
 from posts.publishing import engine, outcomes
+from posts.publishing.attempts import begin_step, count_try
 
 
 def take_up() -> PostTarget:
@@ -18,7 +19,9 @@ def take_up() -> PostTarget:
 
 def begin(target: PostTarget) -> None:
     """Commit that the target's next step begins; the first one is an attempt."""
-    engine._begin_step(target, Progress(target.phase or "start", target.progress), first=not target.phase)
+    if not target.phase:
+        count_try(target)
+    begin_step(target, Progress(target.phase, target.progress))
 
 
 def do(target: PostTarget) -> Progress | Published:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Content, Published
 from posts.models import PostTarget
-from posts.publishing.duty import SLOW_OF_A_PLATFORM, PublishDuty
+from posts.publishing.duty import SHARES, SLOW_OF_A_PLATFORM, PublishDuty
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import create, read
@@ -94,6 +93,38 @@ def test_a_platform_that_hangs_holds_its_share_and_delays_no_other(
     assert len(scripted.sent) == 20
 
 
+def test_an_account_keeps_its_places_when_the_database_goes_at_the_claim(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def away(*args: object) -> None:
+        raise OperationalError("away")
+
+    for number in range(SHARES.slow + 2):
+        create(api, telegram_account, text=str(number))
+    monkeypatch.setattr("posts.publishing.duty.give_back", away)
+    duty = PublishDuty()
+    with pytest.raises(OperationalError):
+        duty.run_once()
+
+    assert duty._shares.total == 0
+
+
+def test_targets_that_are_stopped_are_ended_by_the_threads_and_leave_their_places(
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], duty: PublishDuty
+) -> None:
+    for number in range(SHARES.slow + 2):
+        create(api, telegram_account, text=str(number))
+    ConnectedAccount.objects.update(status="needs_reauth")
+    duty.start()
+    wait_until(lambda: PostTarget.objects.filter(status="failed").count() == SHARES.slow + 2)
+
+    wait_until(lambda: duty._shares.total == 0)
+    assert scripted.sent == []
+
+
 def test_stopping_lets_what_was_begun_end(
     api: ApiClient,
     telegram_account: ConnectedAccount,
@@ -112,26 +143,74 @@ def test_stopping_lets_what_was_begun_end(
     assert read(api, group)["status"] == "published"
 
 
-def test_stopping_gives_back_what_was_not_begun(
+def test_what_an_account_has_no_place_for_is_given_back(
     api: ApiClient,
-    workspace: Workspace,
+    telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     gate: threading.Event,
+    duty: PublishDuty,
 ) -> None:
-    duty = PublishDuty()
-    duty._pool = ThreadPoolExecutor(1)  # one thread, and claims for five
-    create(api, *AccountFactory.create_batch(5, workspace=workspace, platform="telegram", sandbox=False))
+    for number in range(SHARES.slow + 2):
+        create(api, telegram_account, text=str(number))
     duty.start()
-    wait_until(lambda: PostTarget.objects.filter(lease_until__isnull=False).count() == 5 and len(scripted.sent) == 1)
-    stopping = threading.Thread(target=duty.stop, args=[20])
-    stopping.start()
-    wait_until(lambda: PostTarget.objects.filter(status="pending", lease_until=None).count() == 4)
-    gate.set()
-    stopping.join(20)
+    wait_until(lambda: len(scripted.sent) == SHARES.slow)
 
-    assert not stopping.is_alive()
-    assert published("telegram") == 1
-    assert set(PostTarget.objects.filter(status="pending").values_list("attempts", "lease_until")) == {(0, None)}
+    pending = PostTarget.objects.filter(status="pending")
+    wait_until(lambda: set(pending.values_list("attempts", "lease_until")) == {(0, None)})
+    assert pending.count() == 2
+    gate.set()
+    wait_until(lambda: published("telegram") == SHARES.slow + 2)
+
+
+def test_quick_accounts_whose_platform_hangs_all_at_once_leave_half_of_the_threads(
+    api: ApiClient,
+    workspace: Workspace,
+    account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    gate: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("posts.publishing.duty.THREADS", 8)
+    duty = PublishDuty()
+    quick = AccountFactory.create_batch(6, workspace=workspace, platform="telegram", sandbox=False)
+    gate.set()
+    create(api, *quick)
+    duty.start()
+    wait_until(lambda: published("telegram") == 6)
+    gate.clear()
+
+    for number in range(3):
+        create(api, *quick, text=str(number))
+    wait_until(lambda: len(scripted.sent) == 6 + 4)
+    others = [create(api, account, text=str(number)) for number in range(20)]
+    wait_until(lambda: published("bluesky") == len(others))
+
+    assert (len(scripted.sent), published("telegram")) == (6 + 4, 6)
+    gate.set()
+    wait_until(lambda: published("telegram") == 6 + 18)
+    duty.stop(10)
+    assert len(scripted.sent) == 6 + 18
+
+
+def test_a_thread_that_waits_for_a_platform_holds_no_connection(
+    api: ApiClient,
+    telegram_account: ConnectedAccount,
+    scripted: type[ScriptedPlatform],
+    monkeypatch: pytest.MonkeyPatch,
+    duty: PublishDuty,
+) -> None:
+    held = []
+
+    def look_and_publish(content: Content) -> Published:
+        held.append(connection.connection)
+        return publish_it(content)
+
+    monkeypatch.setattr(scripted, "send", staticmethod(look_and_publish))
+    create(api, telegram_account)
+    duty.start()
+    wait_until(lambda: published("telegram") == 1)
+
+    assert held == [None]
 
 
 def test_the_claim_of_a_long_step_is_renewed_while_the_worker_lives(
@@ -142,7 +221,7 @@ def test_the_claim_of_a_long_step_is_renewed_while_the_worker_lives(
     monkeypatch: pytest.MonkeyPatch,
     duty: PublishDuty,
 ) -> None:
-    monkeypatch.setattr("posts.publishing.duty.RENEW_SECONDS", 0)
+    monkeypatch.setattr("posts.publishing.duty.RENEW_SECONDS", 0.01)
     group = create(api, telegram_account)
     duty.start()
     wait_until(lambda: len(scripted.sent) == 1)

@@ -1,0 +1,54 @@
+"""What a claim begins is begun whole or not at all."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from posts.models import PostGroup, PostTarget
+from posts.publishing.attempts import take_up
+from tests.conftest import ApiClient
+from tests.posts.publishing import steps
+from tests.posts.rows import create
+
+SECONDS = 30
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks no single row")
+@pytest.mark.django_db(transaction=True)
+def test_a_group_that_somebody_holds_locked_leaves_nothing_begun(
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: Any
+) -> None:
+    create(api, telegram_account, scheduled_at=(timezone.now() + timedelta(hours=1)).isoformat())
+    PostTarget.objects.update(due_at=timezone.now())
+    claimed = steps.take_up()
+    locked, enough = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            PostGroup.objects.select_for_update().get()
+            locked.set()
+            enough.wait(SECONDS)
+        connection.close()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert locked.wait(SECONDS)
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '50ms'")
+    attempts = take_up([claimed])
+    enough.set()
+    holder.join(SECONDS)
+    connection.close()  # with its time-out
+
+    assert attempts == []
+    target = PostTarget.objects.get()
+    assert (target.status, target.attempts, target.worker_losses, target.step_begun_at) == ("pending", 0, 0, None)
+    [attempt] = take_up([target])
+    assert (attempt.target.attempts, PostGroup.objects.get().status) == (1, "publishing")

@@ -1,0 +1,151 @@
+"""What threads want to write at the same moment is written together, and each is told what came of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+import pytest
+from django.db import IntegrityError, OperationalError
+
+from config.api.trace import current_trace_id, start_trace
+from posts.publishing import writer as writer_module
+from posts.publishing.writer import Writer, all_or_each, aside, written
+
+SECONDS = 30
+
+
+class Journal:
+    """Writes numbers: an even one takes effect, a negative one cannot be written, and zero finds no database."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.writers: set[int] = set()
+        self.writing = threading.Event()
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self.write_all = self._write_all  # one object each time, as a module's functions are
+
+    def _write_all(self, numbers: Sequence[int]) -> list[bool]:
+        self.writing.set()
+        assert self.go_on.wait(SECONDS)
+        self.batches.append(sorted(numbers))
+        self.writers.add(threading.get_ident())
+        if 0 in numbers:
+            raise OperationalError("away")
+        if min(numbers) < 0:
+            raise IntegrityError("no")
+        return [number % 2 == 0 for number in numbers]
+
+
+@pytest.fixture
+def journal() -> Journal:
+    return Journal()
+
+
+@pytest.fixture
+def writer() -> Iterator[Writer]:
+    made = Writer()
+    made.start()
+    yield made
+    made.stop(SECONDS)
+
+
+def behind_another(journal: Journal, writer: Writer, numbers: list[int]) -> list[Future[bool]]:
+    """These numbers, all of which came while 2 was being written."""
+    journal.go_on.clear()
+    with ThreadPoolExecutor(1 + len(numbers), initializer=writer.serve) as threads:
+        first = threads.submit(written, journal.write_all, 2)
+        assert journal.writing.wait(SECONDS)
+        others = [threads.submit(written, journal.write_all, number) for number in numbers]
+        while writer._wishes.qsize() < len(numbers):
+            threading.Event().wait(0.001)
+        journal.go_on.set()
+        wait([first, *others], SECONDS)
+    assert first.result()
+    return others
+
+
+def test_without_a_writer_everybody_writes_for_themselves(journal: Journal) -> None:
+    assert [written(journal.write_all, number) for number in (2, 3)] == [True, False]
+    assert (journal.batches, journal.writers) == ([[2], [3]], {threading.get_ident()})
+
+
+def test_those_who_come_meanwhile_are_written_together_by_one_thread(journal: Journal, writer: Writer) -> None:
+    others = behind_another(journal, writer, [4, 5, 6])
+
+    assert [other.result() for other in others] == [True, False, True]
+    assert journal.batches == [[2], [4, 5, 6]]
+    assert len(journal.writers) == 1
+
+
+def test_one_that_cannot_be_written_fails_alone(journal: Journal, writer: Writer) -> None:
+    good, bad = behind_another(journal, writer, [4, -1])
+
+    assert good.result() is True
+    assert isinstance(bad.exception(), IntegrityError)
+
+
+def test_when_the_database_is_away_all_of_them_are_told_and_the_writer_goes_on(
+    journal: Journal, writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer_module, "_database_answers", lambda: False)
+    others = behind_another(journal, writer, [4, 0])
+
+    assert [type(other.exception()) for other in others] == [OperationalError] * 2
+    assert len(journal.batches) == 2
+    assert writer.write(journal.write_all, 8) is True
+
+
+@pytest.fixture
+def answering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database answers: what it refuses is locked by somebody else."""
+    monkeypatch.setattr(writer_module, "_database_answers", lambda: True)
+
+
+@pytest.mark.usefixtures("answering")
+def test_one_whose_row_is_locked_is_held_up_alone(journal: Journal, writer: Writer) -> None:
+    *good, locked = behind_another(journal, writer, [4, 5, 0])
+
+    assert [each.result() for each in good] == [True, False]
+    assert isinstance(locked.exception(), OperationalError)
+
+
+@pytest.mark.usefixtures("answering")
+def test_what_all_need_and_is_locked_is_not_waited_for_by_each(journal: Journal) -> None:
+    assert [type(result) for result in all_or_each(journal.write_all, [0] * 9)] == [OperationalError] * 9
+    assert len(journal.batches) == 1 + 2
+
+
+def test_a_call_aside_is_made_by_the_writer_alone(journal: Journal, writer: Writer) -> None:
+    with ThreadPoolExecutor(2, initializer=writer.serve) as threads:
+        written_by = {threads.submit(aside, threading.get_ident).result() for _ in range(3)}
+        fault = threads.submit(aside, int, "x").exception()
+
+    assert written_by == {writer._thread.ident}
+    assert isinstance(fault, ValueError)
+
+
+def test_a_call_aside_knows_the_trace_of_its_thread(writer: Writer) -> None:
+    def traces() -> tuple[str, str]:
+        start_trace("a" * 32)
+        return current_trace_id(), aside(current_trace_id)
+
+    with ThreadPoolExecutor(1, initializer=writer.serve) as threads:
+        assert threads.submit(traces).result() == ("a" * 32, "a" * 32)
+
+
+def test_stopping_writes_what_was_asked_for_before(journal: Journal) -> None:
+    writer = Writer()
+    journal.go_on.clear()
+    with ThreadPoolExecutor(3) as threads:
+        asked = [threads.submit(writer.write, journal.write_all, number) for number in (2, 4)]
+        while writer._wishes.qsize() < 2:
+            threading.Event().wait(0.001)
+        writer.start()
+        stopping = threads.submit(writer.stop, SECONDS)
+        journal.go_on.set()
+        stopping.result(SECONDS)
+
+        assert [each.result(SECONDS) for each in asked] == [True, True]
