@@ -1,8 +1,9 @@
 """Webhook posts, hundreds at once on one event loop.
 
-The session's own resolver checks every address of a name and hands on the checked ones, so the address checked is the
-one connected to; what is dialled is looked at once more where the socket is made. Every post has a connection of its
-own: each is checked anew, and none meets a kept connection that its server is just closing.
+Each post looks its host's name up and checks every address; the session's resolver hands on what the post has checked, so
+the address checked is the one connected to, and what is dialled is looked at once more where the socket is made.
+Connections are kept for a moment, since a busy receiver's handshakes cost more than all else. A kept one leads to an
+address that was checked when it was made; where its server is just closing it, the post is made once more.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import asyncio
 import errno
 import socket
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -22,6 +25,7 @@ from config.outbound.addresses import address_allowed
 from config.outbound.connections import tls_context
 from config.outbound.destinations import (
     RESOLVE_SECONDS,
+    Destination,
     DestinationNotAllowed,
     DestinationUnresolved,
     begin_lookup,
@@ -29,6 +33,16 @@ from config.outbound.destinations import (
     require_allowed,
 )
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, summary
+
+KEPT_SECONDS = 2.0  # between two posts; few servers close sooner (gunicorn after 2 s, Node after 5)
+_checked: ContextVar[list[ResolveResult]] = ContextVar("checked addresses of the post in hand")
+
+
+@dataclass
+class _Sending:
+    """What is known of a post on its way: `on_kept`, that it went out on a connection that served another before."""
+
+    on_kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,9 +64,11 @@ def create_session(*, connections: int) -> aiohttp.ClientSession:
         ssl=tls_context(),
         resolver=_CheckedResolver(),
         use_dns_cache=False,
-        force_close=True,
+        keepalive_timeout=KEPT_SECONDS,
         socket_factory=_checked_socket,
     )
+    tracing = aiohttp.TraceConfig()
+    tracing.on_connection_reuseconn.append(_note_reuse)
     return aiohttp.ClientSession(
         connector=connector,
         headers={"User-Agent": settings.OUTBOUND_USER_AGENT, "Accept-Encoding": "identity"},
@@ -60,6 +76,7 @@ def create_session(*, connections: int) -> aiohttp.ClientSession:
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
         auto_decompress=False,
         trust_env=False,
+        trace_configs=[tracing],
     )
 
 
@@ -75,12 +92,14 @@ async def post(
     """Send `body` and return the answer; a 3xx is an answer like any other.
 
     `timeout` is in seconds over the whole exchange, from the name's lookup to the end of the excerpt. At most
-    `read_limit` bytes of the answer are read, and the connection is closed.
+    `read_limit` bytes of the answer are read, and the connection of a longer one is closed. A kept connection that ends
+    without an answer makes it send once more, so the receiver may have the same bytes twice.
     Raises NotSent if no connection was made, NoAnswer for anything else, the passed deadline included.
     """
     try:
-        check_url(url)
+        destination = check_url(url)
         async with asyncio.timeout(timeout):
+            _checked.set(await _look_up(destination))
             return await _exchange(session, url, body, headers, read_limit)
     except DestinationNotAllowed as error:
         raise DestinationRefused(error.reason) from error
@@ -97,31 +116,56 @@ async def post(
 async def _exchange(
     session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str], read_limit: int
 ) -> Answer:
-    # encoded=True: the bytes of the URL that was checked are the bytes that are used.
-    response = await session.post(URL(url, encoded=True), data=body, headers=headers, allow_redirects=False)
+    sending = _Sending()
+    try:
+        response = await _send(session, url, body, headers, sending)
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+        if not sending.on_kept:
+            raise
+        response = await _send(session, url, body, headers, sending)
     try:
         excerpt = bytearray()
         while len(excerpt) < read_limit and (chunk := await response.content.read(read_limit - len(excerpt))):
             excerpt += chunk
         return Answer(response.status, response.headers, bytes(excerpt))
     finally:
-        response.close()  # whatever is still to come
+        response.close()  # whatever is still to come; the connection of an answer that was read whole is kept
+
+
+async def _send(
+    session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str], sending: _Sending
+) -> aiohttp.ClientResponse:
+    # encoded=True: the bytes of the URL that was checked are the bytes that are used.
+    target = URL(url, encoded=True)
+    return await session.post(target, data=body, headers=headers, allow_redirects=False, trace_request_ctx=sending)
+
+
+async def _note_reuse(
+    session: aiohttp.ClientSession, context: SimpleNamespace, params: aiohttp.TraceConnectionReuseconnParams
+) -> None:
+    context.trace_request_ctx.on_kept = True
+
+
+async def _look_up(destination: Destination) -> list[ResolveResult]:
+    """The checked addresses of the destination's name; raises DestinationUnresolved or DestinationNotAllowed."""
+    if destination.is_ip:
+        return []  # checked with the URL, and where the socket is made
+    try:
+        async with asyncio.timeout(RESOLVE_SECONDS):
+            addresses = await asyncio.wrap_future(begin_lookup(destination.host, destination.port))
+    except TimeoutError as error:
+        raise DestinationUnresolved(f"{destination.host} does not resolve in time.") from error
+    require_allowed(destination.host, addresses)
+    return [_resolved(destination.host, address, destination.port) for address in addresses]
 
 
 class _CheckedResolver(AbstractResolver):
-    """Resolves in a thread and refuses a name that has a single address which is not allowed."""
+    """Hands on the addresses that the post in hand has checked."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Return the checked addresses; raise DestinationUnresolved or DestinationNotAllowed."""
-        try:
-            async with asyncio.timeout(RESOLVE_SECONDS):
-                addresses = await asyncio.wrap_future(begin_lookup(host, port))
-        except TimeoutError as error:
-            raise DestinationUnresolved(f"{host} does not resolve in time.") from error
-        require_allowed(host, addresses)
-        return [_resolved(host, address, port) for address in addresses]
+        return _checked.get()
 
     async def close(self) -> None:
         """Nothing is held."""

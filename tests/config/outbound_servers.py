@@ -31,6 +31,17 @@ def replies(answer: bytes) -> Behaviour:
     return lambda connection, closing: connection.sendall(answer)
 
 
+def keeps(answer: bytes) -> Behaviour:
+    """Send `answer` to this request and to each that follows on the same connection."""
+
+    def behave(connection: socket.socket, closing: threading.Event) -> None:
+        while not closing.is_set():
+            connection.sendall(answer)
+            _read_request(connection)
+
+    return behave
+
+
 def drips(answer: bytes) -> Behaviour:
     """Send `answer`, then one byte each 20 ms for as long as the server lives."""
 
