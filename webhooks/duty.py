@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 
+from config.db.due import LookPast
 from config.db.duty import PollingDuty
 from webhooks.host_shares import HostShares
 from webhooks.models import Delivery
@@ -30,6 +31,8 @@ class DeliverDuty(PollingDuty):
         self._shares = HostShares()
         self._in_flight: dict[str, Delivery] = {}
         self._unrecorded: list[tuple[str, Outcome]] = []
+        self._past_quick = LookPast()
+        self._found = False  # whether the last claim for quick hosts found any
 
     def start(self) -> None:
         self._sending.start()
@@ -71,10 +74,13 @@ class DeliverDuty(PollingDuty):
         """Due deliveries to hosts with room: first to those known to be quick, then to the others."""
         room = self._shares.room_at_quick()
         limit = min(CLAIM, self._shares.places, sum(room.values()))
-        quick = deliveries.claim(Delivery.objects.filter(host__in=room), limit=limit)
+        quick = deliveries.claim(Delivery.objects.filter(host__in=room), limit=limit, looked=self._found)
+        self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
         others = Delivery.objects.exclude(host__in=self._shares.left_out())
-        return quick + deliveries.claim(others, limit=limit)
+        if not self._in_flight and not quick:  # nothing will ring when it may look again
+            return deliveries.claim(others, limit=limit)
+        return quick + self._past_quick(lambda: deliveries.claim(others, limit=limit))
 
     def _begin(self, row: Delivery, packed: Parcel | Outcome) -> None:
         self._in_flight[row.pk] = row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,7 +19,7 @@ from django.utils import timezone
 
 from config import metrics
 from config.db.connection import let_go
-from config.db.due import claim_due, due, give_back
+from config.db.due import LookPast, claim_due, due, give_back
 from config.db.duty import POLL_SECONDS, PollingDuty
 from config.db.fair_shares import FairShares, Shares
 from posts.models import PostTarget
@@ -53,6 +54,7 @@ class PublishDuty(PollingDuty):
         self._in_hand: dict[int, PostTarget] = {}  # by the attempts' id()
         self._due: list[str] = []
         self._claimed: dict[str, float] = {}
+        self._past_quick: defaultdict[str, LookPast] = defaultdict(LookPast)
         self._looked = float("-inf")
         self._over = threading.Event()
 
@@ -146,7 +148,8 @@ class PublishDuty(PollingDuty):
             rows.filter(account_id__in=room), limit=min(free, sum(room.values())), lease=LEASE, looked=True
         )
         limit = min(free - len(quick), free_for_slow, SLOW_OF_A_PLATFORM - slow_here)
-        return quick + claim_due(rows.exclude(account_id__in=left_out), limit=limit, lease=LEASE)
+        others = rows.exclude(account_id__in=left_out)
+        return quick + self._past_quick[platform](lambda: claim_due(others, limit=limit, lease=LEASE))
 
     def _submit(self, attempt: Attempt) -> None:
         try:

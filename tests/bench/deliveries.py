@@ -26,16 +26,15 @@ class Receivers:
 
     def __init__(self, stack: Stack, *, silent: int, tls: tuple[Path, Path] | None = None, secret: str = "") -> None:
         self._port = free_port()
-        ports = {free_port() for _ in range(2 * silent)}
-        self.silent = sorted(ports)[:silent]
         self._certificate = tls[0] if tls else None
         command = [sys.executable, "-m", "tests.bench.receivers", "--port", str(self._port), "--secret", secret]
         if tls:
             command += ["--certificate", str(tls[0]), "--key", str(tls[1])]
-        command.append("--silent")
+        command += ["--silent", str(silent)]
         environ = dict(stack.environ, PYTHONPATH=str(ROOT))
-        stack.manager.add(Program("receivers", [*command, *map(str, self.silent)], environ=environ, logs=stack.logs))
+        stack.manager.add(Program("receivers", command, environ=environ, logs=stack.logs))
         wait_until(self._answers, "the receivers")
+        self.silent: list[int] = self._get("silent").json()
 
     @property
     def url(self) -> str:

@@ -1,7 +1,7 @@
 """Receivers of webhooks: `python -m tests.bench.receivers`. One answers at once, the others take requests and fall silent.
 
 GET /came at the first answers [[event id, created_at, unix seconds], …], GET /count how many they are; POST /hush forgets
-them. With --certificate and --key it speaks HTTPS, with --secret it refuses what is not signed by that.
+them. GET /silent answers the ports of the others. With --certificate and --key it speaks HTTPS, with --secret it refuses what is not signed by that.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ class Receiver:
     def __init__(self, secret: str) -> None:
         self.secret = secret.encode()
         self.came: list[tuple[str, str, float]] = []
+        self.silent: list[int] = []
 
     async def take(self, request: web.Request) -> web.Response:
         came, body = time.time(), await request.read()
@@ -38,6 +39,9 @@ class Receiver:
 
     async def count(self, request: web.Request) -> web.Response:
         return web.json_response(len(self.came))
+
+    async def ports(self, request: web.Request) -> web.Response:
+        return web.json_response(self.silent)
 
     async def hush(self, request: web.Request) -> web.Response:
         self.came.clear()
@@ -56,17 +60,19 @@ async def fall_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     writer.close()
 
 
-async def serve(port: int, silent: list[int], *, secret: str, context: ssl.SSLContext | None) -> None:
-    """Listen on all ports for ever."""
+async def serve(port: int, silent: int, *, secret: str, context: ssl.SSLContext | None) -> None:
+    """Listen on the port, and on so many free ones, for ever."""
     receiver, app = Receiver(secret), web.Application()
     app.router.add_post("/", receiver.take)
     app.router.add_get("/came", receiver.told)
     app.router.add_get("/count", receiver.count)
+    app.router.add_get("/silent", receiver.ports)
     app.router.add_post("/hush", receiver.hush)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    for number in silent:
-        await asyncio.start_server(fall_silent, "127.0.0.1", number)
+    for _ in range(silent):
+        server = await asyncio.start_server(fall_silent, "127.0.0.1", 0)
+        receiver.silent.append(server.sockets[0].getsockname()[1])
     await web.TCPSite(runner, "127.0.0.1", port, ssl_context=context).start()
     await asyncio.Event().wait()
 
@@ -80,7 +86,7 @@ def _context(certificate: str, key: str) -> ssl.SSLContext:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="A receiver that answers, and silent ones.")
     parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--silent", type=int, nargs="*", default=[])
+    parser.add_argument("--silent", type=int, default=0, help="how many fall silent")
     parser.add_argument("--certificate", default="")
     parser.add_argument("--key", default="")
     parser.add_argument("--secret", default="")
