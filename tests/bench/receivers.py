@@ -1,7 +1,8 @@
 """Receivers of webhooks: `python -m tests.bench.receivers`. One answers at once, the others take requests and fall silent.
 
 GET /came at the first answers [[event id, created_at, unix seconds], …], GET /count how many they are; POST /hush forgets
-them. GET /silent answers the ports of the others. With --certificate and --key it speaks HTTPS, with --secret it refuses what is not signed by that.
+them. GET /silent answers the ports of the others. With --certificate and --key it speaks HTTPS, with --secret it refuses
+what is not signed by that.
 """
 
 from __future__ import annotations
