@@ -31,8 +31,8 @@ def hold(
     """Hold what the targets will cost in the UTC month of `due`, all of them or none; `new` ones were never held.
 
     Raises SpendCapExceeded, SocialUrlPostCapExceeded, PaymentMethodRequired or PostsPerDayCapExceeded; the caller's
-    transaction must then roll back, since the agent's counter may have moved already. ValueError: a target is held or
-    settled already.
+    transaction must then roll back, since the entries are written and the agent's counter may have moved already.
+    ValueError: a target is held or settled already.
     """
     _require_transaction()
     if not charges:
@@ -40,10 +40,6 @@ def hold(
     demand, month, day = Demand.of(charges), month_of(due), day_of(due)
     caps = selectors.caps_of(workspace_id=workspace_id, agent_id=agent_id)
     rounds = {} if new else _next_rounds([charge.target_id for charge in charges])
-    for own in caps.months:
-        _hold_month(own, month, demand)
-    if agent_id is not None:
-        _hold_day(caps, agent_id, day, demand)
     LedgerEntry.objects.bulk_create(
         LedgerEntry(
             workspace_id=workspace_id,
@@ -59,6 +55,10 @@ def hold(
         )
         for charge in charges
     )
+    for own in caps.months:
+        _hold_month(own, month, demand)
+    if agent_id is not None:
+        _hold_day(caps, agent_id, day, demand)
 
 
 def settle(*, target_id: str) -> None:

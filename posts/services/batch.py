@@ -64,9 +64,7 @@ def create_batch(
         for index, plan in enumerate(plans):
             with _naming(index):
                 keep_media(plan.group)
-        # In the order of their times, so that two batches lock the months' counters in one order.
-        made = {plan.group.id: commit(caller, plan, "posts.create_batch") for plan in sorted(plans, key=_due)}
-    return [made[plan.group.id] for plan in plans]
+        return commit(caller, plans, "posts.create_batch")
 
 
 @contextmanager
@@ -86,7 +84,3 @@ def _under(where: str, row: dict[str, Any]) -> dict[str, Any]:
     if hint := row.get("repair_hint"):
         moved["repair_hint"] = {**hint, "field": f"{where}.{hint['field']}"}
     return moved
-
-
-def _due(plan: PostPlan) -> Any:
-    return plan.due

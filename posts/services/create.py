@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django.db import transaction
 
-from auditlog.services import record
+from auditlog.services import record, record_each
 from billing import selectors as billing
+from billing.caps import day_of
 from billing.selectors import SpendCap
 from billing.services import hold
 from config.api.caller import Caller
@@ -20,6 +24,8 @@ from posts.models import PostGroup, PostTarget
 from posts.planning import PostPlan, plan_post
 from posts.states import GroupStatus
 from webhooks.services import emit_many
+
+_TOLD_AT_ONCE = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
 
 
 @dataclass(frozen=True)
@@ -42,38 +48,53 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
         spend_cap = billing.check(
             workspace_id=plan.group.workspace_id, agent_id=caller.agent_id, charges=charges, due=plan.due
         )
-        _record(caller, plan.group, "posts.create", dry_run=True)
+        record(
+            caller=caller,
+            operation="posts.create",
+            workspace_id=plan.group.workspace_id,
+            resource_type="post_group",
+            dry_run=True,
+            metadata=_facts(plan.group),
+        )
         return PostPreview(plan, spend_cap)
     with transaction.atomic():
         keep_media(plan.group)
-        return commit(caller, plan)
+        return commit(caller, [plan])[0]
 
 
-def commit(caller: Caller, plan: PostPlan, operation: str = "posts.create") -> PostGroup:
-    """Write a plan; the caller's transaction is open, and keeps the group's media."""
-    group = plan.group
-    if plan.released and plan.charges:
-        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=plan.charges, due=plan.due, new=True)
-    tells = group.status in (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
-    group.event_sequence = int(tells)
-    group.save(force_insert=True)
-    PostTarget.objects.bulk_create(plan.targets)
-    selectors.keep_targets(group, plan.targets)
-    if tells:
-        emit_many([first_event(group)])
-    _record(caller, group, operation)
-    if group.status == GroupStatus.PUBLISHING:
-        ring("publish")
-    return group
-
-
-def _record(caller: Caller, group: PostGroup, operation: str, *, dry_run: bool = False) -> None:
-    record(
+def commit(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.create") -> list[PostGroup]:
+    """Write plans of one workspace; the caller's transaction is open, and keeps the groups' media."""
+    groups = [plan.group for plan in plans]
+    for group in groups:
+        group.event_sequence = int(group.status in _TOLD_AT_ONCE)
+    PostGroup.objects.bulk_create(groups)
+    PostTarget.objects.bulk_create([target for plan in plans for target in plan.targets])
+    for plan in plans:
+        selectors.keep_targets(plan.group, plan.targets)
+    emit_many([first_event(group) for group in groups if group.event_sequence])
+    record_each(
         caller=caller,
         operation=operation,
-        workspace_id=group.workspace_id,
+        workspace_id=groups[0].workspace_id,
         resource_type="post_group",
-        resource_id="" if dry_run else group.id,
-        dry_run=dry_run,
-        metadata={"status": group.status, "sandbox": group.sandbox},
+        resources={group.id: _facts(group) for group in groups},
     )
+    # Last, since all who publish for a workspace wait for each other at its counters.
+    _hold(plans)
+    if any(group.status == GroupStatus.PUBLISHING for group in groups):
+        ring("publish")
+    return groups
+
+
+def _hold(plans: Sequence[PostPlan]) -> None:
+    """Hold what is released, in the order of their times, so that two batches lock the months' counters in one order."""
+    paying = sorted((plan for plan in plans if plan.released and plan.charges), key=attrgetter("due"))
+    for _, of_day in groupby(paying, key=lambda plan: day_of(plan.due)):
+        first, *others = of_day
+        charges = [*first.charges, *(charge for plan in others for charge in plan.charges)]
+        group = first.group
+        hold(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=first.due, new=True)
+
+
+def _facts(group: PostGroup) -> dict[str, Any]:
+    return {"status": group.status, "sandbox": group.sandbox}

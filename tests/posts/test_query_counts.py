@@ -14,6 +14,7 @@ from accounts.models import ConnectedAccount
 from config.db.due import claim_due
 from posts.publishing.engine import LEASE, claimable, publish_target
 from tests.conftest import ApiClient
+from tests.posts.calls import batch
 from tests.posts.rows import TOMORROW, body_for, create
 
 
@@ -36,6 +37,16 @@ def test_scheduling(
 ) -> None:
     with django_assert_num_queries(statements):
         answer = used.post("/posts", body_for(*accounts[:targets], scheduled_at=TOMORROW), **key)
+    assert answer.status_code == 201
+
+
+def test_scheduling_many(
+    used: ApiClient, accounts: list[ConnectedAccount], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    """Two for each post, its accounts and whether its text went out lately; the writes are ten for any number of them."""
+    posts = [body_for(*accounts, text=f"Number {number}", scheduled_at=TOMORROW) for number in range(20)]
+    with django_assert_num_queries(50):
+        answer = batch(used, *posts)
     assert answer.status_code == 201
 
 
