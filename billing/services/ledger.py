@@ -23,6 +23,7 @@ from billing.prices import Charge
 from billing.services.metering import keep_reports
 
 Kind = LedgerEntry.Kind
+MOST_ROUNDS = 100
 
 
 def hold(
@@ -158,12 +159,16 @@ def _add(
     """Add to the one counter of `rows`, as long as it is among those that have `room`: one guarded update.
 
     When it hits nothing, `refuse` looks at the counter and raises. It finds nothing wrong where the row was missing
-    (then `first` is inserted) or where room came free in between; both go round again.
+    (then `first` is inserted) or where room came free in between; both go round again. RuntimeError: they went round
+    without end, so the update and `refuse` do not mean the same.
     """
     plus = {name: F(name) + amount for name, amount in amounts.items()}
-    while not room.update(**plus):
+    for _ in range(MOST_ROUNDS):
+        if room.update(**plus):
+            return
         refuse(rows.first() or first)
         type(first)._default_manager.bulk_create([first], ignore_conflicts=True)
+    raise RuntimeError(f"{first} takes no more, and nothing says why.")
 
 
 def _next_rounds(target_ids: list[str]) -> dict[str, int]:

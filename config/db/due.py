@@ -19,7 +19,7 @@ from config.db.many_rows import Write, update_rows
 from config.db.models import DueRow
 
 Row = TypeVar("Row", bound=DueRow)
-REST = 10  # times what a look took that found none
+REST = 20  # times what a look took that found none
 
 
 class LookPast:
