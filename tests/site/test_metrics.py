@@ -31,6 +31,7 @@ from posts.models import PostTarget
 from posts.publishing.duty import PublishDuty, publish_due
 from tests.conftest import ApiClient
 from tests.posts.rows import body_for, create
+from tests.until import wait_until
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery
 from webhooks.sender import Outcome, Verdict
@@ -104,8 +105,9 @@ def test_how_late_a_worker_takes_a_target_up_is_measured(
     create(api, account)
     PostTarget.objects.update(due_at=timezone.now() - timedelta(seconds=50))
     duty = PublishDuty()
-    duty.run_once()
-    duty.finish(20)
+    duty.start()
+    wait_until(PostTarget.objects.filter(status="published").exists)
+    duty.stop(20)
     after = Scrape(operator)
 
     def rise(name: str, **labels: str) -> float:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from django.db import OperationalError, connection
@@ -17,6 +16,7 @@ from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import create, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.until import wait_until
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,14 +48,6 @@ def gate(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> I
     monkeypatch.setattr(scripted, "send", staticmethod(wait_and_publish))
     yield opened
     opened.set()
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    """Look until it is true; AssertionError after 20 s."""
-    deadline = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.01)
 
 
 def published(platform: str) -> int:
