@@ -24,6 +24,7 @@ from workspaces.models import Workspace
 
 SAME_CONTENT_WINDOW = timedelta(hours=24)
 NOT_ON_A_DAY = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
+NOT_SENT = (TargetStatus.FAILED, TargetStatus.CANCELLED)
 EXCERPT = 80  # characters of a text that a calendar shows
 MOST_ACCOUNTS = 200
 
@@ -70,16 +71,17 @@ def earlier_groups_with(
             content_sha256__in={content for _, content, _ in wanted},
             created_at__gte=timezone.now() - SAME_CONTENT_WINDOW,
         )
-        .exclude(status__in=[TargetStatus.FAILED, TargetStatus.CANCELLED])
-        .exclude(group__status__in=UNRELEASED)
-        .exclude(group_id=but)
         .order_by("created_at")
-        .values_list("account_id", "content_sha256", "sandbox", "group_id")
+        .values_list("account_id", "content_sha256", "sandbox", "group_id", "status", "group__status")
     )
+    # The rows are few, and each condition less is a tenth of what the statement costs.
     return {
         (account, content, sandbox): group
-        for account, content, sandbox, group in rows
+        for account, content, sandbox, group, status, of_group in rows
         if (account, content, sandbox) in wanted
+        and group != but
+        and status not in NOT_SENT
+        and of_group not in UNRELEASED
     }
 
 
