@@ -103,7 +103,7 @@ def keep_account(workspace_id: str, platform_name: str, method: str, connection:
     """Insert or renew the row of this identity, in the caller's transaction; the row is locked, so that two connections at
     once end as one."""
     identity = connection.identity
-    account, _ = ConnectedAccount.objects.select_for_update().get_or_create(
+    account, _ = ConnectedAccount.objects.select_for_update(no_key=True).get_or_create(
         workspace_id=workspace_id,
         platform=platform_name,
         external_id=identity.external_id,

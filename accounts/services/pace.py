@@ -22,7 +22,8 @@ def take_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
     now = timezone.now()
     with transaction.atomic():
         rows = ConnectedAccount.objects.filter(pk__in={account_id for account_id, _ in wanted}).order_by("pk")
-        accounts = {row.pk: row for row in rows.only("paced_until").select_for_update()}
+        # no_key: those who write posts for these accounts, whose rows refer to them, need not wait, nor be waited for.
+        accounts = {row.pk: row for row in rows.only("paced_until").select_for_update(no_key=True)}
         turns = [_next_turn(accounts[account_id], pace, now) for account_id, pace in wanted]
         update_rows([Write(account, {"paced_until": account.paced_until}) for account in accounts.values()])
     return turns

@@ -19,7 +19,7 @@ from config.db.many_rows import Write, update_rows
 from config.db.models import DueRow
 
 Row = TypeVar("Row", bound=DueRow)
-REST = 20  # times what a look took that found none
+REST, LONGEST_REST = 20, 2.0  # times what a look took that found none; seconds
 
 
 class LookPast:
@@ -36,7 +36,7 @@ class LookPast:
             return []
         found = claim()
         now = time.monotonic()
-        self._again_at = now if found else now + REST * (now - began)
+        self._again_at = now if found else now + min(REST * (now - began), LONGEST_REST)
         return found
 
 

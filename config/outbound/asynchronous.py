@@ -2,8 +2,8 @@
 
 Each post looks its host's name up and checks every address; the session's resolver hands on what the post has checked, so
 the address checked is the one connected to, and what is dialled is looked at once more where the socket is made.
-Connections are kept for a moment, since a busy receiver's handshakes cost more than all else. A kept one leads to an
-address that was checked when it was made; where its server is just closing it, the post is made once more.
+Connections are kept for a moment, since a busy receiver's handshakes cost more than all else. A kept one serves a post that
+has checked its address; where its server is just closing it, the post is made once more, on a new one.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ import socket
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import SimpleNamespace
+from typing import Any
+from weakref import WeakSet
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
 from django.conf import settings
 from yarl import URL
 
@@ -34,15 +37,18 @@ from config.outbound.destinations import (
 )
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, summary
 
-KEPT_SECONDS = 2.0  # between two posts; few servers close sooner (gunicorn after 2 s, Node after 5)
-_checked: ContextVar[list[ResolveResult]] = ContextVar("checked addresses of the post in hand")
+KEPT_SECONDS = 1.0  # between two posts; few servers close sooner (gunicorn after 2 s, Node after 5)
 
 
 @dataclass
-class _Sending:
-    """What is known of a post on its way: `on_kept`, that it went out on a connection that served another before."""
+class _Post:
+    """A post on its way: the checked addresses of its host, none where that is one, and what connection it went out on."""
 
-    on_kept: bool = False
+    addresses: list[ResolveResult]
+    on_kept: bool = False  # one that has served another before
+
+
+_in_hand: ContextVar[_Post] = ContextVar("the post in hand")
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,7 @@ def create_session(*, connections: int) -> aiohttp.ClientSession:
 
     Waiting for a free connection counts against a post's time-out, so keep no more posts than that in flight.
     """
-    connector = aiohttp.TCPConnector(
+    connector = _Connector(
         limit=connections,
         ssl=tls_context(),
         resolver=_CheckedResolver(),
@@ -67,8 +73,6 @@ def create_session(*, connections: int) -> aiohttp.ClientSession:
         keepalive_timeout=KEPT_SECONDS,
         socket_factory=_checked_socket,
     )
-    tracing = aiohttp.TraceConfig()
-    tracing.on_connection_reuseconn.append(_note_reuse)
     return aiohttp.ClientSession(
         connector=connector,
         headers={"User-Agent": settings.OUTBOUND_USER_AGENT, "Accept-Encoding": "identity"},
@@ -76,7 +80,6 @@ def create_session(*, connections: int) -> aiohttp.ClientSession:
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
         auto_decompress=False,
         trust_env=False,
-        trace_configs=[tracing],
     )
 
 
@@ -99,7 +102,7 @@ async def post(
     try:
         destination = check_url(url)
         async with asyncio.timeout(timeout):
-            _checked.set(await _look_up(destination))
+            _in_hand.set(_Post(await _look_up(destination)))
             return await _exchange(session, url, body, headers, read_limit)
     except DestinationNotAllowed as error:
         raise DestinationRefused(error.reason) from error
@@ -116,13 +119,12 @@ async def post(
 async def _exchange(
     session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str], read_limit: int
 ) -> Answer:
-    sending = _Sending()
     try:
-        response = await _send(session, url, body, headers, sending)
+        response = await _send(session, url, body, headers)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
-        if not sending.on_kept:
+        if not _in_hand.get().on_kept:
             raise
-        response = await _send(session, url, body, headers, sending)
+        response = await _send(session, url, body, headers)
     try:
         excerpt = bytearray()
         while len(excerpt) < read_limit and (chunk := await response.content.read(read_limit - len(excerpt))):
@@ -133,17 +135,10 @@ async def _exchange(
 
 
 async def _send(
-    session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str], sending: _Sending
+    session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str]
 ) -> aiohttp.ClientResponse:
     # encoded=True: the bytes of the URL that was checked are the bytes that are used.
-    target = URL(url, encoded=True)
-    return await session.post(target, data=body, headers=headers, allow_redirects=False, trace_request_ctx=sending)
-
-
-async def _note_reuse(
-    session: aiohttp.ClientSession, context: SimpleNamespace, params: aiohttp.TraceConnectionReuseconnParams
-) -> None:
-    context.trace_request_ctx.on_kept = True
+    return await session.post(URL(url, encoded=True), data=body, headers=headers, allow_redirects=False)
 
 
 async def _look_up(destination: Destination) -> list[ResolveResult]:
@@ -159,13 +154,44 @@ async def _look_up(destination: Destination) -> list[ResolveResult]:
     return [_resolved(destination.host, address, destination.port) for address in addresses]
 
 
+class _Connector(aiohttp.TCPConnector):
+    """Gives a kept connection only to a post that has checked its address, and none to a post that is made once more."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._served: WeakSet[Any] = WeakSet()
+
+    async def connect(
+        self, req: aiohttp.ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
+    ) -> Connection:
+        post = _in_hand.get(_Post([]))
+        once_more, post.on_kept = post.on_kept, False
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            if connection.protocol not in self._served:
+                self._served.add(connection.protocol)
+                return connection
+            if not once_more and _fits(connection, post):
+                post.on_kept = True
+                return connection
+            connection.close()
+
+
+def _fits(connection: Connection, post: _Post) -> bool:
+    """Whether a kept connection leads where the post may go, and nothing has come on it that would pass for an answer."""
+    if connection.transport is None or connection.protocol is None or connection.protocol.should_close:
+        return False
+    address = connection.transport.get_extra_info("peername")[0]
+    return not post.addresses or any(each["host"] == address for each in post.addresses)
+
+
 class _CheckedResolver(AbstractResolver):
     """Hands on the addresses that the post in hand has checked."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        return _checked.get()
+        return _in_hand.get().addresses
 
     async def close(self) -> None:
         """Nothing is held."""
