@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.conftest import Open
 from tests.browser.filling import HANDLE, Filled
@@ -108,6 +108,25 @@ def test_from_the_link_to_a_published_post_by_keyboard(open_page: Open, service:
     expect(page.locator("#check-said")).to_contain_text("It fits its account.")
     press_at(page.get_by_role("button", name="Publish now"), "Enter")
     published(page)
+
+
+def test_what_was_typed_before_the_scripts_came_is_checked_too(open_page: Open, workspace: Workspace) -> None:
+    workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
+    page = open_page(f"/dashboard/workspaces/{workspace.id}")
+    page.get_by_role("link", name="[sandbox:reject] no").click()
+    held: list[Route] = []
+
+    def hold(script: Route) -> None:
+        held.append(script)
+
+    page.route("**/htmx*.js", hold)
+    with page.expect_request("**/htmx*.js"):
+        page.get_by_role("button", name="Duplicate into a draft").click()
+    page.get_by_label("Text for all accounts").fill("Much too long. " * 60)
+    for script in held:
+        script.continue_()
+
+    expect(page.locator("#check-said")).to_contain_text("1 problem to mend.")
 
 
 def test_without_scripts_a_post_is_written_too(open_page: Open, workspace: Workspace) -> None:

@@ -11,4 +11,6 @@ document.addEventListener("change", (event) => {
 document.addEventListener("htmx:load", () => {
   const moved = [...document.querySelectorAll("#composer .accounts input")].find((box) => box.checked !== box.defaultChecked);
   moved?.dispatchEvent(new Event("change", { bubbles: true }));
+  const typed = [...document.querySelectorAll("#composer textarea")].find((field) => field.value !== field.defaultValue);
+  typed?.dispatchEvent(new Event("input", { bubbles: true }));
 }, { once: true });
