@@ -12,7 +12,8 @@ from tests.browser.watch import Inspection, Watch
 WIDE_BOX = "document.querySelector('main').append(Object.assign(document.createElement('canvas'), { width: 2000 }))"
 NO_NAME = "document.querySelector('main').append(document.createElement('button'))"
 INLINE_STYLE = "document.body.setAttribute('style', 'color: red')"
-BROKEN_SCRIPT = "setTimeout(() => { throw new Error('spoilt') })"
+# Over when it has thrown, since a page that goes away takes its timers along.
+BROKEN_SCRIPT = "new Promise((thrown) => setTimeout(() => { setTimeout(thrown); throw new Error('spoilt') }))"
 ABSENT_PART = "fetch('/static/site/nothing.css')"
 
 
