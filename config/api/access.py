@@ -13,6 +13,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 
 from config import metrics
+from config.api.budget import start_cpu_clock
 
 logger = logging.getLogger("access")
 METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"})
@@ -28,6 +29,7 @@ class AccessMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         began = time.perf_counter()
+        start_cpu_clock()
         response = self.get_response(request)
         seconds = time.perf_counter() - began
         method = request.method if request.method in METHODS else "OTHER"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from config.outbound.addresses import address_allowed, is_loopback_address, is_public_address
 from config.outbound.asynchronous import Answer, create_session, post
 from config.outbound.client import Response, download, multipart, request
+from config.outbound.deadline import total_deadline
 from config.outbound.destinations import (
     Destination,
     DestinationNotAllowed,
@@ -37,4 +38,5 @@ __all__ = [
     "post",
     "request",
     "resolve",
+    "total_deadline",
 ]

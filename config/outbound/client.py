@@ -11,7 +11,6 @@ import contextlib
 import http.client
 import io
 import json as jsonlib
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import IO, Any
@@ -24,6 +23,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from config.outbound.connections import Exchange, connection_to
+from config.outbound.deadline import deadline_within
 from config.outbound.destinations import Destination, DestinationNotAllowed, DestinationUnresolved, check_url
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, ResponseTooLarge, summary
 
@@ -100,7 +100,7 @@ def multipart(fields: Mapping[str, Any]) -> MultipartEncoder:
 
 
 def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[bytes]) -> Response:
-    exchange = Exchange(time.monotonic() + timeout, readable=2 * max_bytes + _READ_BYTES)
+    exchange = Exchange(deadline_within(timeout), readable=2 * max_bytes + _READ_BYTES)
     try:
         destination = check_url(str(asked.url))
         return _send(asked.prepare(), destination, exchange, max_bytes, to)

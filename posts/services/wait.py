@@ -6,6 +6,7 @@ import threading
 import time
 from datetime import timedelta
 
+from config.api.budget import ThreadShare
 from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
@@ -17,7 +18,7 @@ from posts.states import FINISHED, GroupStatus
 LOOK_SECONDS = 0.1
 WAITS_FOR_A_PERSON = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 # At most half of the process's threads wait; a caller beyond that is answered at once.
-_waiting = threading.BoundedSemaphore(max(1, settings.WEB_THREADS // 2))
+waiting_threads = ThreadShare(settings.WEB_THREADS // 2)
 _stopping = threading.Event()
 
 
@@ -28,11 +29,11 @@ def stop_waiting() -> None:
 
 def wait_until_finished(post_group_id: str) -> PostGroup:
     """The group once it is finished, or as it stands after WAIT_SECONDS (or at once when too many wait already)."""
-    if _waiting.acquire(blocking=False):
+    if waiting_threads.acquire():
         try:
             _look_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)
         finally:
-            _waiting.release()
+            waiting_threads.release()
     return selectors.groups_with_targets().get(pk=post_group_id)
 
 

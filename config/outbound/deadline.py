@@ -1,0 +1,25 @@
+"""One deadline over all outbound requests of a piece of work, beside the time-out of each."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+_deadline: ContextVar[float] = ContextVar("outbound_deadline", default=float("inf"))
+
+
+@contextlib.contextmanager
+def total_deadline(seconds: float) -> Iterator[None]:
+    """End every outbound request of the block at the latest `seconds` from now, however many there are."""
+    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def deadline_within(timeout: float) -> float:
+    """The moment (time.monotonic) at which a request with this time-out has to end."""
+    return min(_deadline.get(), time.monotonic() + timeout)

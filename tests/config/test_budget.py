@@ -1,0 +1,38 @@
+"""What one caller may take of a process."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from config.api import budget
+from config.api.errors import PayloadTooLarge, RateLimited
+
+
+def test_a_workspace_takes_no_more_than_its_part_of_a_share() -> None:
+    share = budget.ThreadShare(3, each=2)
+    assert [share.acquire("wrk_a") for _ in range(2)] == [True, True]
+    assert not share.acquire("wrk_a")
+    assert share.acquire("wrk_b")
+    assert not share.acquire("wrk_c"), "the whole share is in use"
+    share.release("wrk_a")
+    assert share.acquire("wrk_c")
+
+
+def test_a_full_share_is_refused_with_the_time_to_wait() -> None:
+    share = budget.ThreadShare(1)
+    with share.held("wrk_a"), pytest.raises(RateLimited) as refusal, share.held("wrk_b"):
+        pass
+    assert refusal.value.headers["Retry-After"] == "5"
+    assert share.acquire("wrk_b"), "the block gave its thread back"
+
+
+def test_a_request_ends_when_it_used_up_its_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "REQUEST_CPU_SECONDS", 0.01)
+    budget.start_cpu_clock()
+    used_up_at = time.thread_time() + 0.02
+    while time.thread_time() < used_up_at:
+        pass
+    with pytest.raises(PayloadTooLarge):
+        budget.check_cpu()
