@@ -24,8 +24,9 @@ class ServiceLogger(Logger):
 
 
 logger_class = ServiceLogger
-worker_class = "config.site.gunicorn_worker.EnvelopeWorker"
+worker_class = "config.runtime.gunicorn_worker.EnvelopeWorker"
 threads = env.int("WEB_THREADS", default=8)
+worker_connections = 1000
 # A worker whose main loop hangs this long is replaced. Requests run in threads and may take longer.
 timeout = 30
 # Less than the 8 s that the supervisor grants, so that gunicorn still ends its own workers.

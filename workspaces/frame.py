@@ -120,6 +120,7 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
                         return error_page(request, error, page)
                     return _refused(page, operation, error)
 
+        answer.takes_files = files  # type: ignore[attr-defined]  # for the limit of the body
         answer.csrf_exempt = files  # type: ignore[attr-defined]  # then `_with_files` asks for the token
         return answer
 

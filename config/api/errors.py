@@ -3,7 +3,7 @@
 ApiError
 ├── MalformedRequest 400 · Unauthenticated, ApiKeyExpired, ApiKeyRevoked 401
 ├── ScopeMissing, Forbidden, WorkspacePaused, AgentModeForbids, UserSessionRequired 403 · NotFound 404
-├── MethodNotAllowed 405 · NotAcceptable 406 · PayloadTooLarge 413 · UnsupportedMediaType 415
+├── MethodNotAllowed 405 · NotAcceptable 406 · RequestTimeout 408 · PayloadTooLarge 413 · UnsupportedMediaType 415
 ├── Conflict, InvalidState, IdempotencyInProgress 409 · ValidationFailed, WebhookUrlNotAllowed 422 · RateLimited 429
 └── InternalError 500 · ServiceUnavailable 503
 
@@ -122,6 +122,13 @@ class NotAcceptable(ApiError):
     status, code = 406, "NOT_ACCEPTABLE"
     message = "The answer is JSON only."
     suggested_action = "Send `Accept: application/json`, or no Accept header."
+
+
+class RequestTimeout(ApiError):
+    status, code = 408, "REQUEST_TIMEOUT"
+    message = "The request arrived too slowly."
+    suggested_action = "Send it again over a faster connection, or send less at once."
+    auto_fixable = True
 
 
 class Conflict(ApiError):

@@ -11,8 +11,8 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile, Tempora
 from django.http import HttpRequest
 
 from config.api.errors import PayloadTooLarge
-from config.api.upload_body import most_bytes
-from config.api.uploads import FORM, Upload
+from config.api.upload_limits import FORM, most_bytes
+from config.api.uploads import Upload
 
 
 class NoFiles(FileUploadHandler):

@@ -14,6 +14,7 @@ from datetime import timedelta
 from typing import Any, Literal, TypeVar, cast
 
 from django.conf import settings
+from django.http.request import RawPostDataException
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 from rest_framework.request import Request
@@ -185,7 +186,7 @@ def _asked_for_preview(request: Request, declared: Operation, spool: Spool) -> b
         return spool.fields.get("dry_run") in (True, "true", "True")
     try:
         return isinstance(request.data, dict) and request.data.get("dry_run") is True
-    except errors.ApiError:
+    except (errors.ApiError, RawPostDataException):  # the body cannot be read, or not a second time
         return False
 
 

@@ -6,61 +6,47 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from io import BytesIO
 from typing import IO, Any
 
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from rest_framework.parsers import JSONParser
 
 from config.api import errors
 from config.api.handler import respond
-from config.api.upload_body import UploadBody, most_bytes
+from config.api.incoming_body import MAX_BODY_BYTES, IncomingBody
+from config.api.upload_limits import most_bytes
 
-MAX_BODY_BYTES = 1_000_000
 MAX_DEPTH = 32
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class BodyLimitMiddleware:
-    """Refuses bodies over 1 MB, and gives a chunked body (no Content-Length) the length that WSGI needs.
+    """Refuses a body that says it is too long, and tells the server how long one may become that does not say it.
 
-    An upload may be longer: it is read as a stream (config/api/upload_body.py).
+    1 MB for most requests; more for uploads and for pages that take files (config/api/upload_limits.py).
     """
 
     def __init__(self, get_response: Callable[[WSGIRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
-    def __call__(self, request: WSGIRequest) -> HttpResponseBase:
-        if request.path.startswith(("/admin/", "/dashboard/")):
-            return self.get_response(request)
-        if request.path == "/media" and request.method == "POST":
-            return self._take_upload(request)
-        declared = request.META.get("CONTENT_LENGTH") or ""
-        if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
-            return respond(errors.PayloadTooLarge())
-        if not declared and "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
-            try:
-                body = request.environ["wsgi.input"].read(MAX_BODY_BYTES + 1)
-            except Exception:  # the server's own classes for chunks that are none
-                return respond(errors.MalformedRequest("The chunks of the body cannot be read."))
-            if len(body) > MAX_BODY_BYTES:
-                return respond(errors.PayloadTooLarge())
-            request._stream = BytesIO(body)
-            request.META["CONTENT_LENGTH"] = str(len(body))
+    def __call__(self, request: WSGIRequest) -> HttpResponse:
         return self.get_response(request)
 
-    def _take_upload(self, request: WSGIRequest) -> HttpResponseBase:
-        """Answer an upload; whatever it was refused for, its body is off the line before the answer."""
-        body = UploadBody(request.environ, limit=most_bytes(request.content_type or ""))
-        try:
-            if body.too_long:
-                return respond(errors.PayloadTooLarge(suggested_action="Send a smaller file."))
-            request._stream = body  # type: ignore[assignment]  # anything that can be read
-            return self.get_response(request)
-        finally:
-            body.discard()
+    def process_view(
+        self, request: WSGIRequest, view: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
+        """Before any view or other middleware reads the body."""
+        page_takes_files = getattr(view, "takes_files", False)  # it refuses by itself, with a page
+        takes_files = page_takes_files or request.path == "/media"
+        limit = most_bytes(request.content_type or "") if takes_files else MAX_BODY_BYTES
+        declared = request.META.get("CONTENT_LENGTH") or ""
+        if declared.isdigit() and int(declared) > limit and not page_takes_files:
+            return respond(errors.PayloadTooLarge())
+        source = request.META["wsgi.input"]
+        if isinstance(source, IncomingBody):
+            source.limit = limit
+        return None
 
 
 class StrictJSONParser(JSONParser):

@@ -48,6 +48,12 @@ def note_actor(actor: Actor) -> None:
     _actor.set(actor)
 
 
+def current_holder() -> str:
+    """For whom the running request works: its workspace, else its actor; empty while the caller is not known."""
+    actor = _actor.get()
+    return (actor.workspace_id or actor.actor_id) if actor else ""
+
+
 class TraceMiddleware:
     """Outermost: continues a valid incoming `traceparent`, and puts `x-trace-id` on every answer."""
 

@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from config.api.errors import PayloadTooLarge
 from config.api.fields import Boolean
-from config.api.upload_body import MAX_BASE64_FILE_BYTES
+from config.api.upload_limits import MAX_BASE64_FILE_BYTES
 from config.api.uploads import Upload
 
 

@@ -34,9 +34,10 @@ from django.utils.encoding import force_str
 from config.api import errors
 from config.api.request_body import parse_json
 from config.api.serializers import StrictSerializer
+from config.api.upload_limits import FORM
 
 logger = logging.getLogger(__name__)
-FORM, JSON = "multipart/form-data", "application/json"
+JSON = "application/json"
 FILE_PART = "file"
 HEAD_BYTES = 65_536  # what has to be there of a file before its kind is looked at
 MAX_FIELD_BYTES = 65_536

@@ -49,7 +49,10 @@ class OperationViewSet(ViewSet):
         note_actor(caller)
         if caller.kind == "claim" and not (self.declared and self.declared.claim_token):
             raise Unauthenticated("A claim token is good for POST /agents/claim only.")
-        verdict = rate_limit.take(caller.key_id or caller.actor_id, caller.rate_limit_per_minute)
+        notes = getattr(request.META["wsgi.input"], "notes", {})  # a request that is run a second time counts once
+        if "rate_limit" not in notes:
+            notes["rate_limit"] = rate_limit.take(caller.key_id or caller.actor_id, caller.rate_limit_per_minute)
+        verdict = notes["rate_limit"]
         self.rate_limit_headers = verdict.headers()
         if not verdict.allowed:
             raise RateLimited(headers=self.rate_limit_headers)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
+from config.api.budget import ThreadShare
 from posts.models import PostGroup
 from posts.publishing.duty import publish_due
 from posts.services import wait as waiting
@@ -89,14 +90,14 @@ def test_nobody_waits_for_a_person(agent_client: Any, account: ConnectedAccount)
 def test_beyond_half_of_the_threads_nobody_waits(
     api: ApiClient, account: ConnectedAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places = threading.BoundedSemaphore(1)
-    monkeypatch.setattr(waiting, "_waiting", places)
+    share = ThreadShare(1)
+    monkeypatch.setattr(waiting, "waiting_threads", share)
     started = time.monotonic()
-    with places:
+    with share.held():
         assert create(api, account, wait=True)["status"] == "publishing"
 
     assert time.monotonic() - started < LONG / 2
-    assert places.acquire(blocking=False)  # and a place that was taken is free again
+    assert share.acquire()  # and a thread that was taken is free again
 
 
 def test_a_replay_answers_at_once(api: ApiClient, account: ConnectedAccount, settings: Any) -> None:

@@ -7,11 +7,14 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
+
+import config.gunicorn
 
 BOUND_SECONDS = 30
 
@@ -139,3 +142,57 @@ def test_a_server_that_stops_refuses_who_comes_and_finishes_what_it_has() -> Non
     finally:
         server.kill()
         server.wait()
+
+
+def scripted_application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    """/hold keeps its thread until a probe asks, /large answers 60 MB, everything else answers at once."""
+    if environ["PATH_INFO"] == "/hold":
+        _held.wait(BOUND_SECONDS)
+    if environ["PATH_INFO"] in ("/healthz", "/readyz"):
+        _held.set()
+    body = bytes(60_000_000 if environ["PATH_INFO"] == "/large" else 2)
+    start_response("200 OK", [("Content-Length", str(len(body)))])
+    return [body]
+
+
+_held = threading.Event()
+
+
+@pytest.fixture
+def scripted() -> Iterator[tuple[str, int]]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.set_inheritable(True)
+        flags = ["-c", "python:config.gunicorn", "--bind", f"fd://{listener.fileno()}", "--workers", "1"]
+        server = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", f"{__name__}:scripted_application", *flags],
+            pass_fds=[listener.fileno()],
+            stderr=subprocess.DEVNULL,
+        )
+        yield listener.getsockname()
+        server.terminate()
+        server.wait(BOUND_SECONDS)
+
+
+def ask(address: tuple[str, int], path: str) -> socket.socket:
+    line = socket.create_connection(address, timeout=BOUND_SECONDS)
+    line.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
+    return line
+
+
+@pytest.mark.parametrize("probe", ["/healthz", "/readyz"])
+def test_health_probes_are_answered_while_all_threads_are_busy(scripted: tuple[str, int], probe: str) -> None:
+    busy = [ask(scripted, "/hold") for _ in range(3 * config.gunicorn.threads)]
+
+    assert ask(scripted, probe).recv(100).startswith(b"HTTP/1.1 200 OK")
+    assert all(line.recv(100).startswith(b"HTTP/1.1 200 OK") for line in busy)
+
+
+def test_clients_that_do_not_take_their_answers_hold_no_thread(scripted: tuple[str, int]) -> None:
+    lazy = [ask(scripted, "/large") for _ in range(2 * config.gunicorn.threads)]
+    assert all(line.recv(100).startswith(b"HTTP/1.1 200 OK") for line in lazy)
+
+    assert ask(scripted, "/small").recv(100).startswith(b"HTTP/1.1 200 OK")
+    first = lazy[0]
+    assert sum(map(len, iter(lambda: first.recv(1_000_000), b""))) > 59_000_000, "the rest follows when it is taken"
+    for line in lazy:
+        line.close()

@@ -1,0 +1,166 @@
+"""The body of a request that the server may still be receiving.
+
+The server (config/runtime) starts a request as soon as its headers have arrived. Whatever refuses the request for those
+alone, such as a missing token, does so before the body is read. The first read of a body that is not complete ends the
+run by `BodyAwaited`: the server then receives the body without holding a thread, and runs the request a second time.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from typing import IO, Any
+
+from config.api import errors
+
+MAX_BODY_BYTES = 1_000_000
+MEMORY_BYTES = 65_536  # more of a body than this is on disk
+MAX_LINE_BYTES = 8_190  # the line with a chunk's size, and each trailer
+MAX_TRAILERS = 100
+
+
+class BodyAwaited(BaseException):
+    """The body is needed and has not arrived. No `Exception`, so that nothing on its way takes it for a failure."""
+
+
+class IncomingBody:
+    """What has arrived of a body; read like any `wsgi.input` once it is `ready`.
+
+    `length` is the Content-Length, None for a body that comes in chunks. `limit`: how long the application lets it become.
+    `notes`: what the first run wants the second one to know. `fault`: why it can never be read, raised by the reads.
+    """
+
+    def __init__(self, length: int | None, folder: str) -> None:
+        self.limit = MAX_BODY_BYTES
+        self.notes: dict[str, Any] = {}
+        self.fault: errors.ApiError | None = None
+        self.received = 0
+        self.length = length
+        self._chunks = None if length is not None else ChunkDecoder()
+        self._file: IO[bytes] = io.BytesIO()
+        if length is None or length > MEMORY_BYTES:
+            self._file = tempfile.SpooledTemporaryFile(MEMORY_BYTES, dir=folder)  # noqa: SIM115 (it outlives this call)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of it is there."""
+        return self._chunks.ended if self._chunks else self.received == self.length
+
+    @property
+    def too_long(self) -> bool:
+        """Whether it is, or says that it will be, longer than the limit."""
+        return max(self.received, self.length or 0) > self.limit
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing more has to be received before a read can answer."""
+        return self.complete or self.too_long or self.fault is not None
+
+    def feed(self, data: bytes) -> bytes:
+        """Take what belongs to the body; returns what follows it. A body that cannot be received gets a `fault`."""
+        try:
+            if self._chunks:
+                content, rest = self._chunks.decode(data)
+            else:
+                missing = (self.length or 0) - self.received
+                content, rest = data[:missing], data[missing:]
+            self._file.write(content)
+        except errors.MalformedRequest as fault:
+            self.fault = fault
+            return b""
+        except OSError:  # the disk is full
+            self.fault = errors.ServiceUnavailable("There is no room for the body at the moment.")
+            return b""
+        self.received += len(content)
+        if self.complete:
+            self._file.seek(0)
+        return rest
+
+    def break_off(self) -> None:
+        """The client sends no more of it."""
+        if not self.complete:
+            self.fault = errors.MalformedRequest("The body broke off before it was whole.")
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes. Raises BodyAwaited before the body is `ready`, and its fault if it has one."""
+        self._require_ready()
+        return self._file.read(size)
+
+    def readline(self, size: int = -1) -> bytes:
+        """The next line. Raises as `read` does."""
+        self._require_ready()
+        return self._file.readline(size)
+
+    def _require_ready(self) -> None:
+        if self.fault:
+            raise self.fault
+        if self.too_long:
+            raise errors.PayloadTooLarge()
+        if not self.complete:
+            raise BodyAwaited
+
+    def close(self) -> None:
+        """Delete what was received."""
+        self._file.close()
+
+
+class ChunkDecoder:
+    """Takes a body apart that comes in chunks (RFC 9112, section 7.1); extensions and trailers are read and ignored."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._buffer = bytearray()
+        self._missing = 0  # bytes of the current chunk that have not arrived, its line end included
+        self._trailers: int | None = None
+
+    def decode(self, data: bytes) -> tuple[bytes, bytes]:
+        """The content in `data`, and what follows the body. Raises MalformedRequest."""
+        self._buffer += data
+        content = bytearray()
+        while not self.ended and (self._take_content(content) if self._missing else self._take_line()):
+            pass
+        rest = bytes(self._buffer) if self.ended else b""
+        return bytes(content), rest
+
+    def _take_content(self, content: bytearray) -> bool:
+        """Move what there is of the current chunk; False when more has to arrive."""
+        taken = self._buffer[: max(0, self._missing - 2)]
+        content += taken
+        del self._buffer[: len(taken)]
+        self._missing -= len(taken)
+        if self._missing > 2 or len(self._buffer) < 2:
+            return False
+        if self._buffer[:2] != b"\r\n":
+            raise _bad_chunks()
+        del self._buffer[:2]
+        self._missing = 0
+        return True
+
+    def _take_line(self) -> bool:
+        """Read the line before a chunk or one after the last; False when more has to arrive."""
+        end = self._buffer.find(b"\r\n", 0, MAX_LINE_BYTES + 2)
+        if end < 0:
+            if len(self._buffer) > MAX_LINE_BYTES + 1:
+                raise _bad_chunks()
+            return False
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 2]
+        if self._trailers is None:
+            size = line.partition(b";")[0].rstrip(b" \t")
+            if not size or len(size) > 15 or size.strip(b"0123456789abcdefABCDEF"):
+                raise _bad_chunks()
+            self._missing = int(size, 16) + 2
+            if self._missing == 2:
+                self._missing, self._trailers = 0, 0
+        else:
+            self._trailers += 1
+            self.ended = not line
+            if self._trailers > MAX_TRAILERS:
+                raise _bad_chunks()
+        return True
+
+
+def _bad_chunks() -> errors.MalformedRequest:
+    return errors.MalformedRequest(
+        "The chunks of the body cannot be read.", suggested_action="Send well-formed HTTP/1.1."
+    )

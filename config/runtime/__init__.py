@@ -1,0 +1,1 @@
+"""The processes that serve: what turns connections into requests, and requests into answers."""

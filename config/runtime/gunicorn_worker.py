@@ -1,0 +1,310 @@
+"""gunicorn's threaded worker, made so that no client can hold a thread by being slow.
+
+The main loop receives requests and sends answers. A thread gets a request when there is something to do for it, and
+leaves to the main loop whatever the client does not take at once. The path of a request:
+
+1. The main loop receives the head, and for SMALL_BODY_SECONDS the small body that most clients send right behind it.
+2. A thread runs the application. If the application asks for a body that has not arrived, the run ends with
+   BodyAwaited (config/api/incoming_body.py), the main loop receives the body, and a thread runs the application again.
+3. The thread writes the answer, and the main loop sends the rest of it.
+
+A client has WEB_READ_SECONDS, and then has to send or take WEB_LEAST_BYTES_PER_SECOND on average. Health probes have a
+thread of their own. Errors outside the application wear the service's envelope.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import selectors
+import socket
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from django.utils.module_loading import import_string
+from gunicorn.http.errors import ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName, ParseException
+from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
+
+from config.api.errors import ApiError, InternalError, MalformedRequest, RateLimited, RequestTimeout
+from config.api.incoming_body import MAX_BODY_BYTES, MEMORY_BYTES, BodyAwaited
+from config.api.trace import HEADER, current_holder, start_trace
+from config.environment import data_dir, env
+from config.runtime.connection import Connection, LongBodies, Pace
+
+READ_SECONDS = env.int("WEB_READ_SECONDS", default=30)
+LEAST_BYTES_PER_SECOND = env.int("WEB_LEAST_BYTES_PER_SECOND", default=32_768)
+STOP_WAITING = "posts.services.wait.stop_waiting"
+OUR_FAULTS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)
+SMALL_BODY_SECONDS = 0.2
+# A client that is refused while it sends may miss the answer if the connection ends at once.
+LINGER_SECONDS, LINGER_BYTES = 2.0, 4_000_000
+SWEEP_SECONDS = 0.1
+PROBES = ("/healthz", "/readyz")
+
+Callback = Callable[[Connection], None]
+
+
+@dataclass(frozen=True)
+class Awaited:
+    """How a run ended: the application needs the body. `holder`: the workspace or person it is received for."""
+
+    holder: str
+
+
+class EnvelopeWorker(ThreadWorker):
+    """The worker class of config/gunicorn.py."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._watched: dict[Connection, Callback] = {}  # in the order in which their waiting began
+        self._expected_soon: set[Connection] = set()  # their small bodies are still on the way
+        self._long_bodies = LongBodies()
+        self._swept_at = 0.0
+        self._stopped_at: float | None = None
+        self._probes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="probe")
+        self._incoming = str(data_dir() / "incoming")  # settings.FILE_UPLOAD_TEMP_DIR, before settings can be read
+
+    @classmethod
+    def check_config(cls, cfg: Any, log: Any) -> None:
+        """Raises RuntimeError for a certificate: a proxy in front speaks TLS."""
+        super().check_config(cfg, log)
+        if cfg.is_ssl:
+            raise RuntimeError("This server speaks plain HTTP: put a proxy that speaks TLS in front of it.")
+
+    # Connections come and go (main loop).
+
+    def accept(self, listener: socket.socket) -> None:
+        """Take a new connection. When there are too many, the one that has waited longest for a client goes."""
+        try:
+            client, address = listener.accept()
+        except OSError:  # the client has gone, or another process took the connection
+            return
+        if self.nr_conns >= self.worker_connections * 9 // 10:
+            waiting = (conn for conn, callback in self._watched.items() if callback == self._on_readable)
+            if oldest := next((conn for conn in waiting if not conn.admitted), None):
+                self._drop(oldest)
+        self.nr_conns += 1
+        pace = Pace(READ_SECONDS, LEAST_BYTES_PER_SECOND)
+        self._on_readable(Connection(client, address, listener.getsockname(), self.cfg, pace, self._incoming))
+
+    def _watch(self, conn: Connection, event: int, callback: Callback) -> None:
+        known = self._watched.get(conn)
+        if known == callback:
+            return
+        change = self.poller.modify if known else self.poller.register
+        change(conn.socket, event, lambda _: callback(conn))
+        self._watched[conn] = callback
+
+    def _unwatch(self, conn: Connection) -> None:
+        self._expected_soon.discard(conn)
+        if self._watched.pop(conn, None):
+            self.poller.unregister(conn.socket)
+
+    def _drop(self, conn: Connection) -> None:
+        self._unwatch(conn)
+        self._long_bodies.give_back(conn)
+        conn.close()
+        self.nr_conns -= 1
+
+    # A request arrives (main loop).
+
+    def _on_readable(self, conn: Connection) -> None:
+        try:
+            conn.receive()
+        except ParseException as error:
+            return self._refuse(conn, error)
+        except OSError:
+            return self._drop(conn)
+        if conn.hung_up and not conn.body:
+            return self._drop(conn)
+        return self._run_when_due(conn)
+
+    def _run_when_due(self, conn: Connection) -> None:
+        """Give the request to a thread, unless it is better to receive more of it first."""
+        body = conn.body
+        if body is None or (conn.admitted and not body.ready):
+            due = False
+        elif body.ready or conn.expects_continue or max(body.received, body.length or 0) > MEMORY_BYTES:
+            due = True
+        else:
+            due = conn.pace.seconds() > SMALL_BODY_SECONDS
+            self._expected_soon.add(conn)
+        if due:
+            self._unwatch(conn)
+            self.enqueue_req(conn)
+        else:
+            self._watch(conn, selectors.EVENT_READ, self._on_readable)
+
+    def _receive_body(self, conn: Connection, holder: str) -> None:
+        """The application needs the body: receive it, unless that caller is already sending many long ones."""
+        body, conn.admitted = conn.body, True
+        if body is None:
+            return self._drop(conn)
+        if body.limit > MAX_BODY_BYTES and not self._long_bodies.take(conn, holder or str(conn.client)):
+            body.fault = RateLimited("Too many uploads at the same time.", headers={"Retry-After": "5"})
+        elif conn.expects_continue:
+            conn.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+        return self._run_when_due(conn)
+
+    # A request runs (in a thread, but for enqueue_req and finish_request).
+
+    def enqueue_req(self, conn: Connection) -> None:
+        """Give the request to a thread."""
+        conn.prepare_run()
+        probe = conn.request is not None and conn.request.path in PROBES
+        run = (self._probes if probe else self.tpool).submit(self.handle, conn)
+        run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
+
+    def handle(self, conn: Connection) -> bool | Awaited:
+        """Run the application. Returns whether the connection can serve another request, or that the body is awaited."""
+        try:
+            return bool(self.handle_request(conn.request, conn))
+        except BodyAwaited:
+            return Awaited(current_holder())
+        except (StopIteration, OSError) as error:
+            self.log.debug("The connection ends: %s", error)
+        except Exception as error:
+            self.handle_error(conn.request, conn.sock, conn.client, error)
+        return False
+
+    def finish_request(self, conn: Connection, done: Future[bool | Awaited]) -> None:
+        """Back in the main loop: receive the body, or see the answer off."""
+        outcome = False if done.cancelled() or done.exception() else done.result()
+        if isinstance(outcome, Awaited):
+            return self._receive_body(conn, outcome.holder)
+        conn.reusable = outcome
+        return self._on_writable(conn)
+
+    # The answer leaves (main loop).
+
+    def _on_writable(self, conn: Connection) -> None:
+        try:
+            conn.sock.send_more()
+        except OSError:
+            return self._drop(conn)
+        if not conn.sock.sent:
+            return self._watch(conn, selectors.EVENT_WRITE, self._on_writable)
+        self._long_bodies.give_back(conn)
+        if not conn.reusable:
+            return self._linger(conn)
+        try:
+            conn.start_next()
+        except ParseException as error:
+            return self._refuse(conn, error)
+        return self._run_when_due(conn)
+
+    def _linger(self, conn: Connection) -> None:
+        """The last answer is sent: read what the client still sends, for a moment, so that it hears the answer."""
+        with suppress(OSError):
+            conn.socket.shutdown(socket.SHUT_WR)
+        conn.pace = Pace(LINGER_SECONDS, float("inf"))
+        self._watch(conn, selectors.EVENT_READ, self._on_lingering)
+
+    def _on_lingering(self, conn: Connection) -> None:
+        if conn.discard() is False or conn.pace.moved > LINGER_BYTES:
+            self._drop(conn)
+
+    def _refuse(self, conn: Connection, error: Exception) -> None:
+        self.handle_error(None, conn.sock, conn.client, error)
+        conn.reusable = False
+        self._on_writable(conn)
+
+    # Time passes (main loop).
+
+    def wait_for_and_dispatch_events(self, timeout: float) -> None:
+        """As gunicorn's, but wake up in time for the sweep that ends the wait for a small body."""
+        super().wait_for_and_dispatch_events(min(timeout, SWEEP_SECONDS) if self._expected_soon else timeout)
+
+    def murder_pending(self) -> None:
+        """Gunicorn's name for the sweep: end what has waited too long for a client."""
+        now = time.monotonic()
+        if not self.alive and self._stopped_at is None:
+            self._stopped_at = now
+        if now - self._swept_at < SWEEP_SECONDS:
+            return
+        self._swept_at = now
+        for conn, callback in list(self._watched.items()):
+            if callback != self._on_readable:
+                pace = conn.sock.pace if callback == self._on_writable else conn.pace
+                if pace.seconds_left() <= 0:
+                    self._drop(conn)
+            elif conn.idle:
+                if conn.pace.seconds() > self._idle_seconds(conn, now):
+                    self._drop(conn)
+            elif conn.pace.seconds_left() > 0:
+                self._run_when_due(conn)
+            elif conn.body:
+                conn.body.fault = conn.body.fault or RequestTimeout()
+                self._run_when_due(conn)
+            else:
+                self._refuse(conn, RequestTimeout())
+
+    def _idle_seconds(self, conn: Connection, now: float) -> float:
+        """How long a connection may wait for its next request."""
+        if self._stopped_at is not None:
+            return STOP_KEEPALIVE_LINGER if now - self._stopped_at < STOP_KEEPALIVE_LINGER else 0.0
+        return float(self.cfg.keepalive) if conn.requests else READ_SECONDS
+
+    # The process stops.
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """SIGTERM: finish the requests in hand, those first that only wait for an outcome."""
+        with suppress(Exception):  # the application is not loaded yet: nobody waits
+            import_string(STOP_WAITING)()  # by name: gunicorn loads this class before the application
+        super().handle_exit(sig, frame)
+
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """A worker that stops takes up what waits at its door and closes it, so that a load balancer is refused at once
+        and asks another machine. gunicorn leaves it open until the last request is answered, and then breaks off what
+        has come meanwhile."""
+        super().set_accept_enabled(enabled)
+        if not enabled and not self.alive:
+            for listener in self.sockets:
+                while select.select([listener], [], [], 0)[0]:
+                    self.accept(listener)
+                listener.close()
+
+    def murder_keepalived(self, force: bool = False) -> None:
+        """With `force`, the process ends: close what is left."""
+        if force:
+            self._probes.shutdown(wait=False)
+            for conn in list(self._watched):
+                self._drop(conn)
+
+    # Errors outside the application.
+
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
+        """Log `exc` and answer 400 MALFORMED_REQUEST when the client is at fault, else 500 INTERNAL_ERROR."""
+        trace_id = start_trace()
+        error: ApiError
+        if isinstance(exc, ApiError):
+            error = exc
+        elif isinstance(exc, ParseException) and not isinstance(exc, OUR_FAULTS):
+            self.log.warning("Not valid HTTP, trace %s: %s", trace_id, exc)
+            error = MalformedRequest("The request is not valid HTTP.", suggested_action="Send well-formed HTTP/1.1.")
+        else:
+            self.log.error("Error outside the application, trace %s", trace_id, exc_info=exc)
+            error = InternalError()
+        try:
+            client.sendall(http_answer(error))
+        except OSError:
+            self.log.debug("The client of trace %s did not wait for its answer", trace_id)
+
+
+def http_answer(error: ApiError) -> bytes:
+    """`error` as a whole HTTP/1.1 answer, after which the connection closes."""
+    envelope = error.envelope()
+    body = json.dumps(envelope).encode()
+    lines = [
+        f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}",
+        "Connection: close",
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        f"{HEADER}: {envelope['trace_id']}",
+    ]
+    return "\r\n".join([*lines, "", ""]).encode("ascii") + body

@@ -1,0 +1,144 @@
+"""Clients that send their request slowly, or not to its end: they hold no thread, and hear what is wrong."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings as project
+
+from tests import factories
+from tests.media.web_server import WebServer, web_server
+from workspaces.models import Workspace
+
+pytestmark = pytest.mark.django_db(transaction=True)  # the server has connections of its own
+
+BOUND_SECONDS = 30
+READ_SECONDS = 2
+JSON = "Content-Type: application/json\r\n"
+FORM = "Content-Type: multipart/form-data; boundary=x\r\n"
+
+
+@pytest.fixture(scope="module")
+def running(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("WEB_READ_SECONDS", str(READ_SECONDS))
+        with web_server(tmp_path_factory.mktemp("service"), token="") as started:
+            yield started
+
+
+@pytest.fixture
+def server(running: WebServer, workspace: Workspace) -> WebServer:
+    return WebServer(running.address, factories.workspace_key(workspace))
+
+
+def begin(server: WebServer, request: str) -> socket.socket:
+    """Send `request`, in which {token} is replaced, and leave the connection open."""
+    line = socket.create_connection(server.address, timeout=BOUND_SECONDS)
+    line.sendall(request.replace("{token}", server.token).encode())
+    return line
+
+
+def answer_on(line: socket.socket) -> tuple[int, dict[str, Any]]:
+    """The status and the JSON that the server sends, up to the end of the connection."""
+    answer = b"".join(iter(lambda: line.recv(65536), b""))
+    line.close()
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body)
+
+
+BEARER = "Authorization: Bearer {token}\r\n"
+
+
+def post(path: str, headers: str, body: str = "", *, bearer: str = BEARER) -> str:
+    return f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{bearer}{headers}\r\n{body}"
+
+
+UNFINISHED = {
+    "a head": "POST /posts HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ",
+    "a body": post("/posts", JSON + "Content-Length: 9999\r\n", '{"text": "'),
+    "a long body": post("/posts", JSON + "Content-Length: 999999\r\n", '{"text": "'),
+    "chunks": post("/posts", JSON + "Transfer-Encoding: chunked\r\n", "5\r\n{"),
+    "identity and chunks": post("/posts", JSON + "Transfer-Encoding: identity, chunked\r\n", "5\r\n{"),
+    "an upload": post("/media", FORM + "Content-Length: 9999999\r\n", "--x"),
+    "an upload in chunks": post("/media", FORM + "Transfer-Encoding: chunked\r\n", "9\r\n--x"),
+    "a page": post("/dashboard/sign-in", "Content-Length: 9999\r\n", "a=", bearer=""),
+    "the console": post("/admin/login/", "Content-Length: 9999\r\n", "a=", bearer=""),
+}
+
+
+@pytest.mark.parametrize("request_begun", UNFINISHED.values(), ids=UNFINISHED)
+def test_nobody_waits_for_a_client_that_does_not_go_on(server: WebServer, request_begun: str) -> None:
+    unfinished = [begin(server, request_begun) for _ in range(2 * project.WEB_THREADS)]
+
+    assert server.request("GET", "/capabilities").status == 200
+    for line in unfinished:
+        line.close()
+
+
+@pytest.mark.parametrize("headers", [JSON + "Content-Length: 999999\r\n", JSON + "Transfer-Encoding: chunked\r\n"])
+@pytest.mark.parametrize("path", ["/posts", "/posts/validate", "/media"])
+def test_a_caller_without_a_token_hears_so_before_the_body_is_read(server: WebServer, path: str, headers: str) -> None:
+    for bearer in ("", "Authorization: Bearer sps_key_wrong\r\n"):
+        status, told = answer_on(begin(server, post(path, headers, bearer=bearer)))
+
+        assert (status, told["code"]) == (401, "UNAUTHENTICATED")
+
+
+def test_a_caller_who_asks_first_is_told_to_go_on_only_when_the_body_is_wanted(server: WebServer) -> None:
+    ask = JSON + "Expect: 100-continue\r\nConnection: close\r\nContent-Length: 2\r\n"
+
+    status, told = answer_on(begin(server, post("/posts/validate", ask, bearer="")))
+    assert (status, told["code"]) == (401, "UNAUTHENTICATED")
+
+    line = begin(server, post("/posts/validate", ask))
+    assert line.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+    line.sendall(b"{}")
+    status, told = answer_on(line)
+    assert (status, told["code"]) == (422, "VALIDATION_FAILED")
+
+
+@pytest.mark.parametrize("path", ["/posts", "/dashboard/sign-in", "/admin/login/", "/billing/webhooks/processor"])
+def test_a_body_that_is_too_long_is_refused_unread(server: WebServer, path: str) -> None:
+    status, told = answer_on(begin(server, post(path, JSON + "Content-Length: 120000000\r\n")))
+
+    assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
+
+
+def test_a_body_in_chunks_is_refused_when_it_becomes_too_long(server: WebServer) -> None:
+    chunk = f"{200_000:x}\r\n{'a' * 200_000}\r\n"
+    line = begin(server, post("/posts", JSON + "Transfer-Encoding: chunked\r\n", 6 * chunk))
+    status, told = answer_on(line)
+
+    assert (status, told["code"]) == (413, "PAYLOAD_TOO_LARGE")
+
+
+@pytest.mark.parametrize("kind", ["a head", "a body", "chunks", "an upload"])
+def test_a_request_that_arrives_too_slowly_is_ended(server: WebServer, kind: str) -> None:
+    status, told = answer_on(begin(server, UNFINISHED[kind]))
+
+    assert (status, told["code"]) == (408, "REQUEST_TIMEOUT")
+
+
+def test_one_that_is_counted_is_counted_once(server: WebServer) -> None:
+    """A request that is run twice, since its body came late, takes one place of the rate limit."""
+    before = int(server.request("GET", "/capabilities").headers["ratelimit-remaining"])
+    line = begin(server, post("/posts/validate", JSON + "Connection: close\r\nContent-Length: 100000\r\n"))
+    line.sendall(b"{}" + b" " * 99_998)
+    late = b"".join(iter(lambda: line.recv(65536), b""))
+    line.close()
+
+    assert int(late.lower().partition(b"ratelimit-remaining: ")[2].split(b"\r\n")[0]) == before - 1
+
+
+def test_requests_that_arrive_together_are_answered_in_turn(server: WebServer) -> None:
+    one = post("/posts/validate", JSON + "Content-Length: 2\r\n", "{}")
+    last = post("/posts/validate", JSON + "Connection: close\r\nTransfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n")
+    line = begin(server, one + one + last)
+    answers = b"".join(iter(lambda: line.recv(65536), b""))
+    line.close()
+
+    assert answers.count(b"HTTP/1.1 422 ") == 3
