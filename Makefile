@@ -7,7 +7,7 @@ ifneq ($(ENVIRONMENT),production)
 run: export OUTBOUND_ALLOW_LOOPBACK ?= true
 endif
 
-.PHONY: help run test check format lock peers contract browser-setup browser chaos bench scale clean
+.PHONY: help run test check format lock peers contract browser-setup browser chaos hostile bench scale clean
 
 help: ## list what make can do
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -45,6 +45,9 @@ browser: .venv/development ## drive the running service with a browser, screensh
 
 chaos: .venv/development ## kill, freeze and cut the running service, and prove that nothing is lost or doubled (ARGS="--seed 7 --minutes 10")
 	$(BIN)/python -m tests.chaos $(ARGS)
+
+hostile: .venv/development ## attack the running service while a second tenant uses it (ARGS="--embedded", "--only slow")
+	$(BIN)/python -m tests.hostile $(ARGS)
 
 bench: .venv/development .venv-bench/installed ## measure the hot paths beside their references and goals (ARGS="--only lateness", --embedded, --json)
 	$(BIN)/python -m tests.bench $(ARGS)

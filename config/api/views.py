@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from functools import lru_cache
 from typing import Any, cast
 
@@ -19,6 +20,8 @@ from config.api.errors import RateLimited, Unauthenticated
 from config.api.handler import read_only
 from config.api.operation import Operation
 from config.api.trace import note_actor
+
+_building = threading.Lock()
 
 
 class OperationViewSet(ViewSet):
@@ -64,9 +67,14 @@ class OperationViewSet(ViewSet):
         return response
 
 
-@lru_cache(maxsize=1)
 def document() -> tuple[bytes, str]:
     """The OpenAPI document as bytes with its ETag, built once in each process."""
+    with _building:  # it takes seconds: the first callers wait for one of them
+        return _build_document()
+
+
+@lru_cache(maxsize=1)
+def _build_document() -> tuple[bytes, str]:
     body = json.dumps(SchemaGenerator().get_schema(request=None, public=True), ensure_ascii=False).encode()
     return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 

@@ -21,7 +21,7 @@ from gunicorn.http.unreader import IterUnreader
 from config.api.incoming_body import IncomingBody
 
 MAX_HEAD_BYTES = 65_536
-RECEIVE_BYTES = 262_144
+RECEIVE_BYTES = 65_536  # less than what makes malloc ask the kernel for each piece
 UNSENT_BYTES = 2_000_000
 END_OF_HEAD = b"\r\n\r\n"
 
