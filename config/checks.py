@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -56,7 +57,20 @@ def _unfit_issuer() -> bool:
     return bool(settings.OIDC_ISSUER) and issuer.scheme != "https" and not (here and issuer.scheme == "http")
 
 
+def _bad_nameserver(server: str) -> bool:
+    try:
+        parts = urlsplit(f"//{server}")
+        ip_address(parts.hostname or "")
+        return parts.port == 0 or parts.netloc != server
+    except ValueError:
+        return True
+
+
 _ALWAYS = [
+    (
+        lambda: any(map(_bad_nameserver, settings.OUTBOUND_NAMESERVERS)),
+        "OUTBOUND_NAMESERVERS must be IP addresses with or without a port, such as 10.0.0.2,[::1]:5353.",
+    ),
     (_bad_encryption_key, "ENCRYPTION_KEYS holds a key that is no Fernet key: 32 bytes in URL-safe base64."),
     (lambda: settings.MEDIA_SCANNER not in ("none", "clamav"), "MEDIA_SCANNER is unknown: use none or clamav."),
     (_unfit_issuer, "OIDC_ISSUER must be an https address; http on this machine needs OUTBOUND_ALLOW_LOOPBACK=true."),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from typing import Any, Protocol
 
 import pytest
 from celery import current_app
@@ -18,6 +19,7 @@ from config.api import rate_limit
 from config.api.scopes import SCOPES
 from tests import factories
 from tests.contract.answers import assert_documented
+from tests.fakes.name_server import NameServer, Zone
 from workspaces.models import Member, User, Workspace
 
 OPERATORS_TOKEN = "an-operators-token-of-some-length-0123456789"
@@ -73,6 +75,29 @@ def _fresh_rate_limits(settings: Any) -> None:
     """Each test begins with an unused limit, and one that only tests of the limit meet."""
     settings.RATE_LIMIT_PER_MINUTE = 100_000
     rate_limit.limiter.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_name_servers(settings: Any) -> None:
+    """Nothing answers there, so that every name but localhost is unknown at once."""
+    settings.OUTBOUND_NAMESERVERS = ["127.0.0.1:9"]
+
+
+class ServeNames(Protocol):
+    def __call__(self, zone: Zone, *, together: int = 0) -> NameServer: ...
+
+
+@pytest.fixture
+def name_server(settings: Any, _no_name_servers: None) -> Iterator[ServeNames]:
+    """Starts a name server, which is then the service's only one."""
+    with ExitStack() as servers:
+
+        def start(zone: Zone, *, together: int = 0) -> NameServer:
+            server = servers.enter_context(NameServer(zone, together=together))
+            settings.OUTBOUND_NAMESERVERS = [server.address]
+            return server
+
+        yield start
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,10 @@ from typing import Any
 
 from config.api.errors import WebhookUrlNotAllowed
 from config.api.fields import Text
-from config.outbound import DestinationNotAllowed, check_destination, check_url
+from config.outbound import DestinationNotAllowed, check_destinations, check_url
 
 MAX_LENGTH = 2048
+LOOKUP_SECONDS = 3.0
 
 
 class WebhookUrl(Text):
@@ -24,7 +25,7 @@ class WebhookUrl(Text):
     def to_internal_value(self, data: Any) -> str:
         url = super().to_internal_value(data)
         self.run_validators(url)
-        _refuse(check_destination, url)
+        _refuse(lambda url: check_destinations([url], seconds=LOOKUP_SECONDS), url)
         return url
 
 

@@ -9,12 +9,11 @@ from config.outbound.deadline import total_deadline
 from config.outbound.destinations import (
     Destination,
     DestinationNotAllowed,
-    DestinationUnresolved,
-    check_destination,
+    check_destinations,
     check_url,
-    resolve,
 )
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, OutboundError, ResponseTooLarge
+from config.outbound.resolver import DestinationUnresolved
 
 __all__ = [
     "Answer",
@@ -28,7 +27,7 @@ __all__ = [
     "Response",
     "ResponseTooLarge",
     "address_allowed",
-    "check_destination",
+    "check_destinations",
     "check_url",
     "create_session",
     "download",
@@ -37,6 +36,5 @@ __all__ = [
     "multipart",
     "post",
     "request",
-    "resolve",
     "total_deadline",
 ]

@@ -30,12 +30,11 @@ from config.outbound.destinations import (
     RESOLVE_SECONDS,
     Destination,
     DestinationNotAllowed,
-    DestinationUnresolved,
-    begin_lookup,
     check_url,
     require_allowed,
 )
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, summary
+from config.outbound.resolver import DestinationUnresolved, webhook_names
 
 KEPT_SECONDS = 1.0  # between two posts; few servers close sooner (gunicorn after 2 s, Node after 5)
 
@@ -147,7 +146,7 @@ async def _look_up(destination: Destination) -> list[ResolveResult]:
         return []  # checked with the URL, and where the socket is made
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):
-            addresses = await asyncio.wrap_future(begin_lookup(destination.host, destination.port))
+            addresses = await asyncio.wrap_future(webhook_names.begin(destination.host))
     except TimeoutError as error:
         raise DestinationUnresolved(f"{destination.host} does not resolve in time.") from error
     require_allowed(destination.host, addresses)

@@ -24,8 +24,9 @@ from urllib3.response import BaseHTTPResponse
 
 from config.outbound.connections import Exchange, connection_to
 from config.outbound.deadline import deadline_within
-from config.outbound.destinations import Destination, DestinationNotAllowed, DestinationUnresolved, check_url
+from config.outbound.destinations import Destination, DestinationNotAllowed, check_url
 from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, ResponseTooLarge, summary
+from config.outbound.resolver import DestinationUnresolved
 
 _READ_BYTES = 65_536
 _FAULTS = (HTTPError, http.client.HTTPException, OSError, ValueError)

@@ -23,3 +23,8 @@ def total_deadline(seconds: float) -> Iterator[None]:
 def deadline_within(timeout: float) -> float:
     """The moment (time.monotonic) at which a request with this time-out has to end."""
     return min(_deadline.get(), time.monotonic() + timeout)
+
+
+def seconds_within(timeout: float) -> float:
+    """How long a wait with this time-out may last."""
+    return max(0.0, deadline_within(timeout) - time.monotonic())

@@ -6,19 +6,20 @@ host that is refused here for its name would be refused for its address as well;
 
 from __future__ import annotations
 
-import contextlib
 import re
-import socket
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable
+from concurrent.futures import wait
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 from django.conf import settings
 
 from config.outbound.addresses import is_loopback_address, is_public_address
+from config.outbound.deadline import seconds_within
+from config.outbound.resolver import platform_names, webhook_names
 
 MAX_URL_LENGTH = 2048
-RESOLVE_SECONDS = 3.0
+RESOLVE_SECONDS = 2.0  # for the name of one connection
 
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 # Names of this machine, of this network, or outside DNS (RFC 6761, 6762, 7686, 8375, 9476; ICANN for .internal).
@@ -32,9 +33,6 @@ _URL = re.compile(
 _NAME = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])")
 _MAX_NAME_LENGTH = 253
 
-# getaddrinfo knows no time limit: a lookup that hangs keeps its thread, the caller leaves it behind.
-_lookups = ThreadPoolExecutor(max_workers=128, thread_name_prefix="resolve")
-
 
 class DestinationNotAllowed(Exception):
     """The service does not connect there; `reason` is a sentence for the person who gave the URL."""
@@ -42,10 +40,6 @@ class DestinationNotAllowed(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-class DestinationUnresolved(Exception):
-    """The host's name has no address at the moment, or the name servers did not answer in time."""
 
 
 @dataclass(frozen=True)
@@ -79,25 +73,28 @@ def check_url(url: str) -> Destination:
     return destination
 
 
-def check_destination(url: str) -> None:
-    """Check `url` and every address of its host, when it is first taken; raise DestinationNotAllowed.
+def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
+    """Check `urls` and every address of their hosts, when they are first given; raise DestinationNotAllowed.
 
-    A name that does not resolve yet is accepted: each connection is checked again.
+    All names are looked up at once. One that does not resolve within `seconds` is accepted: each connection checks again.
     """
-    destination = check_url(url)
-    with contextlib.suppress(DestinationUnresolved):
-        allowed_addresses(destination)
+    hosts = {destination.host for destination in map(check_url, urls) if not destination.is_ip}
+    lookups = {host: webhook_names.begin(host) for host in hosts}
+    wait(lookups.values(), timeout=seconds_within(seconds))
+    for host, lookup in lookups.items():
+        if not lookup.cancel() and lookup.exception() is None:
+            require_allowed(host, lookup.result())
 
 
 def allowed_addresses(destination: Destination, *, seconds: float = RESOLVE_SECONDS) -> list[str]:
-    """Return the addresses to connect to, all of them checked, in the system's order of preference.
+    """Return the addresses to connect to, all of them checked, in the order of preference.
 
     Raises DestinationUnresolved, and DestinationNotAllowed if a single one of them is not allowed.
     """
     if destination.is_ip:
         addresses = [destination.host]
     else:
-        addresses = resolve(destination.host, destination.port, seconds=seconds)
+        addresses = platform_names.look_up(destination.host, seconds=seconds)
     require_allowed(destination.host, addresses)
     return addresses
 
@@ -110,31 +107,6 @@ def require_allowed(host: str, addresses: list[str]) -> None:
     allowed = is_loopback_address if _admitted_loopback(host) else is_public_address
     if not all(allowed(address) for address in addresses):
         raise DestinationNotAllowed("The URL's host has an address that is not public.")
-
-
-def resolve(host: str, port: int, *, seconds: float = RESOLVE_SECONDS) -> list[str]:
-    """Return the addresses of `host`; raise DestinationUnresolved if there are none within `seconds`."""
-    lookup = begin_lookup(host, port)
-    try:
-        return lookup.result(timeout=seconds)
-    except TimeoutError as error:
-        lookup.cancel()
-        raise DestinationUnresolved(f"{host} does not resolve in time.") from error
-
-
-def begin_lookup(host: str, port: int) -> Future[list[str]]:
-    """Start to look `host` up in a thread and return the promise of its addresses, or of DestinationUnresolved."""
-    return _lookups.submit(_addresses_of, host, port)
-
-
-def _addresses_of(host: str, port: int) -> list[str]:
-    try:
-        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise DestinationUnresolved(f"{host} does not resolve.") from error
-    if not entries:
-        raise DestinationUnresolved(f"{host} has no address.")
-    return [str(entry[4][0]) for entry in entries]
 
 
 def _canonical_host(text: str) -> tuple[str, bool]:

@@ -12,9 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any, Self
 
+import pycares
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -182,33 +183,26 @@ def _general_name(name: str) -> x509.GeneralName:
 
 
 class Names:
-    """Stands in for the system's name service: each lookup takes the next answer, the last one is repeated."""
+    """Stands in for the name servers and the hosts file: each lookup takes the next answer, the last one is repeated."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> None:
         self.lookups: list[str] = []
         self._answers = list(answers)
-        monkeypatch.setattr(socket, "getaddrinfo", self._getaddrinfo)
+        monkeypatch.setattr(pycares.Channel, "getaddrinfo", self._getaddrinfo)
 
-    def _getaddrinfo(self, host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
+    def _getaddrinfo(self, host: str, port: int | None, *, callback: Callable[..., None], **_: Any) -> None:
         self.lookups.append(host)
         addresses = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        if not addresses:
-            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in addresses]
+        if addresses:
+            nodes = [SimpleNamespace(addr=(address.encode(), 0)) for address in addresses]
+            callback(SimpleNamespace(nodes=nodes), None)
+        else:
+            callback(None, pycares.errno.ARES_ENOTFOUND)
 
 
-@contextlib.contextmanager
-def silent_name_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let every lookup hang until the block is over."""
-    over = threading.Event()
-
-    def wait(*_: Any, **__: Any) -> list[Any]:
-        over.wait(5)
-        return []
-
-    monkeypatch.setattr(socket, "getaddrinfo", wait)
-    yield
-    over.set()
+def silent_name_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every lookup hang."""
+    monkeypatch.setattr(pycares.Channel, "getaddrinfo", lambda *_, **__: None)
 
 
 class Dials:

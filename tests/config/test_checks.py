@@ -75,6 +75,9 @@ def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
         ("OIDC_CLIENT_ID", "without-its-secret"),
         ("OIDC_STAFF_CLAIM", "operators"),
         ("ENVIRONMENT", "prod"),
+        ("OUTBOUND_NAMESERVERS", ["dns.example.com"]),
+        ("OUTBOUND_NAMESERVERS", ["10.0.0.2", "10.0.0.3:99999"]),
+        ("OUTBOUND_NAMESERVERS", ["10.0.0.2/53"]),
     ],
 )
 def test_each_bad_setting_is_named_alone(settings: Settings, name: str, value: Any) -> None:
@@ -84,6 +87,10 @@ def test_each_bad_setting_is_named_alone(settings: Settings, name: str, value: A
     assert problems[0].startswith(name)
     with pytest.raises(ImproperlyConfigured, match=name):
         refuse_unfit_settings()
+
+
+def test_name_servers_are_addresses_with_or_without_a_port(settings: Settings) -> None:
+    assert apply(settings, OUTBOUND_NAMESERVERS=["10.0.0.2", "10.0.0.2:5353", "[::1]", "[2606:4700::1]:53"]) == []
 
 
 def test_development_may_be_open_but_not_broken(settings: Settings) -> None:

@@ -180,7 +180,8 @@ def test_a_name_that_does_not_resolve_was_not_sent(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_lookup_that_hangs_is_left_at_the_total_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    with silent_name_servers(monkeypatch), elapsed_under(2), pytest.raises(NoAnswer, match=r"within 0\.1 s"):
+    silent_name_servers(monkeypatch)
+    with elapsed_under(2), pytest.raises(NoAnswer, match=r"within 0\.1 s"):
         deliver("https://hooks.example.com/", timeout=0.1)
 
 

@@ -76,7 +76,8 @@ def test_a_name_that_does_not_resolve_was_not_sent(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_lookup_that_hangs_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    with silent_name_servers(monkeypatch), elapsed_under(2), pytest.raises(NotSent, match="in time"):
+    silent_name_servers(monkeypatch)
+    with elapsed_under(2), pytest.raises(NotSent, match="in time"):
         request("POST", "https://hooks.example.com/", data=b"x", timeout=0.1)
 
 
