@@ -12,6 +12,7 @@ from config.api.caller import Mode
 from config.api.operation import WriteBody
 from config.api.scopes import SCOPE_CHOICES
 from config.api.serializers import PageQuery, StrictList, StrictSerializer, page_of, preview_of
+from config.api.webhook_url import WebhookUrl
 
 KEY_STATUSES = ["active", "retiring", "revoked", "expired"]
 INT32 = 2**31 - 1
@@ -80,7 +81,7 @@ class CreateAgentSerializer(WriteBody):
     posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=INT32)
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0)
-    webhook_url = fields.Text(required=False, max_length=2048, help_text="Gets the events of posts that name none.")
+    webhook_url = WebhookUrl(required=False, help_text="Gets the events of posts that name none.")
     showcase_opt_in = fields.Boolean(required=False)
 
 
@@ -110,9 +111,7 @@ class UpdateAgentSerializer(WriteBody):
     posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=INT32, allow_null=True)
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0, allow_null=True)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0, allow_null=True)
-    webhook_url = fields.Text(
-        required=False, max_length=2048, allow_null=True, help_text="Gets the events of posts that name none."
-    )
+    webhook_url = WebhookUrl(required=False, allow_null=True, help_text="Gets the events of posts that name none.")
     showcase_opt_in = fields.Boolean(required=False)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
     agent = selectors.agent_of(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
     forbid_agents(caller)
     _require_changeable(caller, agent, changes)
-    check_webhook_url(changes.get("webhook_url"))  # asks the DNS, so outside the transaction
+    check_webhook_url(changes.get("webhook_url"))
     with transaction.atomic():
         agent = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
         _require_changeable(caller, agent, changes)

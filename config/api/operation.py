@@ -27,6 +27,7 @@ from config.api.models import IdempotencyRecord
 from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer, shape
 from config.api.uploads import Spool, UploadRules, read_fields
+from config.api.webhook_url import check_webhook_hosts, collected_webhook_urls
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 SAFE_METHODS = ("GET", "HEAD")
@@ -158,10 +159,12 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
             key = idempotency.read_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None
             if declared.upload:
                 _require_scope(caller, declared)  # before hundreds of megabytes are read
-            data, query = _read_body(declared, request, spool), _read_query(declared, request)
+            with collected_webhook_urls() as webhook_urls:
+                data, query = _read_body(declared, request, spool), _read_query(declared, request)
             call = Call(caller, declared, data, query, False, request, path)
             call.dry_run = _take_dry_run(call)
             _require_scope(caller, declared)
+            check_webhook_hosts(webhook_urls, caller)
             return _answer(call, functools.partial(method, call, **path), key)
         except Exception as error:
             if declared.writes_by(request.method or ""):

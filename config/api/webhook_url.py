@@ -1,23 +1,32 @@
-"""The check of a webhook address when it is given; each delivery checks again when it connects."""
+"""The check of webhook addresses when they are given; each delivery checks again when it connects.
+
+A body's `WebhookUrl` fields check the form. The names are looked up once the whole body is read, all of them together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Collection, Iterator
+from contextvars import ContextVar
 from typing import Any
 
+from django.conf import settings
+
+from config.api.budget import ThreadShare
+from config.api.caller import Caller
 from config.api.errors import WebhookUrlNotAllowed
 from config.api.fields import Text
 from config.outbound import DestinationNotAllowed, check_destinations, check_url
 
 MAX_LENGTH = 2048
-LOOKUP_SECONDS = 3.0
+LOOKUP_SECONDS = 3.0  # for all names of a request
+LOOKUP_SECONDS_WITHOUT_SHARE = 0.2
+lookup_threads = ThreadShare(settings.WEB_THREADS // 4, each=1)
+_read_urls: ContextVar[set[str] | None] = ContextVar("read_webhook_urls", default=None)
 
 
 class WebhookUrl(Text):
-    """A webhook address in a body. Its name is resolved here, before any transaction; one that does not resolve passes.
-
-    Raises WebhookUrlNotAllowed.
-    """
+    """A webhook address in a body. Raises WebhookUrlNotAllowed."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_LENGTH, **kwargs)
@@ -25,18 +34,52 @@ class WebhookUrl(Text):
     def to_internal_value(self, data: Any) -> str:
         url = super().to_internal_value(data)
         self.run_validators(url)
-        _refuse(lambda url: check_destinations([url], seconds=LOOKUP_SECONDS), url)
+        check_webhook_url(url)
+        urls = _read_urls.get()
+        if urls is not None:
+            urls.add(url)
         return url
+
+
+@contextlib.contextmanager
+def collected_webhook_urls() -> Iterator[set[str]]:
+    """The addresses that `WebhookUrl` fields read during the block: give them to `check_webhook_hosts`."""
+    urls: set[str] = set()
+    token = _read_urls.set(urls)
+    try:
+        yield urls
+    finally:
+        _read_urls.reset(token)
 
 
 def check_webhook_url(url: str | None) -> None:
     """The form alone, for services, which may run inside a transaction. Raises WebhookUrlNotAllowed."""
     if url is not None:
-        _refuse(check_url, url)
+        with _refused_as_webhook_url():
+            check_url(url)
 
 
-def _refuse(check: Callable[[str], object], url: str) -> None:
+def check_webhook_hosts(urls: Collection[str], caller: Caller) -> None:
+    """Look up the hosts of `urls`, before any transaction. Raises WebhookUrlNotAllowed for one that is not public.
+
+    A name that does not resolve within LOOKUP_SECONDS is accepted. A request waits that long only in its share of the
+    threads, so that names without an answer never hold all of them; beyond it, it waits for quick answers alone.
+    """
+    if not urls:
+        return
+    share_of = caller.workspace_id or caller.actor_id
+    waits = lookup_threads.acquire(share_of)
     try:
-        check(url)
+        with _refused_as_webhook_url():
+            check_destinations(urls, seconds=LOOKUP_SECONDS if waits else LOOKUP_SECONDS_WITHOUT_SHARE)
+    finally:
+        if waits:
+            lookup_threads.release(share_of)
+
+
+@contextlib.contextmanager
+def _refused_as_webhook_url() -> Iterator[None]:
+    try:
+        yield
     except DestinationNotAllowed as error:
         raise WebhookUrlNotAllowed(f"Events are not sent to this address: {error.reason}") from error

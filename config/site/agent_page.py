@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
@@ -15,6 +17,7 @@ from auditlog.selectors import entries_of
 from billing.selectors import AgentCounts, SpendCap, agent_counts, agent_usage_of
 from config.api.caller import Mode, require
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
+from config.api.webhook_url import check_webhook_hosts
 from config.site.templatetags.dashboard import money
 from posts.selectors import accounts_to_choose, search_posts
 from posts.services import cancel_post
@@ -46,6 +49,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
         return made[0].agent
 
     try:
+        _check_webhook_host(page, form.settings)
         agent_id, repeated = once(page, CREATE, create)
     except ApiError as error:
         _show_refusal(page, CREATE, form, error)
@@ -75,6 +79,7 @@ def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     if not form.changes:
         return page.done("Nothing was changed.", "agent", agent_id=found.id)
     try:
+        _check_webhook_host(page, form.changes)
         services.update_agent(caller=page.caller, agent_id=found.id, **form.changes)
     except ApiError as error:
         _show_refusal(page, UPDATE, form, error)
@@ -158,6 +163,11 @@ def _bar(spent: int, held: int, limit: int | None) -> dict[str, str] | None:
         return None
     shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + held)]
     return {"spent": f"{shares[0]:.1f}", "used": f"{shares[1]:.1f}"}
+
+
+def _check_webhook_host(page: WorkspacePage, fields: dict[str, Any]) -> None:
+    url = fields.get("webhook_url")
+    check_webhook_hosts([url] if url else [], page.caller)
 
 
 def _show_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: ApiError) -> None:

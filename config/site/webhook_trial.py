@@ -7,7 +7,7 @@ from django.http import HttpResponse
 
 from accounts.models import ConnectedAccount
 from config.api.errors import InvalidState, ValidationFailed, WebhookUrlNotAllowed
-from config.api.webhook_url import MAX_LENGTH
+from config.api.webhook_url import MAX_LENGTH, check_webhook_hosts
 from posts import selectors, services
 from posts.dashboard.inputs import checked
 from posts.serializers.writes import CreatePostSerializer
@@ -60,6 +60,7 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
         "sandbox": True,
     }
     asked = checked(CreatePostSerializer, body)
+    check_webhook_hosts([webhook_url], page.caller)
     post_group_id, _ = once(page, OPERATION, lambda: services.create_post(caller=page.caller, **asked))
     return page.go(f"{page.path('webhooks')}?post={post_group_id}&wait=1")
 

@@ -16,7 +16,8 @@ from config.api.scopes import SCOPES
 from config.db.ids import new_id
 from tests import factories
 from tests.config.test_errors import assert_envelope
-from tests.conftest import ApiClient
+from tests.conftest import ApiClient, ServeNames
+from tests.fakes.name_server import Records
 from tests.people import as_user
 from workspaces.models import Member, User, Workspace
 
@@ -150,6 +151,17 @@ def test_a_field_that_is_not_right_is_named(
     for dry_run in (False, True):
         body = assert_envelope(create(api, workspace, dry_run=dry_run, **fields), 422, "VALIDATION_FAILED")
         assert [(detail["field"], detail["code"]) for detail in body["details"]] == [(field, code)]
+    assert not Agent.objects.exists()
+
+
+def test_events_are_not_sent_to_a_name_of_a_private_address(
+    api: ApiClient, workspace: Workspace, name_server: ServeNames
+) -> None:
+    name_server(lambda name: Records(["10.1.2.3"]))
+
+    answer = create(api, workspace, webhook_url="https://inside.example.com/")
+
+    assert_envelope(answer, 422, "WEBHOOK_URL_NOT_ALLOWED")
     assert not Agent.objects.exists()
 
 

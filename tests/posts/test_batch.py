@@ -9,12 +9,14 @@ import pytest
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from billing.models import LedgerEntry
+from config.api import webhook_url
 from config.db.ids import new_id
 from posts.models import PostGroup
 from posts.publishing.duty import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
-from tests.conftest import ApiClient
+from tests.conftest import ApiClient, ServeNames
+from tests.fakes.name_server import Records, silent
 from tests.people import as_user
 from tests.posts.calls import assert_nothing_written, batch, groups_in
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
@@ -231,3 +233,43 @@ def test_a_batch_makes_what_single_calls_would_make(api: ApiClient, account: Con
     own = ("id", "trace_id", "targets")
     assert {**single, **dict.fromkeys(own)} == {**batched, **dict.fromkeys(own)}
     assert {**single["targets"][0], "id": ""} == {**batched["targets"][0], "id": ""}
+
+
+def drafts_to(account: ConnectedAccount, urls: list[str]) -> list[dict[str, Any]]:
+    return [body_for(account, text=url, draft=True, webhook_url=url) for url in urls]
+
+
+def test_each_webhook_name_of_a_batch_is_looked_up_once(
+    api: ApiClient, account: ConnectedAccount, name_server: ServeNames
+) -> None:
+    server = name_server(lambda name: Records(["93.184.215.14"]))
+    urls = [f"https://host-{number % 20}.example.com/{number}" for number in range(40)]
+
+    assert len(groups_in(batch(api, *drafts_to(account, urls)))) == 40
+    assert len(server.lookups) == 20
+
+
+def test_the_webhook_names_of_a_batch_are_looked_up_at_the_same_time(
+    api: ApiClient, account: ConnectedAccount, name_server: ServeNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is answered before all names were asked for, so the first name's address is only known in time if it
+    was still waited for when the last one was asked for."""
+    monkeypatch.setattr(webhook_url, "LOOKUP_SECONDS", 30.0)
+    name_server(lambda name: Records(["10.0.0.1" if name == "host-0.example.com" else "93.184.215.14"]), together=20)
+    urls = [f"https://host-{number}.example.com/" for number in range(20)]
+
+    answer = batch(api, *drafts_to(account, urls))
+
+    assert_envelope(answer, 422, "WEBHOOK_URL_NOT_ALLOWED")
+    assert_nothing_written()
+
+
+def test_names_that_nobody_answers_are_accepted_after_the_one_wait(
+    api: ApiClient, account: ConnectedAccount, name_server: ServeNames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_url, "LOOKUP_SECONDS", 0.01)
+    server = name_server(silent)
+    urls = [f"https://silent-{number}.example.com/" for number in range(20)]
+
+    assert len(groups_in(batch(api, *drafts_to(account, urls)))) == 20
+    server.wait_for(20)

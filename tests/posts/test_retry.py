@@ -15,8 +15,9 @@ from billing.models import DayCounter, MonthCounter
 from config.db.ids import new_id
 from posts.publishing.duty import publish_due
 from tests.config.test_errors import assert_envelope
-from tests.conftest import ApiClient
+from tests.conftest import ApiClient, ServeNames
 from tests.factories import WorkspaceFactory
+from tests.fakes.name_server import Records
 from tests.people import as_user
 from tests.posts.rows import TOMORROW, create, kinds_of, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_it
@@ -137,6 +138,15 @@ def test_what_is_not_right_is_refused(
     api: ApiClient, mixed: dict[str, Any], fields: dict[str, Any], status: int, code: str
 ) -> None:
     assert_envelope(retry(api, mixed, **fields), status, code)
+    assert read(api, mixed) == mixed
+
+
+def test_a_webhook_name_of_a_private_address_is_refused(
+    api: ApiClient, mixed: dict[str, Any], name_server: ServeNames
+) -> None:
+    name_server(lambda name: Records(["10.0.0.1"]))
+
+    assert_envelope(retry(api, mixed, webhook_url="https://inside.example.com/"), 422, "WEBHOOK_URL_NOT_ALLOWED")
     assert read(api, mixed) == mixed
 
 

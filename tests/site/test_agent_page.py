@@ -15,7 +15,8 @@ from auditlog.models import AuditEntry
 from billing.models import DayCounter, MonthCounter
 from posts.models import PostGroup
 from tests import factories
-from tests.conftest import ApiClient
+from tests.conftest import ApiClient, ServeNames
+from tests.fakes.name_server import Records
 from tests.pages import Pages, form_of, words
 from tests.posts.rows import NOON, TOMORROW, create
 from workspaces.models import User, Workspace
@@ -172,6 +173,20 @@ def test_an_address_that_takes_no_events_is_told_at_its_field(pages: Pages, agen
     assert form_of(page)["name"] == "Kept"
     refused = AuditEntry.objects.get(operation="agents.update")
     assert (refused.outcome, refused.code) == ("refused", "WEBHOOK_URL_NOT_ALLOWED")
+
+
+def test_a_name_of_a_private_address_is_refused_in_both_forms(
+    pages: Pages, agent: Agent, name_server: ServeNames
+) -> None:
+    name_server(lambda name: Records(["10.0.0.1"]))
+
+    for page in (
+        save(pages, agent, webhook_url="https://inside.example.com/"),
+        made_by(pages, webhook_url="https://inside.example.com/"),
+    ):
+        assert page.status_code == 422
+        assert "Events are not sent to this address" in words(page)
+    assert Agent.objects.get().webhook_url == agent.webhook_url
 
 
 def test_the_page_shows_what_is_used_posted_and_tried(

@@ -12,7 +12,9 @@ from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from posts.models import PostGroup
 from posts.publishing.duty import publish_due
+from tests.conftest import ServeNames
 from tests.factories import AccountFactory
+from tests.fakes.name_server import Records
 from tests.fakes.receiver import Receiver
 from tests.pages import Pages, form_of, has_form, words
 from webhooks.services import deliver_due
@@ -117,4 +119,16 @@ def test_members_send_nothing_and_strangers_find_nothing(
     assert Pages(workspace, stranger).post("webhook-test", form).status_code == 404
     assert Pages(workspace, None).get("webhook-test").status_code == 302
     assert Pages(workspace, teammate, csrf=True).post("webhook-test", form).status_code == 403
+    assert not PostGroup.objects.exists()
+
+
+def test_a_name_of_a_private_address_is_refused(
+    pages: Pages, account: ConnectedAccount, name_server: ServeNames
+) -> None:
+    name_server(lambda name: Records(["10.0.0.1"]))
+
+    page = send(pages, "https://inside.example.com/")
+
+    assert page.status_code == 422
+    assert "Events are not sent to this address" in words(page)
     assert not PostGroup.objects.exists()
