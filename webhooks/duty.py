@@ -9,19 +9,19 @@ import time
 
 from config.db.due import LookPast
 from config.db.duty import PollingDuty
-from webhooks.host_shares import HostShares
+from webhooks.host_shares import HOLDER, HostShares, holder_of
 from webhooks.models import Delivery
 from webhooks.sender import Outcome, Parcel
 from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
 from webhooks.services.events import DUTY
 
-CLAIM = 128  # at once, for hosts that are quick
+CLAIM = 128  # at once, for holders that are quick
 CLAIM_SLOW = 16
 
 
 class DeliverDuty(PollingDuty):
-    """Keeps hundreds of attempts in flight, each host within its share."""
+    """Keeps hundreds of attempts in flight, each workspace and each host within its share."""
 
     name = DUTY
 
@@ -32,7 +32,7 @@ class DeliverDuty(PollingDuty):
         self._in_flight: dict[str, Delivery] = {}
         self._unrecorded: list[tuple[str, Outcome]] = []
         self._past_quick = LookPast()
-        self._found = False  # whether the last claim for quick hosts found any
+        self._found = False  # whether the last claim for quick holders found any
 
     def start(self) -> None:
         self._sending.start()
@@ -47,11 +47,11 @@ class DeliverDuty(PollingDuty):
         keys = deliveries.keys_for(claimed)
         over_share = []
         for row in claimed:
-            if self._shares.take(row.host):
+            if self._shares.take(holder_of(row)):
                 self._begin(row, deliveries.pack(row, keys))
             else:
                 over_share.append(row)
-        # Their hosts are full now, so the next claim passes them by; another worker may take them.
+        # They have no room now, so the next claim passes them by; another worker may take them.
         deliveries.give_back(over_share)
         return True
 
@@ -71,13 +71,14 @@ class DeliverDuty(PollingDuty):
         deliveries.give_back(self._in_flight.values())
 
     def _claim(self) -> list[Delivery]:
-        """Due deliveries to hosts with room: first to those known to be quick, then to the others."""
+        """Due deliveries that have room: first of holders known to be quick, then of the others."""
+        rows = Delivery.objects.alias(holder=HOLDER)
         room = self._shares.room_at_quick()
-        limit = min(CLAIM, self._shares.places, sum(room.values()))
-        quick = deliveries.claim(Delivery.objects.filter(host__in=room), limit=limit, looked=self._found)
+        limit = min(CLAIM, self._shares.most_at_quick(room))
+        quick = deliveries.claim(rows.filter(holder__in=room), limit=limit, looked=self._found)
         self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
-        others = Delivery.objects.exclude(host__in=self._shares.left_out())
+        others = rows.exclude(self._shares.full().query())
         if not self._in_flight and not quick:  # nothing will ring when it may look again
             return deliveries.claim(others, limit=limit)
         return quick + self._past_quick(lambda: deliveries.claim(others, limit=limit))
@@ -94,5 +95,5 @@ class DeliverDuty(PollingDuty):
         self._unrecorded += self._sending.finished()
         deliveries.record([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:
-            self._shares.ended(self._in_flight.pop(pk).host, outcome.seconds, silent=outcome.silent)
+            self._shares.ended(holder_of(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent)
         self._unrecorded = []

@@ -1,45 +1,193 @@
-"""Each receiver's share of the sender, so that a slow or dead one delays no other."""
+"""Shares of the sender's places, so that slow and dead receivers delay nobody else's deliveries.
+
+A holder of places is a workspace at a host. Two stocks of places are shared out by one rule: those of the sender among
+workspaces and among domains, and those of a host among the workspaces that send to it. By the rule nobody may hold more
+than half of what the others leave. So one alone gets half, several get equal parts, and a newcomer always finds room.
+Each stock has smaller parts for what is slow and for what does not answer at all.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Q, Value
+from django.db.models.functions import Concat
+from publicsuffixlist import PublicSuffixList
 
 from config.db.fair_shares import REMEMBERED, FairShares, Shares
+from webhooks.models import Delivery
 from webhooks.sender import IN_FLIGHT
 
 SHARES = Shares(places=IN_FLIGHT, quick=32, slow=2, slow_together=IN_FLIGHT // 2)
-SILENCES = 5  # attempts in a row that got no answer at all, after which a host counts as silent
-SILENT_TOGETHER = IN_FLIGHT // 4
+SILENCES = 5  # attempts in a row that got no answer at all, after which a holder counts as silent
+ALL, SLOW, SILENT = "all", "slow", "silent"
+OF_SENDER = {ALL: IN_FLIGHT, SLOW: SHARES.slow_together, SILENT: IN_FLIGHT // 4}
+OF_HOST = {ALL: 2 * SHARES.quick, SLOW: SHARES.quick, SILENT: SHARES.quick // 2}
+LEAST = 8  # places of the sender that a workspace or a domain may always hold, so that few are full at a time
+HOLDER = Concat("workspace_id", Value(" "), "host")
+
+Group = tuple[str, str]
+Tally = dict[str, Counter[Group]]
+EVERYONE: Group = ("", "")
+
+
+def holder_of(delivery: Delivery) -> str:
+    """Whose share the delivery takes, as the database computes HOLDER."""
+    return f"{delivery.workspace_id} {delivery.host}"
+
+
+@dataclass(frozen=True)
+class Full:
+    """What has no room for another slow attempt: deliveries that fit one of these are not claimed."""
+
+    holders: set[str]
+    workspaces: set[str]
+    domains: set[str]
+    hosts: set[str]
+
+    def query(self) -> Q:
+        """The deliveries that these hold back, among rows with the alias `holder`."""
+        query = Q(workspace_id__in=self.workspaces) | Q(host__in=self.hosts) | Q(holder__in=self.holders)
+        for domain in self.domains:
+            query |= Q(host__startswith=f"{domain}:") | Q(host__contains=f".{domain}:")
+        return query
 
 
 class HostShares(FairShares):
-    """Fair shares by host. Silent hosts together hold half of the slow ones' places, so that however many are dead, a
-    host that is new or merely slow finds some."""
+    """Counts what each holder has in flight, and with it each workspace, domain and host."""
 
     def __init__(self) -> None:
         super().__init__(SHARES)
         self._silences: Counter[str] = Counter()
+        self._tally: Tally | None = None
 
-    def left_out(self) -> set[str]:
-        """The hosts that are passed by when slow ones get their turn: the quick, the full, and the silent in excess."""
-        silent = self._silent()
-        return super().left_out() | (set() if self._room_for_silent(silent) else silent)
+    def room_at_quick(self) -> dict[str, int]:
+        """How many attempts may begin at each quick holder a quarter of whose share is free."""
+        room = {}
+        for holder in self._quick:
+            own = self._in_flight[holder]
+            free = min(self.shares.quick - own, self._room(holder))
+            if free > 0 and 4 * free >= own + free:
+                room[holder] = free
+        return room
 
-    def has_room(self, host: str) -> bool:
-        return super().has_room(host) and (self._silences[host] < SILENCES or self._room_for_silent(self._silent()))
+    def most_at_quick(self, room: Mapping[str, int]) -> int:
+        """How many attempts may begin at these holders together."""
+        tally = self._counted()[ALL]
+        workspaces: Counter[Group] = Counter()
+        hosts: Counter[Group] = Counter()
+        for holder, free in room.items():
+            workspace, _, host = _groups_of(holder)
+            workspaces[workspace] += free
+            hosts[host] += free
+        within_workspaces = sum(min(free, _free_of_sender(ALL, tally, group)) for group, free in workspaces.items())
+        within_hosts = sum(min(free, OF_HOST[ALL] - tally[group]) for group, free in hosts.items())
+        return min(self.places, within_workspaces, within_hosts)
 
-    def ended(self, host: str, seconds: float, *, silent: bool) -> None:
+    def full(self) -> Full:
+        """What is passed by when slow holders get their turn: the quick ones, and whatever is full."""
+        tally = self._counted()
+        found: dict[str, set[str]] = {"workspace": set(), "domain": set(), "host": set()}
+        for kind in (ALL, SLOW):
+            for group in tally[kind]:
+                level, name = group
+                if level == "host":
+                    is_full = tally[kind][group] >= OF_HOST[kind]
+                else:
+                    is_full = group != EVERYONE and _free_of_sender(kind, tally[kind], group) <= 0
+                if is_full:
+                    found[level].add(name)
+        silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_room(holder)}
+        return Full(self.left_out() | silent, found["workspace"], found["domain"], found["host"])
+
+    def has_room(self, holder: str) -> bool:
+        return super().has_room(holder) and self._room(holder) > 0
+
+    def take(self, holder: str) -> bool:
+        taken = super().take(holder)
+        if taken and self._tally is not None:
+            self._count(self._tally, holder, 1)
+        return taken
+
+    def ended(self, holder: str, seconds: float, *, silent: bool) -> None:
         """Give the place back after an attempt of so many seconds; `silent`: the host gave no answer."""
-        self.release(host, seconds)
+        self.release(holder, seconds)
+        self._tally = None  # the holder, and those that were forgotten for it, may be of another kind now
         if not silent:
-            self._silences.pop(host, None)
+            self._silences.pop(holder, None)
             return
-        if host not in self._silences and len(self._silences) >= REMEMBERED:
+        if holder not in self._silences and len(self._silences) >= REMEMBERED:
             del self._silences[next(iter(self._silences))]
-        self._silences[host] += 1
+        self._silences[holder] += 1
 
-    def _silent(self) -> set[str]:
-        return {host for host, times in self._silences.items() if times >= SILENCES}
+    def _is_silent(self, holder: str) -> bool:
+        return self._silences[holder] >= SILENCES
 
-    def _room_for_silent(self, silent: set[str]) -> bool:
-        return sum(self._in_flight[host] for host in silent) < SILENT_TOGETHER
+    def _kinds(self, holder: str) -> Iterable[str]:
+        yield ALL
+        if not self.is_quick(holder):
+            yield SLOW
+        if self._is_silent(holder):
+            yield SILENT
+
+    def _room(self, holder: str) -> int:
+        """How many more attempts fit into the stocks of the holder's kinds."""
+        workspace, domain, host = _groups_of(holder)
+        own = self._in_flight[holder]
+        tally = self._counted()
+        return min(
+            min(
+                _free_of_sender(kind, tally[kind], workspace),
+                _free_of_sender(kind, tally[kind], domain),
+                _free(OF_HOST[kind], tally[kind][host], own, least=1),
+            )
+            for kind in self._kinds(holder)
+        )
+
+    def _counted(self) -> Tally:
+        """What is in flight of each kind: of everyone, and of each workspace, domain and host."""
+        if self._tally is None:
+            tally: Tally = {kind: Counter() for kind in (ALL, SLOW, SILENT)}
+            for holder, count in self._in_flight.items():
+                self._count(tally, holder, count)
+            self._tally = tally
+        return self._tally
+
+    def _count(self, tally: Tally, holder: str, count: int) -> None:
+        for kind in self._kinds(holder):
+            for group in (EVERYONE, *_groups_of(holder)):
+                tally[kind][group] += count
+
+
+def _free_of_sender(kind: str, tally: Counter[Group], group: Group) -> int:
+    return _free(OF_SENDER[kind], tally[EVERYONE], tally[group], least=LEAST)
+
+
+def _free(places: int, held: int, own: int, *, least: int) -> int:
+    """How many more of a stock one may take that holds `own` of the `held` places: up to half of what others leave."""
+    return min(places - held, max(least, (places - held + own) // 2) - own)
+
+
+@functools.lru_cache(maxsize=4 * REMEMBERED)
+def _groups_of(holder: str) -> tuple[Group, Group, Group]:
+    workspace, _, host = holder.partition(" ")
+    return ("workspace", workspace), ("domain", registrable_domain(host.rpartition(":")[0])), ("host", host)
+
+
+def registrable_domain(name: str) -> str:
+    """The part of a host's name that somebody registered; an IP address, or a name that is a public suffix, is its own.
+
+    The list of public suffixes comes with the library and is never fetched. The last two labels alone would make one
+    domain of all customers of a hosting service (`*.herokuapp.com`) or of a country's registry (`*.co.uk`).
+    """
+    if ":" in name or name[-1:].isdigit():
+        return name
+    return _public_suffixes().privatesuffix(name) or name
+
+
+@functools.cache
+def _public_suffixes() -> PublicSuffixList:
+    return PublicSuffixList()

@@ -76,7 +76,7 @@ FINISHED = [DeliveryStatus.DELIVERED, DeliveryStatus.DEAD_LETTER]
 class Delivery(DueRow):
     """An event on its way to one address. `due_at` is the time of the next attempt, null once there will be none.
 
-    `host` (name and port) is whose share of the sender it takes; "" for a URL that is not allowed.
+    `host` is the URL's name and port; "" for a URL that is not allowed. The workspace at that host has a share of the sender.
     `attempts` counts on over replays, `earlier_attempts` are those before the last one: the schedule begins anew there.
     """
 

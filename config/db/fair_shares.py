@@ -22,7 +22,7 @@ class Shares:
 class FairShares:
     """Counts what each holder has in flight.
 
-    A holder is quick when its last attempt ended within QUICK_SECONDS, whatever came of it: then it holds no place for
+    A holder is quick when its last attempt took less than QUICK_SECONDS, whatever came of it: then it holds no place for
     long. All others, new ones too, count as slow; together they never hold more than their part of the places, so those
     that are quick always find some.
     """
@@ -76,7 +76,7 @@ class FairShares:
             del self._in_flight[holder]
         if seconds is None:
             return
-        if seconds > QUICK_SECONDS:
+        if seconds >= QUICK_SECONDS:
             self._quick.discard(holder)
             return
         if len(self._quick) >= REMEMBERED:

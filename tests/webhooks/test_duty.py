@@ -8,10 +8,16 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.db import connection
 
+from config.db.ids import LENGTH
+from config.outbound import asynchronous
+from tests.conftest import ServeNames
+from tests.factories import WorkspaceFactory
+from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
+from tests.fakes.name_server import silent
 from tests.fakes.receiver import Manner, Receiver
 from tests.webhooks.rows import emit
 from webhooks.duty import DeliverDuty
-from webhooks.host_shares import SHARES
+from webhooks.host_shares import OF_SENDER, SHARES, SLOW
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services import NewEvent, emit_many
 from workspaces.models import Workspace
@@ -28,20 +34,21 @@ def duty() -> Iterator[DeliverDuty]:
         made.stop(5)
 
 
-def emit_to(workspace: Workspace, url: str, count: int) -> None:
-    emit_many(
-        NewEvent(
-            workspace_id=workspace.id,
-            kind="post.published",
-            post_group_id=url,
-            sequence=number,
-            trace_id="",
-            sandbox=False,
-            url=url,
-            data={"number": number},
-        )
-        for number in range(count)
+def event_to(workspace: Workspace, url: str, number: int) -> NewEvent:
+    return NewEvent(
+        workspace_id=workspace.id,
+        kind="post.published",
+        post_group_id=url[-LENGTH:],
+        sequence=number,
+        trace_id="",
+        sandbox=False,
+        url=url,
+        data={"number": number},
     )
+
+
+def emit_to(workspace: Workspace, url: str, count: int) -> None:
+    emit_many(event_to(workspace, url, number) for number in range(count))
 
 
 def test_what_is_emitted_is_delivered_and_recorded(workspace: Workspace, receiver: Receiver, duty: DeliverDuty) -> None:
@@ -66,6 +73,43 @@ def test_hanging_receivers_delay_no_other_and_hold_a_bounded_share(
         duty.stop(1)
 
         assert (len(dead.requests), len(dripping.requests)) == (SHARES.slow, SHARES.slow)
+
+
+def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
+    workspace: Workspace,
+    receiver: Receiver,
+    duty: DeliverDuty,
+    name_server: ServeNames,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(asynchronous, "RESOLVE_SECONDS", 30.0)  # the whole attempt ends before that
+    names = name_server(silent)
+    emit_many(event_to(workspace, f"https://h{number}.silent.example.com/", number) for number in range(300))
+    share = OF_SENDER[SLOW] // 2
+    names.wait_for(share)
+    emit_to(WorkspaceFactory(), receiver.url, 10)
+    receiver.wait_for(10, timeout=5)
+    held = len(set(names.lookups))
+    duty.stop(1)
+
+    assert held == share
+
+
+def test_a_slow_path_of_one_workspace_does_not_delay_another_workspace_at_the_same_host(
+    workspace: Workspace, duty: DeliverDuty
+) -> None:
+    class TwoPaths(Receiver):
+        def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
+            return super().answer(request) if request.path == "/slow" else Answer(200)
+
+    with TwoPaths(otherwise=Manner.HANG) as host:
+        emit_to(workspace, f"{host.url}/slow", 50)
+        host.wait_for(SHARES.slow)
+        emit_to(WorkspaceFactory(), f"{host.url}/quick", 50)
+        host.wait_for(SHARES.slow + 50, timeout=5)
+        duty.stop(1)
+
+        assert [request.path for request in host.requests].count("/slow") == SHARES.slow
 
 
 def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, duty: DeliverDuty) -> None:

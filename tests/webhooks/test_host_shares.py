@@ -1,127 +1,272 @@
-"""How the sender's places are shared out among hosts."""
+"""How the sender's places are shared out among workspaces, domains and hosts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import pytest
+
 from config.db.fair_shares import QUICK_SECONDS, REMEMBERED
-from webhooks.host_shares import SHARES, SILENCES, SILENT_TOGETHER, HostShares
+from webhooks.host_shares import (
+    ALL,
+    LEAST,
+    OF_HOST,
+    OF_SENDER,
+    SHARES,
+    SILENCES,
+    SILENT,
+    SLOW,
+    HostShares,
+    registrable_domain,
+)
 from webhooks.sender import IN_FLIGHT
 
 
-def quick(*hosts: str) -> HostShares:
-    """Shares in which these hosts have answered quickly."""
+def at(host: str, workspace: str = "wrk_a") -> str:
+    return f"{workspace} {host}:443"
+
+
+def alone(count: int, name: str = "host", workspace: str = "wrk_a") -> list[str]:
+    """So many hosts of different domains."""
+    return [at(f"hooks.{name}-{number}.com", workspace) for number in range(count)]
+
+
+def quick(*holders: str) -> HostShares:
+    """Shares in which these holders have answered quickly."""
     shares = HostShares()
-    for host in hosts:
-        shares.take(host)
-        shares.ended(host, 0.1, silent=False)
+    for holder in holders:
+        shares.take(holder)
+        shares.ended(holder, 0.1, silent=False)
     return shares
 
 
-def takes(shares: HostShares, host: str) -> int:
-    """How many places the host gets when it asks for all of them, until it gets no more."""
+def silent(*holders: str, times: int = SILENCES) -> HostShares:
+    """Shares in which these holders have not answered so many attempts in a row."""
+    shares = HostShares()
+    for holder in holders:
+        for _ in range(times):
+            assert shares.take(holder)
+            shares.ended(holder, QUICK_SECONDS + 8, silent=True)
+    return shares
+
+
+def takes(shares: HostShares, *holders: str) -> int:
+    """How many places the holders get, one after the other, when each asks until it gets no more."""
     taken = 0
-    while taken < IN_FLIGHT and shares.take(host):
-        taken += 1
+    for holder in holders:
+        while taken < IN_FLIGHT and shares.take(holder):
+            taken += 1
     return taken
 
 
-def test_a_new_host_gets_the_share_of_a_slow_one() -> None:
+def test_a_new_holder_gets_the_share_of_a_slow_one() -> None:
     shares = HostShares()
 
-    assert takes(shares, "a") == SHARES.slow
-    assert shares.left_out() == {"a"}
+    assert takes(shares, at("a.com")) == SHARES.slow
+    assert shares.full().holders == {at("a.com")}
 
 
-def test_a_host_that_answered_quickly_gets_more() -> None:
-    shares = quick("a")
+def test_a_holder_that_answered_quickly_gets_more() -> None:
+    shares = quick(at("a.com"))
 
-    assert shares.room_at_quick() == {"a": SHARES.quick}
-    assert takes(shares, "a") == SHARES.quick
+    assert shares.room_at_quick() == {at("a.com"): SHARES.quick}
+    assert takes(shares, at("a.com")) == SHARES.quick
     assert shares.room_at_quick() == {}
 
 
-def test_a_full_host_is_offered_again_when_a_quarter_of_its_places_is_free() -> None:
-    shares, quarter = quick("a"), SHARES.quick // 4
-    takes(shares, "a")
+def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -> None:
+    shares, quarter = quick(at("a.com")), SHARES.quick // 4
+    takes(shares, at("a.com"))
     offered = []
     for _ in range(quarter):
-        shares.ended("a", 0.1, silent=False)
+        shares.ended(at("a.com"), 0.1, silent=False)
         offered.append(shares.room_at_quick())
 
-    assert offered == [{}] * (quarter - 1) + [{"a": quarter}]
+    assert offered == [{}] * (quarter - 1) + [{at("a.com"): quarter}]
 
 
-def test_a_host_that_turned_slow_loses_its_share() -> None:
-    shares = quick("a")
-    shares.take("a")
-    shares.ended("a", QUICK_SECONDS + 0.1, silent=False)
+@pytest.mark.parametrize("seconds", [QUICK_SECONDS, QUICK_SECONDS + 0.1])
+def test_a_holder_that_turned_slow_loses_its_share(seconds: float) -> None:
+    shares = quick(at("a.com"))
+    shares.take(at("a.com"))
+    shares.ended(at("a.com"), seconds, silent=False)
 
-    assert takes(shares, "a") == SHARES.slow
+    assert takes(shares, at("a.com")) == SHARES.slow
 
 
-def test_slow_hosts_together_leave_half_of_the_places() -> None:
+def test_slow_holders_together_leave_half_of_the_places() -> None:
     shares = HostShares()
-    for number in range(SHARES.slow_together // SHARES.slow):
-        takes(shares, f"dead-{number}")
+    for number in range(100):
+        takes(shares, *alone(200, f"slow-{number}", f"wrk_{number}"))
 
     assert shares.places_for_slow == 0
     assert shares.places == IN_FLIGHT - SHARES.slow_together
 
 
-def test_no_more_places_are_offered_to_slow_hosts_than_there_are() -> None:
-    hosts = [f"quick-{number}" for number in range(IN_FLIGHT // SHARES.quick)]
-    shares = quick(*hosts)
-    for host in hosts:
-        takes(shares, host)
+def test_no_more_places_are_offered_to_slow_holders_than_there_are() -> None:
+    holders = [holder for number in range(100) for holder in alone(9, f"quick-{number}", f"wrk_{number}")]
+    shares = quick(*holders)
+    takes(shares, *holders)
 
     assert (shares.places, shares.places_for_slow) == (0, 0)
 
 
 def test_a_place_that_is_released_is_free_again() -> None:
     shares = HostShares()
-    takes(shares, "a")
-    shares.ended("a", QUICK_SECONDS + 0.1, silent=False)
+    takes(shares, at("a.com"))
+    shares.ended(at("a.com"), QUICK_SECONDS + 0.1, silent=False)
 
-    assert shares.has_room("a")
+    assert shares.has_room(at("a.com"))
     assert shares.places == IN_FLIGHT - SHARES.slow + 1
 
 
-def test_the_memory_of_quick_hosts_is_bounded() -> None:
-    shares = quick(*(f"host-{number}" for number in range(REMEMBERED + 1)))
+def test_the_memory_of_quick_holders_is_bounded() -> None:
+    holders = alone(REMEMBERED + 1)
 
-    assert shares.room_at_quick() == {f"host-{REMEMBERED}": SHARES.quick}
+    assert quick(*holders).room_at_quick() == {holders[-1]: SHARES.quick}
 
 
-def silent(*hosts: str, times: int = SILENCES) -> HostShares:
-    """Shares in which these hosts have not answered so many attempts in a row."""
+def test_one_workspace_gets_half_of_the_places_of_slow_holders() -> None:
     shares = HostShares()
-    for host in hosts:
-        for _ in range(times):
-            assert shares.take(host)
-            shares.ended(host, QUICK_SECONDS + 8, silent=True)
-    return shares
+
+    assert takes(shares, *alone(2500, "silent")) == OF_SENDER[SLOW] // 2
+    assert shares.full().workspaces == {"wrk_a"}
+    assert takes(shares, at("new.com", "wrk_b")) == SHARES.slow
+
+
+def test_one_workspace_gets_half_of_all_places() -> None:
+    shares = quick(*alone(20), at("new.com", "wrk_b"))
+
+    assert takes(shares, *alone(20)) == OF_SENDER[ALL] // 2
+    assert takes(shares, at("new.com", "wrk_b")) == SHARES.quick
+
+
+def test_workspaces_that_all_want_more_get_equal_parts() -> None:
+    shares = HostShares()
+    everybody = [alone(70, name, f"wrk_{name}") for name in ("a", "b", "c")]
+    shares_of: dict[str, list[str]] = {}
+    for _ in range(150):  # attempts end where most are in flight, and everybody asks for the free place
+        for holders in everybody:
+            name = holders[0].partition(" ")[0]
+            shares_of.setdefault(name, []).extend(_taken(shares, holders))
+        longest = max(shares_of.values(), key=len)
+        shares.ended(longest.pop(), QUICK_SECONDS + 1, silent=False)
+
+    assert {len(held) for held in shares_of.values()} <= {OF_SENDER[SLOW] // 4 - 1, OF_SENDER[SLOW] // 4}
+
+
+def _taken(shares: HostShares, holders: Iterable[str]) -> list[str]:
+    return [holder for holder in holders if shares.take(holder)]
+
+
+def test_many_names_of_one_domain_share_its_part_whatever_their_workspaces() -> None:
+    shares = HostShares()
+    names = [at(f"h{number}.silent.co.uk", f"wrk_{number}") for number in range(300)]
+
+    assert takes(shares, *names) == OF_SENDER[SLOW] // 2
+    assert shares.full().domains == {"silent.co.uk"}
+    assert takes(shares, at("other.co.uk", "wrk_new")) == SHARES.slow
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("a.example.com", "b.example.com"),
+        ("a.example.co.uk", "b.c.example.co.uk"),
+        ("x.app.herokuapp.com", "app.herokuapp.com"),
+    ],
+)
+def test_names_under_what_one_registered_are_of_one_domain(first: str, second: str) -> None:
+    assert registrable_domain(first) == registrable_domain(second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("a.example.com", "b.example.org"),
+        ("one.co.uk", "two.co.uk"),
+        ("one.herokuapp.com", "two.herokuapp.com"),
+        ("10.0.0.1", "11.0.0.1"),
+        ("2606:4700::1", "2606:4700::2"),
+        ("localhost", "example.com"),
+    ],
+)
+def test_what_different_people_registered_are_different_domains(first: str, second: str) -> None:
+    assert registrable_domain(first) != registrable_domain(second)
+
+
+def test_workspaces_whose_deliveries_to_a_host_hang_leave_room_there() -> None:
+    hanging = [at("hooks.example.com", f"wrk_{number}") for number in range(100)]
+    shares = quick(at("hooks.example.com", "wrk_quick"))
+
+    assert takes(shares, *hanging) == OF_HOST[SLOW]
+    assert shares.full().hosts == {"hooks.example.com:443"}
+    assert takes(shares, at("hooks.example.com", "wrk_quick")) >= (OF_HOST[ALL] - OF_HOST[SLOW]) // 2
+
+
+def test_a_place_that_becomes_free_at_a_full_host_goes_to_a_newcomer() -> None:
+    hanging = [at("hooks.example.com", f"wrk_{number}") for number in range(100)]
+    shares = HostShares()
+    takes(shares, *hanging)
+    shares.ended(hanging[0], QUICK_SECONDS + 1, silent=False)
+
+    assert not shares.take(hanging[1])
+    assert shares.take(at("hooks.example.com", "wrk_new"))
+
+
+def test_one_quick_workspace_takes_half_of_a_host_and_the_next_ones_find_room() -> None:
+    everybody = [at("hooks.example.com", f"wrk_{number}") for number in range(4)]
+    shares = quick(*everybody)
+
+    assert [takes(shares, holder) for holder in everybody] == [32, 16, 8, 4]
+
+
+def test_silent_workspaces_at_a_host_leave_room_for_slow_ones() -> None:
+    dead = [at("hooks.example.com", f"wrk_{number}") for number in range(20)]
+    shares = silent(*dead)
+
+    assert takes(shares, *dead) == OF_HOST[SILENT]
+    assert set(dead) <= shares.full().holders
+    assert takes(shares, at("hooks.example.com", "wrk_new")) == SHARES.slow
 
 
 def test_however_many_hosts_are_dead_a_new_one_finds_room() -> None:
-    dead = [f"dead-{number}" for number in range(IN_FLIGHT)]
+    dead = alone(IN_FLIGHT)
     shares = silent(*dead)
 
-    assert sum(takes(shares, host) for host in dead) == SILENT_TOGETHER
-    assert set(dead) <= shares.left_out()
-    assert takes(shares, "new") == SHARES.slow
+    assert takes(shares, *dead) == OF_SENDER[SILENT] // 2
+    assert set(dead) <= shares.full().holders
+    assert takes(shares, at("new.com")) == SHARES.slow
 
 
 def test_a_host_that_answers_again_is_no_longer_silent() -> None:
-    dead = [f"dead-{number}" for number in range(IN_FLIGHT)]
+    dead = alone(IN_FLIGHT)
     shares = silent(*dead)
     assert shares.take(dead[0])
     shares.ended(dead[0], QUICK_SECONDS + 8, silent=False)
-    for host in dead[1:]:
-        takes(shares, host)
+    takes(shares, *dead[1:])
 
     assert takes(shares, dead[0]) == SHARES.slow
 
 
 def test_fewer_silences_than_that_may_be_chance() -> None:
-    hosts = [f"host-{number}" for number in range(IN_FLIGHT // 2)]
+    hosts = alone(IN_FLIGHT // 2)
 
-    assert sum(takes(silent(*hosts, times=SILENCES - 1), host) for host in hosts) == IN_FLIGHT // 2 * SHARES.slow
+    assert takes(silent(*hosts, times=SILENCES - 1), *hosts) == OF_SENDER[SLOW] // 2
+
+
+def test_few_domains_are_full_at_a_time() -> None:
+    shares = HostShares()
+    for number in range(100):
+        takes(shares, *[at(f"{letter}.host-{number}.com", f"wrk_{number}") for letter in "abcdefgh"])
+
+    assert len(shares.full().domains) <= OF_SENDER[SLOW] // LEAST
+
+
+def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -> None:
+    holders = alone(20)
+    shares = quick(*holders)
+    takes(shares, *holders[:7])
+
+    room = shares.room_at_quick()
+    assert sum(room.values()) > shares.most_at_quick(room) == OF_SENDER[ALL] // 2 - 7 * SHARES.quick
