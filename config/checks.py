@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -51,6 +53,11 @@ def _short_secret_key() -> bool:
         return True
 
 
+def _unfit_ffprobe() -> bool:
+    path = Path(settings.FFPROBE)
+    return bool(settings.FFPROBE) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
+
+
 def _unfit_issuer() -> bool:
     issuer = urlsplit(settings.OIDC_ISSUER)
     here = settings.OUTBOUND_ALLOW_LOOPBACK and issuer.hostname in LOOPBACK_HOSTS
@@ -73,6 +80,7 @@ _ALWAYS = [
     ),
     (_bad_encryption_key, "ENCRYPTION_KEYS holds a key that is no Fernet key: 32 bytes in URL-safe base64."),
     (lambda: settings.MEDIA_SCANNER not in ("none", "clamav"), "MEDIA_SCANNER is unknown: use none or clamav."),
+    (_unfit_ffprobe, "FFPROBE must be the absolute path of a program that can be run, such as /usr/bin/ffprobe."),
     (_unfit_issuer, "OIDC_ISSUER must be an https address; http on this machine needs OUTBOUND_ALLOW_LOOPBACK=true."),
     (
         lambda: bool(settings.OIDC_CLIENT_ID) != bool(settings.OIDC_CLIENT_SECRET),

@@ -287,6 +287,7 @@ MEDIA_MAX_BYTES = {
     "document": env.int("MEDIA_MAX_DOCUMENT_BYTES", default=20 * 1024 * 1024),
 }
 MEDIA_MAX_PIXELS = env.int("MEDIA_MAX_PIXELS", default=40_000_000)
+FFPROBE = env.str("FFPROBE", default="")  # the path of a program that looks at videos a second time
 MEDIA_LINK_SECONDS = env.int("MEDIA_LINK_SECONDS", default=3600)  # how long the `url` of an answer is good
 MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")
 CLAMAV_ADDRESS = env.str("CLAMAV_ADDRESS", default="127.0.0.1:3310")

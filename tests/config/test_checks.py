@@ -57,6 +57,9 @@ def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("FFPROBE", "ffprobe"),
+        ("FFPROBE", "/nowhere/ffprobe"),
+        ("FFPROBE", "/etc/passwd"),
         ("DEBUG", True),
         ("OUTBOUND_ALLOW_LOOPBACK", True),
         ("SECRET_KEY", ""),

@@ -1,17 +1,21 @@
-"""Where ffprobe is installed it has a second say; here a program of that name stands in for it."""
+"""The ffprobe that the setting FFPROBE names gets a second look at a video; here a program of that name stands in for it."""
 
 from __future__ import annotations
 
+import logging
 import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection import inspect
 from tests.media.image_files import encoded
+from tests.media.inspection.test_videos import VIDEOS
 from tests.media.video_files import movie, webm
 
 Write = Callable[[bytes], Path]
@@ -26,8 +30,8 @@ if bounded: {FINDS_VIDEO}
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Puts a program named ffprobe on the path; its arguments are written to the file that is returned."""
+def install(tmp_path: Path, settings: Settings) -> Install:
+    """Names such a program in FFPROBE; its arguments are written to the file that is returned."""
 
     def make(script: str) -> Path:
         folder = tmp_path / "bin"
@@ -37,7 +41,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
         body = f"import sys; open({str(called)!r}, 'w').write('\\n'.join(sys.argv[1:]))\n{script}\n"
         program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -I -S -c {shlex.quote(body)} "$@"\n')
         program.chmod(0o755)
-        monkeypatch.setenv("PATH", str(folder), prepend=":")
+        settings.FFPROBE = str(program)
         return called
 
     return make
@@ -69,29 +73,68 @@ def test_its_time_and_memory_are_bounded(install: Install, written: Write) -> No
     assert inspect(written(movie())).kind == "video"
 
 
+def test_a_file_in_which_it_finds_only_sound_is_refused(install: Install, written: Write) -> None:
+    install("""print('{"streams": [{"codec_type": "audio"}]}')""")
+
+    with pytest.raises(MediaTypeNotAllowed, match="holds no video"):
+        inspect(written(movie()))
+
+
 @pytest.mark.parametrize(
     "script",
     [
         "sys.exit(1)",
+        "sys.exit(127)",
         """print('{"streams": []}')""",
-        """print('{"streams": [{"codec_type": "audio"}]}')""",
         "print('{}')",
+        "print('[]')",
+        """print('{"streams": [null]}')""",
         "print('no answer')",
         "import os; os.kill(os.getpid(), 9)",
     ],
-    ids=["fails", "finds_nothing", "finds_sound", "says_nothing", "says_nonsense", "dies"],
+    ids=["fails", "does_not_run", "finds_nothing", "says_nothing", "lists", "null", "says_nonsense", "dies"],
 )
-def test_what_it_cannot_read_is_refused(script: str, install: Install, written: Write) -> None:
+def test_its_own_fault_refuses_nothing(script: str, install: Install, written: Write) -> None:
     install(script)
 
-    with pytest.raises(MediaTypeNotAllowed, match="cannot be read"):
-        inspect(written(movie()))
+    assert inspect(written(movie())).kind == "video"
 
 
-def test_an_installation_that_does_not_run_says_nothing_of_the_file(install: Install, written: Write) -> None:
-    install("sys.exit(127)")
+def test_a_program_that_is_gone_refuses_nothing(settings: Settings, written: Write, tmp_path: Path) -> None:
+    settings.FFPROBE = str(tmp_path / "gone")
 
     assert inspect(written(movie())).kind == "video"
+
+
+def test_one_that_takes_too_long_refuses_nothing(
+    install: Install, written: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("media.inspection.ffprobe.SECONDS", 1)
+    install("while True: pass")
+
+    with caplog.at_level(logging.WARNING):
+        assert inspect(written(movie())).kind == "video"
+    assert "ffprobe" in caplog.text
+
+
+def test_a_program_on_the_path_is_not_asked(
+    install: Install, written: Write, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = install("sys.exit(1)")
+    monkeypatch.setenv("PATH", str(Path(settings.FFPROBE).parent), prepend=":")
+    settings.FFPROBE = ""
+
+    assert inspect(written(movie())).kind == "video"
+    assert not called.exists()
+
+
+@pytest.mark.skipif(not shutil.which("ffprobe"), reason="there is no ffprobe on the path")
+@pytest.mark.parametrize("name", VIDEOS)
+def test_a_real_one_takes_what_our_own_checks_took(name: str, settings: Settings, written: Write) -> None:
+    settings.FFPROBE = shutil.which("ffprobe") or ""
+    make, expected = VIDEOS[name]
+
+    assert inspect(written(make())) == expected
 
 
 def test_it_is_not_asked_about_images(install: Install, written: Write) -> None:
