@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -99,6 +101,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
         "ENVIRONMENT": "development",
         "DATABASE_URL": f"sqlite:///{tmp_path / 'service.sqlite3'}",
         "REDIS_URL": "",
+        "OUTBOUND_ALLOW_LOOPBACK": "true",  # as `make run` has it
     }
     with open(tmp_path / "log", "w") as log:
         process = subprocess.Popen(manage("up", *options), env=environ, stdout=subprocess.PIPE, stderr=log, text=True)
@@ -151,3 +154,30 @@ def test_up_serves_and_stops(service: Service) -> None:
     # All that it started inherited its output: reading ends once the last of them has ended.
     assert service.process.stdout is not None
     assert service.process.stdout.read().endswith("Stopped.\n")
+
+
+def tour() -> str:
+    """The commands of the README's tour, one block after another, up to the one that needs an account of a platform."""
+    readme = (settings.BASE_DIR / "README.md").read_text()
+    part = readme.partition("## A tour in five minutes")[2].partition("**Publish on Bluesky.**")[0]
+    return "\n".join(re.findall(r"```sh\n(.*?)```", part, re.DOTALL))
+
+
+@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("openssl")), reason="there is no curl, or no openssl")
+def test_the_readmes_tour_works_when_it_is_pasted(service: Service, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        receiver = str(listener.getsockname()[1])
+    environ = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    script = tour().replace("9000", receiver)
+    done = subprocess.run(
+        ["/bin/bash", "-c", script], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120
+    )
+
+    assert "not there after" not in done.stdout
+    assert "UNAUTHENTICATED" not in done.stdout
+    signature = re.search(r"^t=[0-9]+,v1=([0-9a-f]{64})", done.stdout, re.MULTILINE)
+    computed = re.search(r"stdin\)= ([0-9a-f]{64})$", done.stdout, re.MULTILINE)
+    assert signature, done.stdout + done.stderr
+    assert computed, done.stdout + done.stderr
+    assert signature[1] == computed[1]
