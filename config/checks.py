@@ -58,10 +58,11 @@ def _unfit_ffprobe() -> bool:
     return bool(settings.FFPROBE) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
 
 
-def _unfit_issuer() -> bool:
-    issuer = urlsplit(settings.OIDC_ISSUER)
-    here = settings.OUTBOUND_ALLOW_LOOPBACK and issuer.hostname in LOOPBACK_HOSTS
-    return bool(settings.OIDC_ISSUER) and issuer.scheme != "https" and not (here and issuer.scheme == "http")
+def _cannot_be_asked(address: str) -> bool:
+    """Whether config.outbound refuses this address of a server: it is neither https nor admitted on this machine."""
+    parts = urlsplit(address)
+    here = settings.OUTBOUND_ALLOW_LOOPBACK and parts.hostname in LOOPBACK_HOSTS
+    return parts.scheme != "https" and not (here and parts.scheme == "http")
 
 
 def _bad_nameserver(server: str) -> bool:
@@ -81,7 +82,14 @@ _ALWAYS = [
     (_bad_encryption_key, "ENCRYPTION_KEYS holds a key that is no Fernet key: 32 bytes in URL-safe base64."),
     (lambda: settings.MEDIA_SCANNER not in ("none", "clamav"), "MEDIA_SCANNER is unknown: use none or clamav."),
     (_unfit_ffprobe, "FFPROBE must be the absolute path of a program that can be run, such as /usr/bin/ffprobe."),
-    (_unfit_issuer, "OIDC_ISSUER must be an https address; http on this machine needs OUTBOUND_ALLOW_LOOPBACK=true."),
+    (
+        lambda: bool(settings.OIDC_ISSUER) and _cannot_be_asked(settings.OIDC_ISSUER),
+        "OIDC_ISSUER must be an https address; http on this machine needs OUTBOUND_ALLOW_LOOPBACK=true.",
+    ),
+    (
+        lambda: _cannot_be_asked(settings.STRIPE_API_BASE),
+        "STRIPE_API_BASE must be an https address; http on this machine needs OUTBOUND_ALLOW_LOOPBACK=true.",
+    ),
     (
         lambda: bool(settings.OIDC_CLIENT_ID) != bool(settings.OIDC_CLIENT_SECRET),
         "OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together: people sign in with both.",

@@ -10,8 +10,8 @@ import stripe
 from django.conf import settings
 
 from billing.errors import BillingUnavailable, NotAtProcessor
+from billing.processor.transport import OutboundClient
 
-TIMEOUT_SECONDS = 10
 logger = logging.getLogger(__name__)
 
 
@@ -20,7 +20,7 @@ def new_client(*, retries: int) -> stripe.StripeClient:
     return stripe.StripeClient(
         settings.STRIPE_SECRET_KEY,
         base_addresses={"api": settings.STRIPE_API_BASE},
-        http_client=stripe.RequestsClient(timeout=TIMEOUT_SECONDS),
+        http_client=OutboundClient(),
         max_network_retries=retries,
     )
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
 
-import requests
 import stripe
 from django.conf import settings
-from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnectionError
 
 from billing.processor.client import fault_of, new_client, processor_client
+from config.outbound import NotSent
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +94,7 @@ def recorded_cents(meter_id: str, customer_id: str, start: datetime, end: dateti
 
 def _verdict(error: stripe.StripeError) -> Verdict:
     if isinstance(error, stripe.APIConnectionError):
-        return Verdict.UNSERVED if _never_connected(error.__cause__) else Verdict.UNKNOWN
+        return Verdict.UNSERVED if isinstance(error.__cause__, NotSent) else Verdict.UNKNOWN
     if _is_duplicate(error):
         return Verdict.RECORDED
     if error.http_status in (401, 403, 429):
@@ -110,11 +109,3 @@ def _is_duplicate(error: stripe.StripeError) -> bool:
     return error.code == "duplicate_meter_event" or (
         error.http_status == 400 and "already exists with identifier" in (error.user_message or "")
     )
-
-
-def _never_connected(cause: BaseException | None) -> bool:
-    """Whether not a byte of the request can have left."""
-    if isinstance(cause, requests.exceptions.ConnectTimeout):
-        return True
-    reason = cause.args[0] if isinstance(cause, requests.exceptions.ConnectionError) and cause.args else None
-    return isinstance(reason, MaxRetryError) and isinstance(reason.reason, NewConnectionError | ConnectTimeoutError)

@@ -23,7 +23,7 @@ def processor(settings: Settings) -> Iterator[FakePaymentProcessor]:
     with FakePaymentProcessor(KEY) as processor:
         settings.STRIPE_SECRET_KEY = KEY
         settings.STRIPE_WEBHOOK_SECRET = SECRET
-        settings.STRIPE_API_BASE = processor.url
+        settings.STRIPE_API_BASE, settings.OUTBOUND_ALLOW_LOOPBACK = processor.url, True
         settings.STRIPE_PRICES = {"payg": "price_payg", "pro": "price_pro", "scale": ""}
         settings.BASE_URL = "https://posts.example.com"
         yield processor

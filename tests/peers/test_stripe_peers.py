@@ -38,6 +38,7 @@ emulate = pytest.mark.skipif(not EMULATE, reason="EMULATE_URL names no emulate t
 def paid(settings: Settings) -> Settings:
     settings.STRIPE_SECRET_KEY, settings.STRIPE_WEBHOOK_SECRET = KEY, SECRET
     settings.STRIPE_PRICES = {"payg": "", "pro": "", "scale": ""}
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
     return settings
 
 
