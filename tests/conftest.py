@@ -15,7 +15,7 @@ from django.test import Client
 from urllib3.filepost import encode_multipart_formdata
 
 from accounts.models import ConnectedAccount
-from config.api import rate_limit
+from config.api import budget, rate_limit
 from config.api.scopes import SCOPES
 from tests import factories
 from tests.contract.answers import assert_documented
@@ -75,6 +75,12 @@ def _fresh_rate_limits(settings: Any) -> None:
     """Each test begins with an unused limit, and one that only tests of the limit meet."""
     settings.RATE_LIMIT_PER_MINUTE = 100_000
     rate_limit.limiter.cache_clear()
+
+
+@pytest.fixture
+def wide_outside_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for all requests of a test that wait for other servers at once."""
+    monkeypatch.setattr(budget, "outside_threads", budget.ThreadShare(16))
 
 
 @pytest.fixture(autouse=True)

@@ -27,6 +27,7 @@ from accounts.platforms.errors import CredentialsRejected, PlatformError, Transi
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Connection, Grant, Identity
 from auditlog.services import record
+from config.api.budget import outside
 from config.api.caller import Caller, WorkspaceStatus
 
 OPEN_FOR = timedelta(minutes=10)
@@ -44,11 +45,12 @@ class Begun:
 
 def begin(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> Begun:
     """Begin a connection, which may ask the platform outside any transaction. Raises CredentialsRejected (given),
-    ConnectionUnavailable, PlatformFault."""
+    ConnectionUnavailable, PlatformFault, RateLimited."""
     state = secrets.token_urlsafe(32)
     redirect_uri = settings.BASE_URL + reverse("connect-callback")
     try:
-        authorization = chosen.authorize(state=state, redirect_uri=redirect_uri, given=given)
+        with outside(workspace_id):
+            authorization = chosen.authorize(state=state, redirect_uri=redirect_uri, given=given)
     except PlatformError as error:
         raise as_api_error(error) from error
     with transaction.atomic():
@@ -100,11 +102,16 @@ def check_usable(attempt: ConnectionAttempt, code: str) -> None:
 def exchange(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
     """Every connection that the code opens; the platform is asked for it once, outside any transaction.
 
-    Raises OAuthStateInvalid, CredentialsRejected, ConnectionUnavailable, PlatformFault.
+    Raises OAuthStateInvalid, CredentialsRejected, ConnectionUnavailable, PlatformFault, RateLimited.
     """
     check_usable(attempt, code)
     if attempt.used_at is not None:
         return tuple(_unpacked(each) for each in attempt.opened or ())
+    with outside(attempt.workspace_id):
+        return _exchanged(attempt, code)
+
+
+def _exchanged(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
     row = ConnectionAttempt.objects.filter(pk=attempt.pk)
     if not row.filter(used_at=None).update(used_at=timezone.now(), code_sha256=_digest(code)):
         raise OAuthStateInvalid()

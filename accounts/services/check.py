@@ -14,17 +14,21 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
 from accounts.platforms.registry import publisher
 from accounts.services.tokens import mark_needs_reauth, refresh_grant
+from config.api.budget import OUTSIDE_SECONDS, outside
 from config.api.caller import Caller
 from config.db.encryption import SealedValueError
+from config.outbound import total_deadline
 
 logger = logging.getLogger(__name__)
+# So that a refresh, whose answer must not be lost, still has half of the time.
+FIRST_LOOK_SECONDS = OUTSIDE_SECONDS / 2
 
 
 def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     """The account as it stands after asking its platform; credentials that it refuses turn it to needs_reauth.
 
     So do secrets that no key opens: a person has to connect it again, and the platform is not asked.
-    Raises NotFound, ScopeMissing, PlatformFault (the platform could not be asked; nothing is changed).
+    Raises NotFound, ScopeMissing, PlatformFault (the platform could not be asked; nothing is changed), RateLimited.
     """
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.read", write=False)
     if account.status == ConnectedAccount.Status.DISCONNECTED:
@@ -35,11 +39,13 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     except SealedValueError as error:
         return _unopened(account, error)
     try:
-        try:
-            identity = adapter.identify(grant)
-        except TokenExpired:
-            grant = refresh_grant(account_id=account.id, stale=grant)
-            identity = adapter.identify(grant)
+        with outside(account.workspace_id):
+            try:
+                with total_deadline(FIRST_LOOK_SECONDS):
+                    identity = adapter.identify(grant)
+            except TokenExpired:
+                grant = refresh_grant(account_id=account.id, stale=grant)
+                identity = adapter.identify(grant)
     except AccountDisconnected:
         mark_needs_reauth(account_id=account.id, stale=grant)
     except PlatformError as error:

@@ -18,6 +18,7 @@ from accounts.platforms.types import Connection
 from accounts.services.attempts import Begun, begin
 from accounts.services.tokens import ahead_of
 from auditlog.services import record
+from config.api.budget import outside
 from config.api.caller import Caller, require
 from config.api.errors import ValidationFailed
 
@@ -37,7 +38,7 @@ def connect_account(
     asked outside any transaction.
 
     Connecting an account again renews it under its id. Raises ScopeMissing, ValidationFailed (platform, method,
-    credentials), ConnectionUnavailable, CredentialsRejected, PlatformFault, WorkspacePaused.
+    credentials), ConnectionUnavailable, CredentialsRejected, PlatformFault, WorkspacePaused, RateLimited.
     """
     require(caller, workspace_id, "accounts.write", body_field="workspace_id")
     chosen, method = _connectable(platform_name, method)
@@ -51,7 +52,8 @@ def connect_account(
     if by_oauth:
         return begin(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
     try:
-        connection = chosen.connect(given)
+        with outside(workspace_id):
+            connection = chosen.connect(given)
     except PlatformError as error:
         raise as_api_error(error) from error
     with transaction.atomic():

@@ -13,6 +13,7 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
 from auditlog.services import record
+from config.api.budget import outside
 from config.api.caller import Caller, WorkspaceStatus
 from config.db.encryption import SealedValueError
 
@@ -22,10 +23,22 @@ FORGOTTEN = dict.fromkeys(("credentials", "tokens", "token_expires_at", "refresh
 
 
 def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:
-    """Forget the account's secrets and revoke them at the platform, where that can be done. Raises NotFound, ScopeMissing."""
+    """Forget the account's secrets and revoke them at the platform, where that can be done.
+
+    Raises NotFound, ScopeMissing, RateLimited (nothing is changed then).
+    """
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.write", write=True)
     forgets = account.status != ConnectedAccount.Status.DISCONNECTED and not dry_run
     grant = _opened(account) if forgets else None
+    if grant is None:
+        return _forget(caller, account, forgets=forgets, dry_run=dry_run)
+    with outside(account.workspace_id):  # entered before anything is forgotten: what is not revoked here never will be
+        _forget(caller, account, forgets=forgets, dry_run=dry_run)
+        _revoke(account, grant)
+    return account
+
+
+def _forget(caller: Caller, account: ConnectedAccount, *, forgets: bool, dry_run: bool) -> ConnectedAccount:
     account.status = ConnectedAccount.Status.DISCONNECTED
     for name, nothing in FORGOTTEN.items():
         setattr(account, name, nothing)
@@ -40,8 +53,6 @@ def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False
             dry_run=dry_run,
             metadata={"platform": account.platform},
         )
-    if grant is not None:
-        _revoke(account, grant)
     return account
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from auditlog.services import record
 from billing.plans import is_paid
 from billing.services.reconcile import Reconciled, reconcile
+from config.api import budget
 from config.api.caller import Caller, require_operator
 from workspaces.customers import customer_workspaces
 
@@ -15,13 +16,14 @@ def reconcile_now(*, caller: Caller, dry_run: bool = False) -> Reconciled:
     """The nightly look, at once; a dry run tells only how many workspaces it would ask the processor about.
 
     `complete` is false when the processor did not answer: then the beat takes the look up within the hour. Raises
-    Forbidden (no operator).
+    Forbidden (no operator), RateLimited.
     """
     require_operator(caller)
     if dry_run:
         found = Reconciled(workspaces=customer_workspaces(deleted=False).count() if is_paid() else 0)
     else:
-        found = reconcile()
+        with budget.outside_threads.held(caller.actor_id):  # without the deadline: it takes as long as there are customers
+            found = reconcile()
     record(
         caller=caller,
         operation="ops.reconcile_billing",

@@ -7,6 +7,7 @@ from billing import processor
 from billing.errors import BillingUnavailable
 from billing.plans import available_plans, is_paid
 from billing.processor import Session
+from config.api.budget import outside
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
 from workspaces.customers import remember_customer
@@ -16,7 +17,8 @@ from workspaces.models import Workspace
 def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry_run: bool = False) -> Session:
     """A page where the workspace subscribes to the plan; for one that has a subscription, the portal instead.
 
-    Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, and ValidationFailed (workspace_id, plan).
+    Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed
+    (workspace_id, plan).
     """
     workspace = _billed(caller, workspace_id)
     if plan not in available_plans():
@@ -25,12 +27,8 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
         )
     session = Session(None, None)
     if not dry_run:
-        known = bool(workspace.processor_customer_id)
-        customer_id = _customer_of(workspace)
-        if known and any(state.is_running for state in processor.subscriptions_of(customer_id)):
-            session = processor.create_portal_session(workspace_id, customer_id)
-        else:
-            session = processor.create_checkout_session(workspace_id, customer_id, plan)
+        with outside(workspace_id):
+            session = _checkout_or_portal(workspace, plan)
     _record(caller, "billing.create_checkout_session", workspace_id, dry_run, plan=plan)
     return session
 
@@ -40,9 +38,18 @@ def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = 
     workspace = _billed(caller, workspace_id)
     session = Session(None, None)
     if not dry_run:
-        session = processor.create_portal_session(workspace_id, _customer_of(workspace))
+        with outside(workspace_id):
+            session = processor.create_portal_session(workspace_id, _customer_of(workspace))
     _record(caller, "billing.create_portal_session", workspace_id, dry_run)
     return session
+
+
+def _checkout_or_portal(workspace: Workspace, plan: str) -> Session:
+    known = bool(workspace.processor_customer_id)
+    customer_id = _customer_of(workspace)
+    if known and any(state.is_running for state in processor.subscriptions_of(customer_id)):
+        return processor.create_portal_session(workspace.pk, customer_id)
+    return processor.create_checkout_session(workspace.pk, customer_id, plan)
 
 
 def _billed(caller: Caller, workspace_id: str) -> Workspace:

@@ -23,6 +23,7 @@ from config.outbound import total_deadline
 OUTSIDE_SECONDS = 20.0
 REQUEST_CPU_SECONDS = 5.0
 _cpu_at_start: ContextVar[float | None] = ContextVar("cpu_at_start", default=None)
+_is_outside: ContextVar[bool] = ContextVar("is_outside", default=False)
 
 
 class ThreadShare:
@@ -53,7 +54,9 @@ class ThreadShare:
         """Hold a thread of the share during the block. Raises RateLimited when none is free."""
         if not self.acquire(workspace_id):
             raise errors.RateLimited(
-                "Too many requests are waiting for other servers at the moment.", headers={"Retry-After": "5"}
+                "Too many requests are waiting for other servers at the moment.",
+                suggested_action="Try again in a few seconds.",
+                headers={"Retry-After": "5"},
             )
         try:
             yield
@@ -69,10 +72,19 @@ outside_threads = ThreadShare(settings.WEB_THREADS // 4, each=2)
 def outside(workspace_id: str) -> Iterator[None]:
     """Wait for servers of other people during the block: in the share of such requests, for OUTSIDE_SECONDS in all.
 
-    Raises RateLimited when the share is full. Requests through config.outbound end at the deadline as at a time-out.
+    `workspace_id` is the user's id, or the client's address, where no workspace is known. A block inside another one
+    belongs to that one. Raises RateLimited when the share is full. Requests through config.outbound end at the deadline
+    as at a time-out.
     """
-    with outside_threads.held(workspace_id), total_deadline(OUTSIDE_SECONDS):
+    if _is_outside.get():
         yield
+        return
+    with outside_threads.held(workspace_id), total_deadline(OUTSIDE_SECONDS):
+        token = _is_outside.set(True)
+        try:
+            yield
+        finally:
+            _is_outside.reset(token)
 
 
 def start_cpu_clock() -> None:

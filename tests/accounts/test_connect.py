@@ -175,6 +175,7 @@ def test_an_account_in_two_workspaces_is_two(
     assert shown["id"] != connected.id
 
 
+@pytest.mark.usefixtures("wide_outside_share")
 @pytest.mark.django_db(transaction=True)
 def test_connections_at_once_end_as_one_account(api: ApiClient, connect: Connect) -> None:
     answers = at_once(4, lambda _: connect(api))

@@ -72,6 +72,7 @@ def test_a_refresh_token_that_has_expired_is_replaced_by_signing_in_again(
     assert pds.sessions_created == 2
 
 
+@pytest.mark.usefixtures("wide_outside_share")
 @pytest.mark.django_db(transaction=True)
 def test_of_many_who_ask_at_once_one_refreshes_and_all_are_answered(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky
