@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import time
 from typing import IO, cast
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from config import outbound
+from config.api.budget import OUTSIDE_SECONDS, outside
 from config.api.errors import ApiError, ValidationFailed
 from config.api.uploads import Spool, Upload, too_large
 from media.limits import most_bytes
 
-SECONDS = 60.0  # for all of it, redirects included
 MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
-def fetch(url: str, spool: Spool) -> Upload:
-    """The file at `url`, fetched into the spool; each redirect is checked as the first address is.
+def fetch(url: str, spool: Spool, *, workspace_id: str) -> Upload:
+    """The file at `url`, fetched into the spool within OUTSIDE_SECONDS; each redirect is checked as the first address is.
 
-    Raises ValidationFailed on `source_url` when there is none to be had, PayloadTooLarge.
+    Raises ValidationFailed on `source_url` when there is none to be had, PayloadTooLarge, RateLimited.
     """
-    filename, deadline = unquote(urlsplit(url).path).rpartition("/")[2], time.monotonic() + SECONDS
+    with outside(workspace_id):
+        return _fetched(url, spool)
+
+
+def _fetched(url: str, spool: Spool) -> Upload:
+    filename = unquote(urlsplit(url).path).rpartition("/")[2]
     for _ in range(MAX_REDIRECTS + 1):
         file = spool.begin(filename)
         try:
-            answer = outbound.download(
-                url, cast(IO[bytes], file), timeout=deadline - time.monotonic(), max_bytes=most_bytes()
-            )
+            answer = outbound.download(url, cast(IO[bytes], file), max_bytes=most_bytes())
         except outbound.OutboundError as error:
             raise _refusal(error) from error
         if answer.status == 200:
@@ -53,7 +55,7 @@ def _refusal(error: outbound.OutboundError) -> ApiError:
         return _refused("not_allowed", f"Files are not fetched from there: {error}")
     if isinstance(error, outbound.NotSent):
         return _refused("unreachable", "The address cannot be reached.")
-    return _refused("no_answer", f"No whole answer came within {SECONDS:g} seconds.")
+    return _refused("no_answer", f"No whole answer came within {OUTSIDE_SECONDS:g} seconds.")
 
 
 def _refused(code: str, message: str) -> ValidationFailed:

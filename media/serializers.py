@@ -52,7 +52,7 @@ class UploadSerializer(WriteBody):
         required=False, allow_blank=True, max_length=MAX_ALT_TEXT, help_text="What it shows, for who cannot see it."
     )
     content_base64 = Base64File(required=False, source="upload", help_text="The file, 20 MB of it at the most.")
-    source_url = SourceUrl(required=False, help_text="A public https address, fetched within 60 s.")
+    source_url = SourceUrl(required=False, help_text="A public https address, fetched within 20 s.")
 
     def to_internal_value(self, data: Any) -> Any:
         given = [name for name in ("content_base64", "source_url") if isinstance(data, dict) and name in data]
@@ -77,7 +77,7 @@ class UploadFromUrlSerializer(UploadSerializer):
     """A file at an address."""
 
     content_base64 = None  # type: ignore[assignment]
-    source_url = SourceUrl(help_text="A public https address, fetched within 60 s; redirects are followed 3 times.")
+    source_url = SourceUrl(help_text="A public https address, fetched within 20 s; redirects are followed 3 times.")
 
 
 class UploadFormSerializer(StrictSerializer):

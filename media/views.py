@@ -41,7 +41,7 @@ class MediaViewSet(OperationViewSet):
         responses={201: MediaEnvelope},
         preview=UploadMediaPreview,
         idempotent="lease",
-        lease=timedelta(minutes=5),  # 60 s to fetch it, and the scan of a long video
+        lease=timedelta(minutes=5),  # to fetch it, to scan a long video, and to store it
         replay=show_asset,
         errors=("FORBIDDEN", "MEDIA_TYPE_NOT_ALLOWED", "MEDIA_MALWARE_DETECTED", "MEDIA_SCAN_UNAVAILABLE"),
     )

@@ -36,12 +36,12 @@ def upload_media(
 
     Nothing reaches the storage before the scanner has said clean. A dry run checks all the same and stores nothing.
     Raises ScopeMissing, ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed,
-    PayloadTooLarge, MediaMalwareDetected, MediaScanUnavailable.
+    PayloadTooLarge, MediaMalwareDetected, MediaScanUnavailable, RateLimited (source_url), ServiceUnavailable.
     """
     workspace_id = workspace_of(caller, workspace_id)
     require(caller, workspace_id, "media.upload", body_field="workspace_id")
     with Spool(most_bytes) as spool:
-        file = upload or fetch(source_url, spool)
+        file = upload or fetch(source_url, spool, workspace_id=workspace_id)
         asset, file = _examine(file)
         asset.workspace_id, asset.alt_text = workspace_id, alt_text
         asset.filename = label_of(filename or file.filename, asset.mime_type)

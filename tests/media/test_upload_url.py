@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,11 +16,13 @@ from pytest_django import Settings
 from config.api.models import IdempotencyRecord
 from config.db.ids import new_id
 from media.models import MediaAsset
-from tests.config.outbound_servers import closed_port
+from tests.at_once import at_once
+from tests.config.outbound_servers import Server, closed_port, drips, hangs
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.http_server import DROPPED, Answer, LoopbackServer, RawAnswer, ReceivedRequest
 from tests.media.pictures import jpeg, large_jpeg
+from tests.outside import no_thread_left
 from workspaces.models import Workspace
 
 Stored = Callable[[], list[bytes]]
@@ -180,8 +183,8 @@ def test_a_repeat_with_the_key_fetches_nothing(api: ApiClient, server: FileServe
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_fetch_that_takes_its_minute_is_not_taken_for_dead(api: ApiClient, server: FileServer) -> None:
-    """A repeat of the call takes over when the lease is over; the fetch may take 60 s, and then comes the scan."""
+def test_a_fetch_that_takes_its_time_is_not_taken_for_dead(api: ApiClient, server: FileServer) -> None:
+    """A repeat of the call takes over when the lease is over; the fetch may take 20 s, and then comes the scan."""
     left: list[timedelta] = []
 
     def look() -> None:
@@ -194,3 +197,44 @@ def test_a_fetch_that_takes_its_minute_is_not_taken_for_dead(api: ApiClient, ser
     fetch(api, f"{server.url}/bench.jpg", key="1")
 
     assert left[0] > timedelta(minutes=4)
+
+
+def test_too_many_who_have_files_fetched_are_refused(api: ApiClient, server: FileServer, stored: Stored) -> None:
+    with no_thread_left():
+        refused = fetch(api, f"{server.url}/bench.jpg", key="1")
+        assert api.upload(jpeg()).status_code == 201  # which waits for nobody
+
+    assert_envelope(refused, 429, "RATE_LIMITED")
+    assert (refused["Retry-After"], server.requests) == ("5", ())
+    assert fetch(api, f"{server.url}/bench.jpg", key="1").status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_workspace_whose_files_never_come_holds_two_threads(api: ApiClient, server: FileServer) -> None:
+    held = threading.Event()
+    server.looks = lambda: server.hold(held)
+
+    def ask(number: int) -> Any:
+        if number < 2:
+            return fetch(api, f"{server.url}/bench.jpg")
+        server.wait_for(2)
+        try:
+            return fetch(api, f"{server.url}/bench.jpg")
+        finally:
+            held.set()
+
+    answers = at_once(3, ask)
+
+    assert [answer.status_code for answer in answers] == [201, 201, 429]
+
+
+@pytest.mark.parametrize("behaviour", ["silent", "drips", "leads_on"])
+def test_a_server_that_never_finishes_is_given_up_in_time(
+    api: ApiClient, server: FileServer, monkeypatch: pytest.MonkeyPatch, behaviour: str
+) -> None:
+    monkeypatch.setattr("config.api.budget.OUTSIDE_SECONDS", 0.3)
+    answers = {"silent": hangs, "drips": drips(b"HTTP/1.1 200 OK\r\nContent-Length: 9999999\r\n\r\n")}
+    with Server(answers.get(behaviour, hangs)) as tarpit:
+        server.redirect("/on", tarpit.url)
+        url = f"{server.url}/on" if behaviour == "leads_on" else tarpit.url
+        assert refusal(fetch(api, url)) == "no_answer"
