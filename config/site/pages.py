@@ -20,6 +20,7 @@ from social_core.exceptions import SocialAuthBaseException as SignInError
 from social_django.utils import load_strategy
 
 from config.api import rate_limit
+from config.api.budget import outside
 from config.api.errors import ApiError, RateLimited
 from workspaces.frame import caller_of, error_page
 from workspaces.models import User
@@ -45,15 +46,18 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 @never_cache
 def begin_sign_in(request: HttpRequest) -> HttpResponse:
     """Send the browser to the identity provider, with a state, a nonce and a PKCE challenge that its session keeps."""
-    verdict = rate_limit.take(f"sign-in:{request.META.get('REMOTE_ADDR', '')}", None)
+    verdict = rate_limit.take(f"sign-in:{_address_of(request)}", None)
     if not verdict.allowed:
         return error_page(request, RateLimited())
     backend = _backend(request)
     request.session[NEXT] = _own_page(request, request.POST.get(NEXT))
     try:
-        return backend.start()
+        with outside(_address_of(request)):
+            return backend.start()
     except SignInError as error:
         return _failed(request, error)
+    except ApiError as error:
+        return error_page(request, error)
 
 
 @require_GET
@@ -62,7 +66,8 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     """Where the provider sends the browser back to; the session gets a new key, as whoever it was before."""
     backend = _backend(request)
     try:
-        person = cast(User, backend.complete(user=None))
+        with outside(_address_of(request)):
+            person = cast(User, backend.complete(user=None))
     except SignInError as error:
         return _failed(request, error)
     except NobodyNamed:
@@ -114,6 +119,10 @@ def _backend(request: HttpRequest) -> OpenIdBackend:
     if not (settings.OIDC_ISSUER and settings.OIDC_CLIENT_ID):
         raise Http404
     return OpenIdBackend(load_strategy(request), f"{settings.BASE_URL}{reverse('sign-in-callback')}")
+
+
+def _address_of(request: HttpRequest) -> str:
+    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def _failed(request: HttpRequest, error: SignInError) -> HttpResponse:

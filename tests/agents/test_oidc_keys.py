@@ -11,6 +11,7 @@ from tests.agents.oidc_calls import NOON, answer_to, later
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.fakes.openid import DISCOVERY, KEYS, FakeOpenIdProvider, new_key
+from tests.outside import no_thread_left
 
 
 @pytest.mark.django_db
@@ -101,3 +102,16 @@ def test_the_provider_is_asked_through_the_guard_of_outbound_requests(
 def _then(after: Callable[[], None], value: Any) -> Any:
     after()
     return value
+
+
+@pytest.mark.django_db
+def test_known_keys_are_used_on_while_no_thread_may_fetch_newer_ones(provider: FakeOpenIdProvider) -> None:
+    with later():
+        with no_thread_left():
+            refused = answer_to(provider.access_token("alice"))
+        assert_envelope(refused, 429, "RATE_LIMITED")
+        assert (refused["Retry-After"], provider.requests) == ("5", ())
+        assert answer_to(provider.access_token("alice")).status_code == 200
+    with later(minutes=61), no_thread_left():
+        assert answer_to(provider.access_token("alice")).status_code == 200
+    assert provider.requests_to(KEYS) == 1

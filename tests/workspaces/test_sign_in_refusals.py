@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from tests.fakes.http_server import Answer
 from tests.fakes.openid import CLIENT_SECRET, DISCOVERY, KEYS, TOKEN, USERINFO, FakeOpenIdProvider, new_key, unsigned
-from tests.workspaces.browsers import CALLBACK, begin, new_browser, sign_in, signed_in, use_provider
+from tests.outside import no_thread_left
+from tests.workspaces.browsers import BEGIN, CALLBACK, begin, new_browser, send_form, sign_in, signed_in, use_provider
 from workspaces.models import User
 
 
@@ -215,3 +216,19 @@ def test_the_provider_is_asked_through_the_guard_of_outbound_requests(
 
     assert_refused(browser.post("/dashboard/sign-in/begin", {"csrfmiddlewaretoken": token}), 503, "does not answer")
     assert not provider.requests
+
+
+def test_too_many_who_wait_for_other_servers_are_told_to_come_again(provider: FakeOpenIdProvider) -> None:
+    browser = new_browser()
+    with no_thread_left():
+        refused = send_form(browser, "/dashboard/sign-in", BEGIN)
+    callback = provider.sign_in(begin(browser), "alice")
+    with no_thread_left():
+        landed = browser.get(callback)
+
+    for page in (refused, landed):
+        assert page.status_code == 429
+        assert "Too many requests are waiting for other servers at the moment." in page.content.decode()
+    assert provider.requests_to(TOKEN) == 0
+    assert browser.get(callback).status_code == 302  # the state is still good
+    assert signed_in(browser)

@@ -10,11 +10,15 @@ from typing import Generic, TypeVar
 
 from django.utils import timezone
 
+from config.api.budget import outside
+from config.api.errors import RateLimited
+
 logger = logging.getLogger(__name__)
 FRESH = timedelta(hours=1)  # so long nobody asks whether it has changed
 USABLE = timedelta(hours=24)  # so long it serves while it cannot be fetched
 RENEWAL_PAUSE = timedelta(seconds=30)  # between fetches that callers cause by showing that it is out of date
 FAILURE_PAUSE = timedelta(seconds=5)  # a provider that is away holds one request in so many seconds
+IDENTITY_PROVIDER = "identity provider"  # in place of a workspace's id
 WAIT_SECONDS = 2.0  # for a fetch that another thread has begun
 
 Value = TypeVar("Value")
@@ -34,7 +38,7 @@ class KeptValue(Generic[Value]):
         self._fetched_at = self._failed_at = datetime.fromtimestamp(0, UTC)
 
     def get(self) -> Value:
-        """The value. Raises ProviderAway."""
+        """The value. Raises ProviderAway, RateLimited (there is none yet, and too many requests wait for other servers)."""
         if self._is_old(FRESH):
             self._renew(wait=self._value is None)
         if self._value is None or self._is_old(USABLE):
@@ -42,7 +46,8 @@ class KeptValue(Generic[Value]):
         return self._value
 
     def get_newer(self) -> Value:
-        """The value, fetched anew unless that was done a moment ago. Raises ProviderAway: what is kept is known to be old."""
+        """The value, fetched anew unless that was done a moment ago. Raises ProviderAway, RateLimited:
+        what is kept is known to be old."""
         if self._is_old(RENEWAL_PAUSE):
             self._renew(wait=True)
             if self._is_old(RENEWAL_PAUSE):
@@ -58,8 +63,12 @@ class KeptValue(Generic[Value]):
             return
         try:
             if self._fetched_at == seen:  # else another thread was first
-                self._value = self._fetch()
+                with outside(IDENTITY_PROVIDER):
+                    self._value = self._fetch()
                 self._fetched_at = timezone.now()
+        except RateLimited:
+            if wait:  # whoever has a usable value uses that
+                raise
         except ProviderAway as error:
             self._failed_at = timezone.now()
             logger.warning("%s", error)
