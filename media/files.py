@@ -20,6 +20,7 @@ from django.utils.http import content_disposition_header, parse_etags
 
 from config.api.errors import ApiError, NotFound
 from config.api.handler import read_only, respond
+from media.backends import storage_access
 from media.errors import RangeNotSatisfiable
 from media.links import Link, read_link, shown_name
 from media.models import MediaAsset
@@ -83,14 +84,15 @@ def _answer(request: HttpRequest, link: Link, stored: Stored) -> HttpResponseBas
     if link.form != "direct" and (response := _redirect(request, link, stored)):
         return response
     try:
-        size = size_of(stored.key)
-        span = _span(request, size, stored.etag)
-        start, length = span or (0, size)
-        status = 206 if span else 200
-        if request.method == "HEAD":
-            response = HttpResponse(status=status)
-        else:
-            response = StreamingHttpResponse(Part(open_part(stored.key, start, length), length), status=status)
+        with storage_access():
+            size = size_of(stored.key)
+            span = _span(request, size, stored.etag)
+            start, length = span or (0, size)
+            status = 206 if span else 200
+            if request.method == "HEAD":
+                response = HttpResponse(status=status)
+            else:
+                response = StreamingHttpResponse(Part(open_part(stored.key, start, length), length), status=status)
     except FileNotFoundError:
         logger.error("The storage has lost the file %s of %s.", stored.key, link.media_id)
         raise NotFound() from None

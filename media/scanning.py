@@ -20,6 +20,7 @@ from typing import BinaryIO, Literal
 from django.conf import settings
 
 from config.api.errors import PayloadTooLarge
+from media.backends import backend_thread
 from media.clamd import Clamd
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
 
@@ -50,12 +51,13 @@ class Scan:
 def scan(path: Path) -> Scan:
     """Have the file scanned, as MEDIA_SCANNER says.
 
-    Raises MediaMalwareDetected, MediaScanUnavailable, PayloadTooLarge (for a file that the scanner would not see whole).
+    Raises MediaMalwareDetected, MediaScanUnavailable, ServiceUnavailable (too many wait for it), PayloadTooLarge (for a
+    file that the scanner would not see whole).
     """
     if settings.MEDIA_SCANNER == "none":
         return Scan("not_scanned")
     size = path.stat().st_size
-    with path.open("rb") as file:
+    with backend_thread(), path.open("rb") as file:
         try:
             clamd = _clamd(size)
             _judge(clamd.scan(_pieces(file)))

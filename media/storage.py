@@ -36,7 +36,7 @@ def keep(path: Path, *, workspace_id: str, sha256: str, suffix: str) -> str:
         try:
             return default_storage.save(key, File(file))
         except OSError:
-            if _is_local():  # a full disk holds the part that it had room for
+            if is_local():  # a full disk holds the part that it had room for
                 default_storage.delete(key)
             raise
 
@@ -52,7 +52,7 @@ def open_part(key: str, start: int, length: int) -> BinaryIO:
 
     Raises FileNotFoundError, ServiceUnavailable.
     """
-    if not _is_local():
+    if not is_local():
         with _reaching():
             return default_storage.open_part(key, start, length)  # type: ignore[attr-defined]
     file = open_stored(key)
@@ -74,7 +74,7 @@ def kept_at(key: str) -> datetime:
 
 def address_of(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
     """Where a bucket itself serves the file to whoever has this address, for so long; None for files on this machine."""
-    if _is_local():
+    if is_local():
         return None
     told = {"ResponseContentType": mime_type, "ResponseContentDisposition": disposition}
     with _reaching():
@@ -112,7 +112,8 @@ def purge_incoming(older_than: timedelta) -> int:
     return removed
 
 
-def _is_local() -> bool:
+def is_local() -> bool:
+    """Whether files lie on this machine, not in a bucket."""
     return isinstance(default_storage, FileSystemStorage)
 
 

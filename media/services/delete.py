@@ -11,6 +11,7 @@ from django.utils import timezone
 from auditlog.services import record
 from config.api.caller import Caller, absent
 from media import selectors, storage
+from media.backends import storage_access
 from media.errors import MediaInUse
 from media.models import MediaAsset
 
@@ -54,8 +55,9 @@ def remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
     done = 0
     for asset in deleted:
         try:
-            _release("storage_key", asset.storage_key)
-            _release("thumbnail_key", asset.thumbnail_key)
+            with storage_access():
+                _release("storage_key", asset.storage_key)
+                _release("thumbnail_key", asset.thumbnail_key)
             done += 1
         except Exception as error:  # whatever the storage's client raises
             logger.warning("A file of the deleted %s cannot be removed yet: %s", asset.pk, error)

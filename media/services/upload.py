@@ -12,6 +12,7 @@ from config.api.caller import Caller, require, workspace_of
 from config.api.uploads import Spool, Upload, too_large
 from config.db.bell import ring
 from media import inspection, scanning, selectors, storage
+from media.backends import storage_access
 from media.fetching import fetch
 from media.filenames import SUFFIXES, label_of
 from media.limits import most_bytes, most_bytes_of
@@ -95,9 +96,10 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
 
 def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
     """Keep the asset with a stored file of its own, which goes again when the row cannot be written."""
-    asset.storage_key = storage.keep(
-        file.path, workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type]
-    )
+    with storage_access():
+        asset.storage_key = storage.keep(
+            file.path, workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type]
+        )
     try:
         with transaction.atomic():
             _insert(caller, asset)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from media import storage
+from media import backends, storage
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +18,12 @@ def incoming(settings: Settings, tmp_path: Path) -> Path:
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
     settings.FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700)
     return tmp_path / "incoming"
+
+
+@pytest.fixture(autouse=True)
+def _working_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test has seen the bucket fail before."""
+    monkeypatch.setattr(backends, "bucket_breaker", backends.CircuitBreaker())
 
 
 @pytest.fixture

@@ -1,0 +1,159 @@
+"""A bucket that takes connections and never answers: who waits for it is bounded in time and number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from botocore.config import Config
+from django.test import Client
+from pytest_django import Settings
+
+from config.api.errors import ServiceUnavailable
+from config.environment import storages
+from media import backends, object_storage
+from media.links import media_file
+from media.models import MediaAsset
+from tests import factories
+from tests.config.outbound_servers import Server, hangs
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.media.pictures import jpeg
+
+
+class HangingBucket(Server):
+    """Counts the connections that are made to it."""
+
+    def __init__(self) -> None:
+        self.connections = 0
+        super().__init__(self._hang)
+
+    def _hang(self, *connection: Any) -> None:
+        self.connections += 1
+        hangs(*connection)
+
+
+@pytest.fixture
+def bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[HangingBucket]:
+    """The service's bucket. Time-outs are a hundred times shorter here."""
+    short = object_storage.LIMITS.merge(Config(connect_timeout=0.1, read_timeout=0.1))
+    monkeypatch.setattr(object_storage, "LIMITS", short)
+    monkeypatch.setattr(backends, "SLOW_SECONDS", 0.1)
+    with HangingBucket() as server:
+        query = f"endpoint_url=http://127.0.0.1:{server.port}&access_key=AKIA1&secret_key=secret&region_name=us-east-1"
+        settings.STORAGES = storages(f"s3://media?{query}&addressing_style=path")
+        yield server
+
+
+@pytest.fixture
+def all_threads_wait() -> Iterator[None]:
+    """As many requests wait for the bucket or the scanner as may."""
+    count = 0
+    while backends.backend_threads.acquire():
+        count += 1
+    yield
+    for _ in range(count):
+        backends.backend_threads.release()
+
+
+def fetch(asset: MediaAsset) -> Any:
+    """Fetch the file by the link that platforms get, through the service."""
+    parts = urlsplit(media_file(asset).url)
+    return Client().get(f"{parts.path}?{parts.query}")
+
+
+def test_a_call_without_progress_is_given_up_within_twenty_seconds() -> None:
+    limits = object_storage.LIMITS
+    longest = limits.connect_timeout + limits.read_timeout  # type: ignore[attr-defined]
+
+    assert limits.retries["total_max_attempts"] * longest <= 20  # type: ignore[attr-defined]
+
+
+def test_an_upload_is_two_attempts_at_one_call(api: ApiClient, bucket: HangingBucket) -> None:
+    answer = api.upload(jpeg())
+
+    assert_envelope(answer, 503, "SERVICE_UNAVAILABLE")
+    assert int(answer["Retry-After"]) > 0
+    assert bucket.connections == 2
+    assert not MediaAsset.objects.exists()
+
+
+def test_the_next_are_refused_without_asking_the_bucket(api: ApiClient, bucket: HangingBucket) -> None:
+    asset = factories.MediaAssetFactory()
+    api.upload(jpeg())
+    upload, file = api.upload(jpeg()), fetch(asset)
+
+    assert (upload.status_code, file.status_code) == (503, 503)
+    assert 0 < int(upload["Retry-After"]) <= backends.PAUSE_SECONDS
+    assert bucket.connections == 2
+
+
+def test_after_a_pause_one_asks_again(
+    api: ApiClient, bucket: HangingBucket, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    monkeypatch.setattr(backends, "PAUSE_SECONDS", 0.0)
+    asked = [(api.upload(jpeg()).status_code, bucket.connections) for _ in range(2)]
+    assert asked == [(503, 2), (503, 4)]
+
+    settings.STORAGES = storages("")
+    assert api.upload(jpeg()).status_code == 201
+
+
+def test_while_one_tries_the_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backends, "SLOW_SECONDS", 0.0)
+    breaker = backends.CircuitBreaker()
+
+    def call(work: Callable[[], None] = lambda: None) -> bool:
+        """Whether the call was let through."""
+        try:
+            with breaker.guard():
+                work()
+        except ServiceUnavailable:
+            return False
+        return True
+
+    def fail() -> None:
+        raise ServiceUnavailable()
+
+    monkeypatch.setattr(backends, "PAUSE_SECONDS", 0.0)
+    assert not call(fail)
+    others: list[bool] = []
+    monkeypatch.setattr(backends, "PAUSE_SECONDS", 1000.0)
+    assert call(lambda: others.append(call()))
+    assert others == [False]
+    assert call()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_deletion_does_not_wait_twice(api: ApiClient, workspace: Any, bucket: HangingBucket) -> None:
+    """Its file and its thumbnail lie in the bucket; the purge removes what a request could not."""
+    asset = factories.MediaAssetFactory(workspace=workspace, storage_key="wrk/a.jpg", thumbnail_key="wrk/b.jpg")
+
+    assert api.delete(f"/media/{asset.id}").status_code == 200
+    assert bucket.connections == 2
+
+
+@pytest.mark.usefixtures("all_threads_wait")
+def test_half_of_the_threads_wait_and_no_more(api: ApiClient, bucket: HangingBucket) -> None:
+    asset = factories.MediaAssetFactory()
+    for answer in (api.upload(jpeg()), fetch(asset)):
+        assert_envelope(answer, 503, "SERVICE_UNAVAILABLE")
+        assert answer["Retry-After"] == "5"
+    assert bucket.connections == 0
+
+
+@pytest.mark.usefixtures("all_threads_wait")
+def test_files_on_this_machine_wait_for_nobody(api: ApiClient) -> None:
+    assert api.upload(jpeg()).status_code == 201
+
+
+@pytest.mark.usefixtures("all_threads_wait")
+def test_so_it_is_with_the_scanner(api: ApiClient, settings: Settings) -> None:
+    settings.MEDIA_SCANNER = "clamav"
+
+    answer = api.upload(jpeg())
+
+    assert_envelope(answer, 503, "SERVICE_UNAVAILABLE")
+    assert answer["Retry-After"] == "5"
