@@ -158,6 +158,7 @@ CELERY_BEAT_SCHEDULE = {
     "end-subscriptions-of-deleted": {"task": "billing.tasks.end_subscriptions_of_deleted", "schedule": 60.0},
     "reconcile-billing": {"task": "billing.tasks.reconcile_at_night", "schedule": 3600.0},
     "purge-deleted-files": {"task": "media.tasks.purge_deleted_files", "schedule": 300.0},
+    "purge-pending-files": {"task": "media.tasks.purge_pending_files", "schedule": 300.0},
     "purge-incoming": {"task": "media.tasks.purge_incoming", "schedule": 3600.0},
 }
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
 from config.api.admin_actions import asks_first, operator_of
 from config.api.admin_search import DIGEST
-from media.models import MediaAsset, MediaUse
+from media.models import MediaAsset, MediaUse, PendingFile
 from media.services import delete_media
 
 
@@ -39,3 +39,9 @@ class MediaUseAdmin(ReadOnlyAdmin):
     list_display = ("holder_id", "media")
     list_select_related = ("media",)
     finds = {"pgr": "holder_id", "med": "media_id"}
+
+
+@admin.register(PendingFile)
+class PendingFileAdmin(ReadOnlyAdmin):
+    list_display = ("storage_key", "abandoned", "created_at")
+    ordering = ("created_at",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils import timezone
 
 from accounts.platforms.types import MediaFacts
 from config.db.ids import PrefixedIdField
@@ -75,6 +76,24 @@ class MediaAsset(DueRow, TimestampedModel):
             duration_ms=self.duration_ms,
             alt_text=self.alt_text if alt_text is None else alt_text,
         )
+
+
+class PendingFile(models.Model):
+    """A file that may lie in the storage though no asset names it: its row is there before it is written.
+
+    The row goes in the transaction by which an asset takes the file over, so what is left of an upload that failed is
+    known, and removed by the purge. `abandoned` is set first: then no asset can take it over any more.
+    """
+
+    storage_key = models.CharField(max_length=255, unique=True)
+    abandoned = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        indexes = [models.Index(fields=["created_at"], name="media_pending_oldest")]
+
+    def __str__(self) -> str:
+        return self.storage_key
 
 
 class MediaUse(models.Model):

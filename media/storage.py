@@ -26,15 +26,16 @@ logger = logging.getLogger(__name__)
 ABSENT = ("404", "NoSuchKey")
 
 
-def keep(path: Path, *, workspace_id: str, sha256: str, suffix: str) -> str:
-    """Store a copy of the file at `path`, whose hash is `sha256`; returns its key. `suffix` is such as `.jpg`.
+def new_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
+    """A key for a file with this hash, as no other file has it; `suffix` is such as `.jpg`."""
+    return f"{workspace_id}/{sha256}-{secrets.token_hex(8)}{suffix}"
 
-    Raises ServiceUnavailable; nothing is kept then.
-    """
-    key = f"{workspace_id}/{sha256}-{secrets.token_hex(8)}{suffix}"
+
+def keep(path: Path, key: str) -> None:
+    """Store a copy of the file at `path` under a new key. Raises ServiceUnavailable; a bucket may then have it or not."""
     with path.open("rb") as file, _reaching():
         try:
-            return default_storage.save(key, File(file))
+            default_storage.save(key, File(file))
         except OSError:
             if is_local():  # a full disk holds the part that it had room for
                 default_storage.delete(key)

@@ -18,6 +18,12 @@ def purge_deleted_files() -> int:
 
 
 @shared_task
+def purge_pending_files() -> int:
+    """Remove stored files that no asset came to name."""
+    return services.purge_pending_files()
+
+
+@shared_task
 def purge_incoming() -> int:
     """Remove what uploads have left behind whose process died."""
     return storage.purge_incoming(LEFT_BEHIND)

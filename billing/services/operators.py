@@ -22,7 +22,7 @@ def reconcile_now(*, caller: Caller, dry_run: bool = False) -> Reconciled:
     if dry_run:
         found = Reconciled(workspaces=customer_workspaces(deleted=False).count() if is_paid() else 0)
     else:
-        with budget.outside_threads.held(caller.actor_id):  # without the deadline: it takes as long as there are customers
+        with budget.outside_threads.held(caller.actor_id):  # with many customers it takes longer than the deadline
             found = reconcile()
     record(
         caller=caller,

@@ -152,7 +152,8 @@ def _storage(name: str) -> Iterator[Finding]:
     with tempfile.NamedTemporaryFile(dir=settings.DATA_DIR) as file:
         file.write(content)
         file.flush()
-        key = storage.keep(Path(file.name), workspace_id="doctor", sha256=secrets.token_hex(32), suffix=".bin")
+        key = storage.new_key(workspace_id="doctor", sha256=secrets.token_hex(32), suffix=".bin")
+        storage.keep(Path(file.name), key)
     try:
         with storage.open_stored(key) as stored:
             same = stored.read() == content

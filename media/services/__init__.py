@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from media.services.delete import delete_media
 from media.services.describe import describe_media
+from media.services.pending import purge_pending_files
 from media.services.purge import delete_media_of_purged_workspaces, purge_deleted_files
 from media.services.reconcile import Orphans, find_orphans, remove_files_without_row
 from media.services.upload import upload_media
@@ -17,6 +18,7 @@ __all__ = [
     "find_orphans",
     "let_go",
     "purge_deleted_files",
+    "purge_pending_files",
     "remove_files_without_row",
     "upload_media",
     "use_media",

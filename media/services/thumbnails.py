@@ -12,11 +12,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from config.db.due import claim_due, held
 from media import selectors, storage
 from media.models import MediaAsset
+from media.services.pending import discard, store_file, take_over
 from media.thumbnails import Thumbnail, thumbnail_of_image, thumbnail_of_video
 
 logger = logging.getLogger(__name__)
@@ -55,8 +57,12 @@ def make_thumbnail(asset: MediaAsset) -> None:
         _put_off(asset, error)
         return
     settled = {"thumbnail_key": key, "due_at": None, "lease_until": None, "updated_at": timezone.now()}
-    if not held(selectors.ready_assets(), asset).update(**settled) and key:
-        storage.remove(key)
+    with transaction.atomic():
+        kept = held(selectors.ready_assets(), asset).update(**settled)
+        if kept and key:
+            take_over(key)
+    if key and not kept:
+        discard(key)
 
 
 def _picture(asset: MediaAsset) -> Thumbnail | None:
@@ -71,13 +77,13 @@ def _picture(asset: MediaAsset) -> Thumbnail | None:
 
 
 def _keep(asset: MediaAsset, thumbnail: Thumbnail) -> str:
-    """Store it; returns its key."""
+    """Store it as a pending file; returns its key."""
+    key = storage.new_key(workspace_id=asset.workspace_id, sha256=thumbnail.sha256, suffix=thumbnail.suffix)
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(thumbnail.content)
         file.flush()
-        return storage.keep(
-            Path(file.name), workspace_id=asset.workspace_id, sha256=thumbnail.sha256, suffix=thumbnail.suffix
-        )
+        store_file(Path(file.name), key)
+    return key
 
 
 def _put_off(asset: MediaAsset, error: Exception) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-
 from django.db import transaction
 from django.utils import timezone
 
@@ -17,9 +15,9 @@ from media.fetching import fetch
 from media.filenames import SUFFIXES, label_of
 from media.limits import most_bytes, most_bytes_of
 from media.models import MediaAsset
+from media.services.pending import discard, store_file, take_over
 from media.services.thumbnails import DUTY
 
-logger = logging.getLogger(__name__)
 WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF, MediaAsset.Kind.VIDEO)
 
 
@@ -96,15 +94,16 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
 
 def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
     """Keep the asset with a stored file of its own, which goes again when the row cannot be written."""
+    key = storage.new_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
     with storage_access():
-        asset.storage_key = storage.keep(
-            file.path, workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type]
-        )
+        store_file(file.path, key)
+    asset.storage_key = key
     try:
         with transaction.atomic():
+            take_over(key)
             _insert(caller, asset)
     except BaseException:
-        _take_back(asset)
+        discard(key)
         raise
 
 
@@ -113,15 +112,6 @@ def _insert(caller: Caller, asset: MediaAsset) -> None:
     _record(caller, asset)
     if asset.due_at:
         ring(DUTY)
-
-
-def _take_back(asset: MediaAsset) -> None:
-    """Remove the file of a row that was not written; where that cannot be told or done, `reconcile_media` finds it."""
-    try:
-        if not MediaAsset.objects.filter(pk=asset.pk).exists():
-            storage.remove(asset.storage_key)
-    except Exception as error:  # whatever database and storage raise; what failed first is what the caller hears
-        logger.warning("The file %s is left in the storage without a row: %s", asset.storage_key, error)
 
 
 def _record(caller: Caller, asset: MediaAsset, *, dry_run: bool = False) -> None:

@@ -39,7 +39,8 @@ def left(workspace: Workspace, settings: Settings, tmp_path: Path) -> Callable[[
     def store(age: timedelta) -> str:
         (tmp_path / "file").write_bytes(b"left behind")
         sha256 = hashlib.sha256(b"left behind").hexdigest()
-        key = storage.keep(tmp_path / "file", workspace_id=workspace.id, sha256=sha256, suffix=".jpg")
+        key = storage.new_key(workspace_id=workspace.id, sha256=sha256, suffix=".jpg")
+        storage.keep(tmp_path / "file", key)
         at = (NOON - age).timestamp()
         os.utime(Path(settings.MEDIA_ROOT) / key, (at, at))
         return key

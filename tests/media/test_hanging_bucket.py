@@ -66,9 +66,9 @@ def fetch(asset: MediaAsset) -> Any:
 
 def test_a_call_without_progress_is_given_up_within_twenty_seconds() -> None:
     limits = object_storage.LIMITS
-    longest = limits.connect_timeout + limits.read_timeout  # type: ignore[attr-defined]
+    longest = limits.connect_timeout + limits.read_timeout
 
-    assert limits.retries["total_max_attempts"] * longest <= 20  # type: ignore[attr-defined]
+    assert limits.retries["total_max_attempts"] * longest <= 20
 
 
 def test_an_upload_is_two_attempts_at_one_call(api: ApiClient, bucket: HangingBucket) -> None:

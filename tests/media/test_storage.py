@@ -84,7 +84,9 @@ def upload(tmp_path: Path) -> Path:
 
 
 def keep(upload: Path, workspace_id: str = "wrk_1") -> str:
-    return storage.keep(upload, workspace_id=workspace_id, sha256=SHA256, suffix=".jpg")
+    key = storage.new_key(workspace_id=workspace_id, sha256=SHA256, suffix=".jpg")
+    storage.keep(upload, key)
+    return key
 
 
 def read(key: str) -> bytes:

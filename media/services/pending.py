@@ -1,0 +1,69 @@
+"""Files between the moment when they may be in the storage and the moment when an asset names them."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from pathlib import Path
+
+from django.db.models import Q
+from django.utils import timezone
+
+from config.api.errors import ServiceUnavailable
+from media import storage
+from media.backends import storage_access
+from media.models import MediaAsset, PendingFile
+
+logger = logging.getLogger(__name__)
+LEFT_AFTER = timedelta(hours=1)  # longer than a write goes on whose outcome nobody has heard
+
+
+def store_file(path: Path, key: str) -> None:
+    """Store a copy of the file at `path` as a pending one. Raises ServiceUnavailable; the purge then sees to the rest."""
+    PendingFile.objects.create(storage_key=key)
+    try:
+        storage.keep(path, key)
+    except BaseException:  # the storage may have it all the same, or get it a moment later
+        abandon(key)
+        raise
+
+
+def take_over(key: str) -> None:
+    """In the transaction that makes an asset name the file: it is pending no longer.
+
+    Raises ServiceUnavailable when the purge has given it up meanwhile.
+    """
+    if not PendingFile.objects.filter(storage_key=key, abandoned=False).delete()[0]:
+        raise ServiceUnavailable("The file was stored too late.")
+
+
+def abandon(key: str) -> bool:
+    """See to it that no asset can take the file over; false when one has."""
+    return bool(PendingFile.objects.filter(storage_key=key).update(abandoned=True))
+
+
+def discard(key: str) -> bool:
+    """Remove a pending file from the storage, unless an asset has taken it over; returns whether it is gone.
+
+    What the storage or the database refuses is logged, and tried again by the purge.
+    """
+    try:
+        if not abandon(key) and _has_asset(key):  # without its row, it is an asset's or the purge has given it up
+            return False
+        with storage_access():
+            storage.remove(key)
+        PendingFile.objects.filter(storage_key=key).delete()
+    except Exception as error:  # whatever the database and the storage's client raise
+        logger.warning("The pending file %s cannot be removed yet: %s", key, error)
+        return False
+    return True
+
+
+def purge_pending_files(*, limit: int = 200) -> int:
+    """Remove what uploads that failed may have left in the storage, up to `limit` files; returns how many."""
+    old = PendingFile.objects.filter(created_at__lte=timezone.now() - LEFT_AFTER).order_by("created_at")
+    return sum(discard(key) for key in list(old.values_list("storage_key", flat=True)[:limit]))
+
+
+def _has_asset(key: str) -> bool:
+    return MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists()
