@@ -94,6 +94,7 @@ _ALWAYS = [
         lambda: bool(settings.OIDC_CLIENT_ID) != bool(settings.OIDC_CLIENT_SECRET),
         "OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together: people sign in with both.",
     ),
+    (lambda: len(settings.OIDC_REQUIRED_SCOPE.split()) > 1, "OIDC_REQUIRED_SCOPE must name one scope."),
     (
         lambda: bool(settings.OIDC_STAFF_CLAIM) and not all(settings.OIDC_STAFF_CLAIM.partition("=")),
         "OIDC_STAFF_CLAIM must be a claim and its value, such as groups=operators.",

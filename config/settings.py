@@ -297,6 +297,8 @@ OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
 OIDC_AUDIENCE = env.str("OIDC_AUDIENCE", default="")
+OIDC_REQUIRED_SCOPE = env.str("OIDC_REQUIRED_SCOPE", default="")  # opens the API where the provider writes no at+jwt
+OIDC_ALLOW_CLIENT_CREDENTIALS = env.bool("OIDC_ALLOW_CLIENT_CREDENTIALS", default=False)
 OIDC_SCOPES = env.str("OIDC_SCOPES", default="openid profile email").split()
 OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # such as groups=operators
 # E-mail: without a server it is written to the log. A worker sends it (workspaces/services/mail.py).

@@ -128,9 +128,10 @@ WRONG_CLAIMS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("wrong", WRONG_CLAIMS.values(), ids=WRONG_CLAIMS)
 def test_a_token_that_says_something_wrong_is_refused(provider: FakeOpenIdProvider, wrong: dict[str, Any]) -> None:
     key = provider.keys[0]
-    said = {"iss": provider.url, "aud": AUDIENCE, "sub": "alice", "exp": int(time.time()) + 3600, **wrong}
+    now = int(time.time())
+    said = {"iss": provider.url, "aud": AUDIENCE, "sub": "alice", "exp": now + 3600, "auth_time": now, **wrong}
     claims = {name: value for name, value in said.items() if value is not None}
-    token = jwt.api_jws.encode(_json(claims), key.private, key.algorithm, {"kid": key.kid})
+    token = jwt.api_jws.encode(_json(claims), key.private, key.algorithm, {"kid": key.kid, "typ": "at+jwt"})
     answer = answer_to(token)
 
     assert_envelope(answer, 401, "UNAUTHENTICATED")
@@ -154,11 +155,11 @@ def _public_key_as_secret(provider: FakeOpenIdProvider, token: str) -> str:
 
 FORGERIES: dict[str, Callable[[FakeOpenIdProvider, str], str]] = {
     "another subject": lambda provider, token: _tampered(token),
-    "another key under a known id": lambda provider, token: provider.signed(_claims(token), new_key("key-1")),
+    "another key under a known id": lambda provider, token: provider.signed(_claims(token), new_key("key-1"), "at+jwt"),
     "a key of another kind under a known id": lambda provider, token: provider.signed(
-        _claims(token), new_key("key-1", "RS256")
+        _claims(token), new_key("key-1", "RS256"), "at+jwt"
     ),
-    "an unknown key": lambda provider, token: provider.signed(_claims(token), new_key("key-2")),
+    "an unknown key": lambda provider, token: provider.signed(_claims(token), new_key("key-2"), "at+jwt"),
     "no signature": lambda provider, token: unsigned(token, alg="none", kid="key-1"),
     "no signature where one is claimed": lambda provider, token: unsigned(token, alg="ES256", kid="key-1"),
     "the public key as a secret": _public_key_as_secret,
@@ -195,7 +196,7 @@ def test_a_published_key_that_is_not_for_this_verifies_nothing(
 @pytest.mark.django_db
 def test_a_token_without_a_key_id_is_one_for_the_only_key(provider: FakeOpenIdProvider) -> None:
     claims, key = _claims(provider.access_token("alice")), provider.keys[0]
-    token = jwt.encode(claims, key.private, key.algorithm)
+    token = jwt.encode(claims, key.private, key.algorithm, {"typ": "at+jwt"})
 
     assert answer_to(token).status_code == 200
 

@@ -79,6 +79,7 @@ def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
         ("OIDC_ISSUER", "login.example.com"),
         ("OIDC_CLIENT_ID", "without-its-secret"),
         ("OIDC_STAFF_CLAIM", "operators"),
+        ("OIDC_REQUIRED_SCOPE", "posts media"),
         ("ENVIRONMENT", "prod"),
         ("OUTBOUND_NAMESERVERS", ["dns.example.com"]),
         ("OUTBOUND_NAMESERVERS", ["10.0.0.2", "10.0.0.3:99999"]),

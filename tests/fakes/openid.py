@@ -80,6 +80,7 @@ class FakeOpenIdProvider(FaultyServer):
             str, ...
         ] = ()  # which of a person's claims stand in the ID token, not in userinfo alone
         self.userinfo_extra: dict[str, Any] = {}
+        self.id_tokens: list[str] = []  # all that were issued
         self._codes: dict[str, Code] = {}
         self._access: dict[str, str] = {}
 
@@ -108,13 +109,20 @@ class FakeOpenIdProvider(FaultyServer):
         return f"{urlsplit(asked['redirect_uri']).path}?{urlencode({'code': code, 'state': asked['state']})}"
 
     def access_token(self, subject: str, *, key: SigningKey | None = None, **claims: Any) -> str:
-        """A JWT for the service's API; a claim that is None is left out."""
-        return self.signed({"aud": AUDIENCE, **self._times(), "sub": subject, **claims}, key)
+        """A person's access token for the service's API (RFC 9068); a claim that is None is left out."""
+        times = self.times()
+        claims = {"client_id": CLIENT_ID, "auth_time": times["iat"], **claims}
+        return self.signed({"aud": AUDIENCE, **times, "sub": subject, **claims}, key, typ="at+jwt")
 
-    def signed(self, claims: dict[str, Any], key: SigningKey | None = None) -> str:
+    def client_token(self, client: str, **claims: Any) -> str:
+        """What a program gets by the client credentials grant: the subject is the client (RFC 9068, section 2.2)."""
+        return self.access_token(client, **{"client_id": client, "auth_time": None, **claims})
+
+    def signed(self, claims: dict[str, Any], key: SigningKey | None = None, typ: str | None = "JWT") -> str:
+        """A JWT of this type (RFC 7515, section 4.1.9); a claim or type that is None is left out."""
         used = key or self.keys[0]
         said = {name: value for name, value in {"iss": self.url, **claims}.items() if value is not None}
-        return jwt.encode(said, used.private, used.algorithm, {"kid": used.kid})
+        return jwt.encode(said, used.private, used.algorithm, {"kid": used.kid, "typ": typ})
 
     # the service
 
@@ -153,8 +161,9 @@ class FakeOpenIdProvider(FaultyServer):
         access = secrets.token_urlsafe(24)
         self._access[access] = code.subject
         told = {name: self.people[code.subject][name] for name in self.in_id_token}
-        claims = {"aud": CLIENT_ID, **self._times(), "sub": code.subject, "nonce": code.nonce, **told}
+        claims = {"aud": CLIENT_ID, **self.times(), "sub": code.subject, "nonce": code.nonce, **told}
         id_token = self.signed({**claims, **self.id_token_extra})
+        self.id_tokens.append(id_token)
         return Answer.of_json({"access_token": access, "token_type": "Bearer", "id_token": id_token, "expires_in": 300})
 
     def _tell(self, request: ReceivedRequest) -> Answer:
@@ -165,7 +174,8 @@ class FakeOpenIdProvider(FaultyServer):
         return Answer.of_json({"sub": subject, **told, **self.userinfo_extra})
 
     @staticmethod
-    def _times() -> dict[str, int]:
+    def times() -> dict[str, int]:
+        """When a token is issued now, and when it ends."""
         now = int(time.time())
         return {"iat": now, "exp": now + 300}
 

@@ -36,14 +36,15 @@ def sign_in_person(*, identity: Identity, staff: bool, ip: str | None) -> User:
     return person
 
 
-def person_of_token(*, identity: Identity, issued_at: int | None) -> User | None:
-    """The person of a verified token of the provider, made when the token is the first that is seen of them.
+def person_of_token(*, identity: Identity, issued_at: int | None, make_user: bool) -> User | None:
+    """The person of a verified token of the provider; with `make_user`, their first token makes the user.
 
-    `issued_at` in seconds since 1970. None for a closed account, and for a token from before its person's user was deleted.
+    `issued_at` in seconds since 1970. None for a closed account, for a token from before its person's user was deleted, and
+    without `make_user` for whoever has no user.
     """
     person = selectors.person_of(issuer=identity.issuer, subject=identity.subject)
     if person is None:
-        if _ended_since(identity, issued_at):
+        if not make_user or _ended_since(identity, issued_at):
             return None
         person = _make(identity)
     return person if person.is_active else None

@@ -1,0 +1,1 @@
+"""The workspaces' commands for `manage.py`."""
