@@ -21,21 +21,28 @@ from workspaces.models import User
 from workspaces.services import create_user, create_workspace
 
 FILE = "demo.json"
+NO_SIGN_IN = (
+    "OIDC_ISSUER is set: people sign in at the identity provider, so this file holds no user_token and no sign_in_url."
+)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Demo:
-    """What demo.json holds, and a sandbox account to try."""
+    """What demo.json holds, and a sandbox account to try. What is None is left out of the file.
+
+    With an identity provider, neither tokens of the service's own nor its sign-in links work; `note` says so.
+    """
 
     base_url: str
     owner_user_id: str
     workspace_id: str
     api_key: str
-    user_token: str
-    sign_in_url: str
     admin_url: str
     sandbox_account_id: str
     sandbox_platform: str
+    user_token: str | None = None
+    sign_in_url: str | None = None
+    note: str | None = None
 
 
 def write_demo(*, base_url: str) -> Demo | None:
@@ -57,12 +64,15 @@ def write_demo(*, base_url: str) -> Demo | None:
         owner_user_id=owner_id,
         workspace_id=workspace_id,
         api_key=api_key,
-        user_token=new_user_token(owner_id),
-        sign_in_url=f"{base_url}/dashboard/sign-in/{owner_id}/{default_token_generator.make_token(owner)}",
         admin_url=f"{base_url}/admin/",
         sandbox_account_id=account.id,
         sandbox_platform=account.platform,
     )
+    if settings.OIDC_ISSUER:
+        demo.note = NO_SIGN_IN
+    else:
+        demo.user_token = new_user_token(owner_id)
+        demo.sign_in_url = f"{base_url}/dashboard/sign-in/{owner_id}/{default_token_generator.make_token(owner)}"
     _write(path, demo)
     return demo
 
@@ -91,5 +101,5 @@ def _write(path: Path, demo: Demo) -> None:
     draft = path.with_suffix(".draft")
     descriptor = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
-        json.dump(asdict(demo), file, indent=2)
+        json.dump({name: value for name, value in asdict(demo).items() if value is not None}, file, indent=2)
     draft.replace(path)

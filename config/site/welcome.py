@@ -19,17 +19,16 @@ NOW = "@NOW@"  # stands for the shell's own clock at the moment of pasting
 def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, data_dir: Path) -> None:
     """Write the addresses and, where there is a demo, its sign-in link and a curl line for a first post."""
     places = {"API": base_url, "Contract": f"{base_url}/openapi.json", "Docs": f"{base_url}/docs"}
+    places["Dashboard"] = f"{base_url}/dashboard/"
     if demo is not None:
-        places |= {
-            "Dashboard": f"{demo.sign_in_url}  (signs you in, once)",
-            "Admin": demo.admin_url,
-            "Keys": str(data_dir / "demo.json"),
-        }
-    else:
-        places |= {"Dashboard": f"{base_url}/dashboard/"}
+        if demo.sign_in_url:
+            places["Dashboard"] = f"{demo.sign_in_url}  (signs you in, once)"
+        places |= {"Admin": demo.admin_url, "Keys": str(data_dir / "demo.json")}
     lines = ["", "The service is up. Ctrl-C stops it.", ""]
     lines += [f"  {name:<10} {place}" for name, place in places.items()]
     if demo is not None:
+        if demo.note:
+            lines += ["", demo.note]
         seen = ", and see its signed events arrive in this log" if settings.OUTBOUND_ALLOW_LOOPBACK else ""
         lines += ["", f"Publish a first post to the sandbox{seen}:", "", f"  {first_post(demo)}"]
     stdout.write("\n".join([*lines, "", ""]))
