@@ -70,6 +70,7 @@ MIDDLEWARE = [
     "config.api.access.AccessMiddleware",
     "config.site.security.ClientAddressMiddleware",
     "config.site.security.SecurityHeadersMiddleware",
+    "config.site.security.PlainHttpTokenMiddleware",  # before the redirect to https
     "django.middleware.security.SecurityMiddleware",
     "config.api.request_body.BodyLimitMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

@@ -62,7 +62,9 @@ DOCUMENT_OPERATION = {
             "content": {"application/json": {"schema": {"type": "object", "additionalProperties": True}}},
         },
         "304": {"description": "The caller holds this version already.", "headers": TRACE_HEADER},
-        **error_answers(["MALFORMED_REQUEST"], {"$ref": "#/components/schemas/ErrorEnvelope"}, TRACE_HEADER),
+        **error_answers(
+            ["MALFORMED_REQUEST", "FORBIDDEN"], {"$ref": "#/components/schemas/ErrorEnvelope"}, TRACE_HEADER
+        ),
     },
 }
 

@@ -8,7 +8,13 @@ from typing import Any
 from config.api.errors import ApiError
 from config.api.operation import Operation
 
-GENERAL = ("MALFORMED_REQUEST", "NOT_ACCEPTABLE", "PAYLOAD_TOO_LARGE", "VALIDATION_FAILED")
+GENERAL = (
+    "FORBIDDEN",  # a token over plain http, a key from a network that it does not allow, a member who may only read
+    "MALFORMED_REQUEST",
+    "NOT_ACCEPTABLE",
+    "PAYLOAD_TOO_LARGE",
+    "VALIDATION_FAILED",
+)
 ALWAYS = ("INTERNAL_ERROR", "SERVICE_UNAVAILABLE")
 BEARER = ("UNAUTHENTICATED", "API_KEY_EXPIRED", "API_KEY_REVOKED", "RATE_LIMITED")
 OPERATORS = ("UNAUTHENTICATED", "RATE_LIMITED", "NOT_FOUND")  # the last: the service has no operator's token
@@ -67,8 +73,6 @@ def codes_of(declared: Operation, method: str, path: str) -> list[str]:
     writes = declared.writes_by(method)
     if declared.scope:
         codes.append("SCOPE_MISSING")
-    if declared.scope or writes:
-        codes.append("FORBIDDEN")  # a member of the workspace who may only read
     if "{" in path or "workspace_id" in declared.query().fields:
         codes.append("NOT_FOUND")
     if writes:

@@ -1,4 +1,5 @@
-"""What every answer tells browsers they must not do, whose address a request comes from, and the page of who is locked out.
+"""What every answer tells browsers they must not do, whose address a request comes from, tokens over plain http, and the page
+of who is locked out.
 
 Sources: Content Security Policy Level 3, Permissions Policy (W3C); RFC 7239, section 5.2, on reading X-Forwarded-For.
 """
@@ -14,7 +15,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from config.api.errors import RateLimited
+from config.api.errors import Forbidden, RateLimited
+from config.api.handler import respond
 from workspaces.frame import error_page
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -69,6 +71,26 @@ class ClientAddressMiddleware:
             request.META["REMOTE_ADDR"] = address
             if "*" in settings.TRUSTED_PROXIES:  # whoever connects is a proxy; further away nobody is known to be one
                 break
+        return self.get_response(request)
+
+
+class PlainHttpTokenMiddleware:
+    """In production, refuses what sends an Authorization header over plain http, in place of a redirect to https.
+
+    A redirect would hide the mistake: the client goes on sending its token in the clear, and never learns of it.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if settings.PRODUCTION and "HTTP_AUTHORIZATION" in request.META and not request.is_secure():
+            return respond(
+                Forbidden(
+                    "This request came over plain http, so its token was sent in the clear.",
+                    suggested_action="Use https, and replace the token: others may have read it.",
+                )
+            )
         return self.get_response(request)
 
 
