@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -34,8 +35,29 @@ def data_dir() -> Path:
 
 
 def secret(name: str, default: str = "") -> str:
-    """A secret as it stands in the environment: a `$` in it is no reference to another variable."""
-    return os.environ.get(name) or default
+    """A secret from the environment, or from the file that `<name>_FILE` names. A `$` in it has no special meaning.
+
+    Raises ImproperlyConfigured, which names the setting and holds nothing of the file's content.
+    """
+    value, path = os.environ.get(name), os.environ.get(f"{name}_FILE")
+    if not path:
+        return value or default
+    if value:
+        raise ImproperlyConfigured(f"{name} and {name}_FILE are both set: remove one of them.")
+    try:
+        content = Path(path).read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ImproperlyConfigured(f"{name}_FILE: {path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise ImproperlyConfigured(f"{name}_FILE: {path} is not a text file in UTF-8.") from None
+    if not content:
+        raise ImproperlyConfigured(f"{name}_FILE: {path} is empty.")
+    return content
+
+
+def secret_list(name: str, default: Sequence[str] = ()) -> list[str]:
+    """Comma-separated secrets, as `secret` reads them."""
+    return [part.strip() for part in secret(name).split(",") if part.strip()] or list(default)
 
 
 def seconds(name: str, default: str) -> tuple[int, ...]:
@@ -63,7 +85,9 @@ def platform_settings() -> dict[str, str]:
         "_VERIFIED_PREFIX",
     )
     ours = ("OIDC_",)  # the identity provider is no platform
-    return {name: value for name, value in os.environ.items() if name.endswith(endings) and not name.startswith(ours)}
+    given = {name.removesuffix("_FILE") if name.endswith("_CLIENT_SECRET_FILE") else name for name in os.environ}
+    names = sorted(name for name in given if name.endswith(endings) and not name.startswith(ours))
+    return {name: secret(name) if name.endswith("_CLIENT_SECRET") else os.environ[name] for name in names}
 
 
 def storages(url: str) -> dict[str, dict[str, Any]]:

@@ -18,6 +18,7 @@ from config.environment import (
     price_list,
     seconds,
     secret,
+    secret_list,
     storages,
 )
 from config.logs import logging_config
@@ -30,8 +31,8 @@ BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
 
 # Development makes its own secrets; production names what is missing (config/checks.py) instead of guessing.
 SECRET_KEY = secret("SECRET_KEY", default="" if PRODUCTION else development_secret(DATA_DIR, "secret-key"))
-SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
-ENCRYPTION_KEYS = env.list(
+SECRET_KEY_FALLBACKS = secret_list("SECRET_KEY_FALLBACKS")
+ENCRYPTION_KEYS = secret_list(
     "ENCRYPTION_KEYS", default=[] if PRODUCTION else [development_secret(DATA_DIR, "encryption-key")]
 )
 ALLOWED_HOSTS = env.list(
@@ -105,7 +106,7 @@ APPEND_SLASH = False  # a redirect would drop the body of a POST; an unknown pat
 
 # The database. SQLite needs IMMEDIATE transactions: a deferred one that turns writer fails at once under load.
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db_url("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'service.sqlite3'}")
+    "default": env.db_url_config(secret("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'service.sqlite3'}"))
 }
 SQLITE = DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3"
 if SQLITE:
@@ -122,7 +123,7 @@ else:
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = env.str("REDIS_URL", default="")
+REDIS_URL = secret("REDIS_URL")
 EMBEDDED = SQLITE and not REDIS_URL  # one web process and one worker process on this machine, nothing else
 
 # Celery rings the bell and keeps the time; the rows in the database are the queue (config/db/due.py).
@@ -303,7 +304,7 @@ OIDC_ALLOW_CLIENT_CREDENTIALS = env.bool("OIDC_ALLOW_CLIENT_CREDENTIALS", defaul
 OIDC_SCOPES = env.str("OIDC_SCOPES", default="openid profile email").split()
 OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # such as groups=operators
 # E-mail: without a server it is written to the log. A worker sends it (workspaces/services/mail.py).
-vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
+vars().update(env.email_url_config(secret("EMAIL_URL", default="consolemail://")))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"no-reply@{urlsplit(BASE_URL).hostname}")
 # Cents for each published target: by platform, and by platform when the text carries a URL that it links.
