@@ -92,8 +92,9 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
     """Declare a page under /dashboard/workspaces/<workspace_id>/: its methods (GET means HEAD too; the default).
 
     Nobody signed in: to the sign-in page. Strangers get a 404 page. An ApiError of a GET becomes a page that tells it;
-    one of a POST is recorded as a refusal of `operation`, told, and the person is back at the form's page. Times in
-    templates are in the workspace's zone. `files`: its forms may bring files (config/api/form_files.py).
+    one of a POST is told, and the person is back at the form's page. The error of a POST is recorded as a refusal of
+    `operation`; that of a GET is where the page takes nothing else. Times in templates are in the workspace's zone.
+    `files`: its forms may bring files (config/api/form_files.py).
     """
     allowed = set(methods or ("GET",))
     if "GET" in allowed:
@@ -106,9 +107,12 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
         @functools.wraps(view)
         def answer(request: HttpRequest, workspace_id: str, **named: str) -> HttpResponseBase:
             caller = caller_of(request)
+            on_record = bool(operation) and (request.method == "POST" or "POST" not in allowed)
             try:
                 require(caller, workspace_id, None, write=False)
             except ApiError as error:
+                if on_record:
+                    record_refusal(caller=caller, operation=operation, error=error, dry_run=False)
                 return error_page(request, error)
             page = WorkspacePage(request, caller, Workspace.objects.get(pk=workspace_id))
             request.workspace_page = page  # type: ignore[attr-defined]  # for the frame's navigation
@@ -116,9 +120,9 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
                 try:
                     return _with_files(page, view, named) if files else view(page, **named)
                 except ApiError as error:
-                    if request.method != "POST":
-                        return error_page(request, error, page)
-                    return _refused(page, operation, error)
+                    if on_record:
+                        refuse(page, operation, error)
+                    return _back(page, error) if request.method == "POST" else error_page(request, error, page)
 
         answer.takes_files = files  # type: ignore[attr-defined]  # for the limit of the body
         answer.csrf_exempt = files  # type: ignore[attr-defined]  # then `_with_files` asks for the token
@@ -174,8 +178,8 @@ def refuse(page: WorkspacePage, operation: str, error: ApiError) -> None:
     record_refusal(caller=page.caller, operation=operation, error=error, dry_run=False)
 
 
-def _refused(page: WorkspacePage, operation: str, error: ApiError) -> HttpResponse:
-    refuse(page, operation, error)
+def _back(page: WorkspacePage, error: ApiError) -> HttpResponse:
+    """Tell the person what is wrong on the page that the form stood on."""
     messages.error(page.request, told(error))
     return page.go(_where_from(page))
 

@@ -8,7 +8,6 @@ from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
 from workspaces import selectors, services
-from workspaces.models import Member
 from workspaces.serializers import (
     CreateWorkspacePreview,
     CreateWorkspaceSerializer,
@@ -98,12 +97,11 @@ class WorkspaceViewSet(OperationViewSet):
         summary="Export a workspace",
         scope="api_keys.write",
         responses={200: WorkspaceExportSerializer},
+        on_record=True,
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def export(self, call: Call, workspace_id: str) -> Reply:
-        workspace = selectors.workspace_of(
-            caller=call.caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=False
-        )
+        workspace = services.export_workspace(caller=call.caller, workspace_id=workspace_id)
         return Reply({"exported_at": timezone.now(), "workspace": workspace})
 
 
@@ -127,9 +125,11 @@ class UserViewSet(OperationViewSet):
         "users.export",
         summary="Export what is held of you",
         responses={200: UserExportSerializer},
+        on_record=True,
         errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def export(self, call: Call, user_id: str) -> Reply:
-        user = selectors.user_of(caller=call.caller, user_id=user_id)
-        owned = selectors.active_workspaces_of(user=user)
-        return Reply({"exported_at": timezone.now(), "user": user, "owned_workspaces": owned})
+        exported = services.export_user(caller=call.caller, user_id=user_id)
+        return Reply(
+            {"exported_at": timezone.now(), "user": exported.user, "owned_workspaces": exported.owned_workspaces}
+        )

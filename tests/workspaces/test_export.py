@@ -47,7 +47,12 @@ def test_the_owner_and_a_workspace_key_get_the_workspace(
                 },
             },
         )
-    assert not AuditEntry.objects.exists()
+    entries = AuditEntry.objects.order_by("pk").values_list(
+        "operation", "actor_type", "workspace_id", "resource_id", "code"
+    )
+    assert list(entries) == [
+        ("workspaces.export", kind, workspace.id, workspace.id, None) for kind in ("user", "api_key")
+    ]
 
 
 def test_nobody_else_gets_it(
@@ -67,3 +72,5 @@ def test_nobody_else_gets_it(
     foreign = assert_envelope(as_user(stranger).get(path), 404, "NOT_FOUND")
     absent = assert_envelope(as_user(stranger).get(f"/workspaces/{new_id('wrk')}/export"), 404, "NOT_FOUND")
     assert foreign | {"trace_id": ""} == absent | {"trace_id": ""}
+    refused = AuditEntry.objects.filter(operation="workspaces.export", outcome="refused").order_by("pk")
+    assert list(refused.values_list("code", flat=True)) == ["FORBIDDEN"] * 3 + ["SCOPE_MISSING"] + ["NOT_FOUND"] * 2

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import time_machine
 
+from auditlog.models import AuditEntry
 from config.db.ids import new_id
 from tests import factories
 from tests.config.test_errors import assert_envelope
@@ -44,6 +45,18 @@ def test_a_user_gets_what_is_held_of_them(db: None) -> None:
     assert [(row["id"], row["owner_user_id"], row["status"]) for row in owned] == [
         (made[3].id, user.id, "active"),
         (made[0].id, user.id, "active"),
+    ]
+
+
+def test_each_export_is_on_record(owner: User, teammate: User, api: ApiClient) -> None:
+    for client in (as_user(owner), as_user(teammate), api):
+        client.get(f"/users/{owner.id}/export")
+
+    entries = AuditEntry.objects.filter(operation="users.export").order_by("pk")
+    assert list(entries.values_list("actor_type", "outcome", "code", "resource_id")) == [
+        ("user", "succeeded", None, owner.id),
+        ("user", "refused", "NOT_FOUND", ""),
+        ("api_key", "refused", "USER_SESSION_REQUIRED", ""),
     ]
 
 

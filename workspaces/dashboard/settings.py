@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from auditlog.models import RetentionTier
 from auditlog.retention import DAYS
-from workspaces import selectors, services
+from workspaces import services
 from workspaces.dashboard.forms import CapsForm, DeletionForm, GeneralForm
 from workspaces.frame import WorkspacePage, workspace_page
 from workspaces.models import Member
@@ -61,12 +61,10 @@ def resume(page: WorkspacePage) -> HttpResponse:
     return page.done("The workspace works again; what became due meanwhile goes out now.", "settings")
 
 
-@workspace_page()
+@workspace_page(operation="workspaces.export")
 def export(page: WorkspacePage) -> HttpResponse:
     """The export of the API as a file."""
-    workspace = selectors.workspace_of(
-        caller=page.caller, workspace_id=page.workspace.id, roles=(Member.Role.OWNER,), write=False
-    )
+    workspace = services.export_workspace(caller=page.caller, workspace_id=page.workspace.id)
     exported = WorkspaceExportSerializer({"exported_at": timezone.now(), "workspace": workspace})
     answer = JsonResponse(exported.data, json_dumps_params={"indent": 2, "ensure_ascii": False})
     answer["Content-Disposition"] = f'attachment; filename="workspace-{workspace.id}.json"'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workspaces.services.caps import update_caps
 from workspaces.services.create import WorkspacePlan, create_workspace, require_maker
 from workspaces.services.delete import delete_workspace
+from workspaces.services.exports import UserExport, export_user, export_workspace
 from workspaces.services.invitations import (
     Invited,
     accept_invitation,
@@ -22,6 +23,7 @@ from workspaces.services.users import UserDeleted, create_user, delete_user
 __all__ = [
     "Invited",
     "UserDeleted",
+    "UserExport",
     "WorkspacePlan",
     "accept_invitation",
     "change_role",
@@ -29,6 +31,8 @@ __all__ = [
     "create_workspace",
     "delete_user",
     "delete_workspace",
+    "export_user",
+    "export_workspace",
     "hand_over_workspace",
     "invite_member",
     "leave_workspace",
