@@ -173,7 +173,9 @@ class CreateApiKeySerializer(WriteBody):
     workspace_id = fields.Identifier("wrk")
     name = fields.Name()
     scopes = scope_list()
-    expires_at = fields.Timestamp(required=False, help_text="When it stops by itself.")
+    expires_at = fields.Timestamp(
+        required=False, help_text="When it stops by itself; by default as the operator has set."
+    )
 
 
 class KeyIssuedSerializer(serializers.Serializer):

@@ -80,6 +80,10 @@ _ALWAYS = [
         "OUTBOUND_NAMESERVERS must be IP addresses with or without a port, such as 10.0.0.2,[::1]:5353.",
     ),
     (_bad_encryption_key, "ENCRYPTION_KEYS holds a key that is no Fernet key: 32 bytes in URL-safe base64."),
+    (
+        lambda: settings.API_KEY_DEFAULT_DAYS is not None and not 1 <= settings.API_KEY_DEFAULT_DAYS <= 36_500,
+        "API_KEY_DEFAULT_DAYS must be 1 to 36500 days; without it keys have no end by default.",
+    ),
     (lambda: settings.MEDIA_SCANNER not in ("none", "clamav"), "MEDIA_SCANNER is unknown: use none or clamav."),
     (_unfit_ffprobe, "FFPROBE must be the absolute path of a program that can be run, such as /usr/bin/ffprobe."),
     (

@@ -271,6 +271,7 @@ RETENTION = [
 ]
 
 RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)
+API_KEY_DEFAULT_DAYS = env.int("API_KEY_DEFAULT_DAYS", default=None)  # when keys end that are given no end; None: never
 TRUSTED_PROXIES = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1", "::1"])
 OUTBOUND_ALLOW_LOOPBACK = env.bool("OUTBOUND_ALLOW_LOOPBACK", default=False)
 OUTBOUND_NAMESERVERS = env.list("OUTBOUND_NAMESERVERS", default=[])  # instead of those in resolv.conf

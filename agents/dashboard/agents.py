@@ -42,6 +42,7 @@ def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
     return page.render(
         "agents/key_rotated.html",
         agent=agent,
+        api_key=rotated.api_key,
         token=rotated.token,
         retiring_key=rotated.retiring_key,
         overlap_hours=OVERLAP_HOURS,

@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.conf import settings
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -160,6 +161,8 @@ class ApiKeyForm(forms.Form):
     def __init__(self, data: Any = None, *, zone: ZoneInfo) -> None:
         super().__init__(data, initial={"scopes": USUAL_SCOPES})
         self.zone = zone
+        if settings.API_KEY_DEFAULT_DAYS:
+            self.fields["expires_at"].help_text = f"Empty: it ends after {settings.API_KEY_DEFAULT_DAYS} days."
 
     def clean_expires_at(self) -> datetime | None:
         day = self.cleaned_data["expires_at"]

@@ -10,7 +10,7 @@ from django.utils import timezone
 from agents import tokens
 from agents.errors import ClaimTokenExpired, ClaimTokenInvalid, ClaimTokenUsed
 from agents.models import Agent, ApiKey, ClaimToken
-from agents.services.keys import issue_key
+from agents.services.keys import default_end, issue_key
 from auditlog.services import record
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import WorkspacePaused
@@ -47,7 +47,9 @@ def claim_agent(*, caller: Caller, claim_token: str) -> AgentClaimed:
             claim.refresh_from_db()
             raise ClaimTokenExpired() if claim.burned_at is None else ClaimTokenUsed()
         agent = claim.agent
-        issued = issue_key(workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent)
+        issued = issue_key(
+            workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, expires_at=default_end()
+        )
         assert issued.token  # noqa: S101 - a saved key has one
         record(
             caller=caller,

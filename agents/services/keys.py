@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -41,14 +42,23 @@ def create_api_key(
     expires_at: datetime | None = None,
     dry_run: bool = False,
 ) -> KeyIssued:
-    """Make a workspace key. Raises ScopeMissing, Forbidden (an agent), ValidationFailed, WorkspacePaused."""
+    """Make a workspace key. Without `expires_at` it ends when API_KEY_DEFAULT_DAYS says.
+
+    Raises ScopeMissing, Forbidden (an agent), ValidationFailed, WorkspacePaused.
+    """
     require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agents(caller)
     require_grantable(caller, scopes)
     if expires_at and expires_at <= timezone.now():
         raise ValidationFailed.of("expires_at", "Must lie in the future.")
     with transaction.atomic():
-        issued = issue_key(workspace_id=workspace_id, name=name, scopes=scopes, expires_at=expires_at, save=not dry_run)
+        issued = issue_key(
+            workspace_id=workspace_id,
+            name=name,
+            scopes=scopes,
+            expires_at=expires_at or default_end(),
+            save=not dry_run,
+        )
         record(
             caller=caller,
             operation="api_keys.create",
@@ -105,6 +115,12 @@ def issue_key(
         return KeyIssued(key, None)
     key.save(force_insert=True)
     return KeyIssued(key, token)
+
+
+def default_end() -> datetime | None:
+    """When a key ends that was given no end; None: never."""
+    days = settings.API_KEY_DEFAULT_DAYS
+    return timezone.now() + timedelta(days=days) if days else None
 
 
 def forbid_agents(caller: Caller) -> None:

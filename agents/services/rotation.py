@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from agents import selectors
 from agents.models import OVERLAP_HOURS, Agent, ApiKey, ClaimToken
-from agents.services.keys import forbid_agents, issue_key, require_grantable
+from agents.services.keys import default_end, forbid_agents, issue_key, require_grantable
 from auditlog.services import record
 from config.api.caller import Caller, require_scope
 from config.api.errors import InvalidState
@@ -47,7 +47,14 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> KeyRo
         if agent.status == Agent.Status.REVOKED:
             raise InvalidState("The agent is revoked and gets no key any more.")
         retiring = None if dry_run else _retire(agent, timezone.now())
-        issued = issue_key(workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, save=not dry_run)
+        issued = issue_key(
+            workspace_id=agent.workspace_id,
+            name=agent.name,
+            scopes=(),
+            agent=agent,
+            expires_at=default_end(),
+            save=not dry_run,
+        )
         record(
             caller=caller,
             operation="agents.rotate_key",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -62,6 +62,20 @@ def test_a_key_is_made_and_its_token_shown(
     }
     assert re.fullmatch("sps_key_[0-9A-Za-z]{49}", token)
     assert made.token_sha256 == tokens.digest(token)
+
+
+@pytest.mark.parametrize("days", [1, 90])
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_key_without_an_end_gets_the_one_that_the_operator_has_set(
+    api: ApiClient, workspace: Workspace, settings: Any, days: int, dry_run: bool
+) -> None:
+    settings.API_KEY_DEFAULT_DAYS = days
+    with time_machine.travel(NOON, tick=False):
+        made = create(api, workspace, dry_run=dry_run).json()["would_create" if dry_run else "api_key"]
+        own = create(api, workspace, dry_run=dry_run, expires_at="2037-01-01T00:00:00Z").json()
+
+    assert datetime.fromisoformat(made["expires_at"]) == NOON + timedelta(days=days)
+    assert own["would_create" if dry_run else "api_key"]["expires_at"] == "2037-01-01T00:00:00Z"
 
 
 def test_the_new_key_works_within_its_scopes(api: ApiClient, workspace: Workspace) -> None:

@@ -170,7 +170,13 @@ def test_a_user_token_cannot_be_turned_into_another_users(owner: User, stranger:
     assert_envelope(whoami(f"Bearer {forged}"), 401, "UNAUTHENTICATED")
 
 
-@pytest.mark.parametrize("setting", [{"PRODUCTION": True}, {"OIDC_ISSUER": "https://id.example"}])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"PRODUCTION": True, "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https")},
+        {"OIDC_ISSUER": "https://id.example"},
+    ],
+)
 def test_user_tokens_of_the_services_own_are_for_development_only(
     owner: User, settings: Any, setting: dict[str, Any]
 ) -> None:
@@ -179,7 +185,7 @@ def test_user_tokens_of_the_services_own_are_for_development_only(
     for name, value in setting.items():
         setattr(settings, name, value)
 
-    assert_envelope(client.get(OPEN_TO_ALL), 401, "UNAUTHENTICATED")
+    assert_envelope(client.get(OPEN_TO_ALL, x_forwarded_proto="https"), 401, "UNAUTHENTICATED")
 
 
 def test_the_session_of_the_dashboard_opens_nothing(owner: User) -> None:

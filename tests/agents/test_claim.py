@@ -73,6 +73,12 @@ def test_the_claim_token_alone_buys_the_agents_key(agent: Agent, claim_token: st
     assert ApiClient(token).get(f"/agents/{agent.id}").status_code == 200
 
 
+def test_the_key_ends_when_the_operator_has_set(agent: Agent, claim_token: str, settings: Any) -> None:
+    settings.API_KEY_DEFAULT_DAYS = 90
+
+    assert claim(claim_token).json()["api_key"]["expires_at"] == "2027-06-08T12:00:00Z"
+
+
 def test_any_callers_bearer_may_carry_a_claim(claim_token: str, agent: Agent, stranger: User) -> None:
     foreign = factories.workspace_key(stranger.owned_workspaces.get())
 

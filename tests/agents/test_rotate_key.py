@@ -295,3 +295,15 @@ def test_a_claim_at_the_same_moment_leaves_one_key_in_use(api: ApiClient, worksp
         expected = ["active", "retiring"] if claimed.status_code == 200 else ["active"]
         assert claimed.status_code in (200, 409)
         assert sorted(statuses(agent, datetime.now(UTC)).values()) == expected
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_the_new_key_ends_when_the_operator_has_set(
+    agent: Agent, key: ApiKey, owner: User, settings: Any, dry_run: bool
+) -> None:
+    settings.API_KEY_DEFAULT_DAYS = 90
+    answer = rotate(signed_in(owner), agent, {"dry_run": dry_run}).json()
+
+    assert answer["would_create" if dry_run else "api_key"]["expires_at"] == "2027-06-08T12:00:00Z"
+    if not dry_run:
+        assert answer["retiring_key"]["expires_at"] == "2027-03-11T12:00:00Z"

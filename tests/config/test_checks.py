@@ -80,6 +80,8 @@ def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
         ("OIDC_CLIENT_ID", "without-its-secret"),
         ("OIDC_STAFF_CLAIM", "operators"),
         ("OIDC_REQUIRED_SCOPE", "posts media"),
+        ("API_KEY_DEFAULT_DAYS", 0),
+        ("API_KEY_DEFAULT_DAYS", 36_501),
         ("ENVIRONMENT", "prod"),
         ("OUTBOUND_NAMESERVERS", ["dns.example.com"]),
         ("OUTBOUND_NAMESERVERS", ["10.0.0.2", "10.0.0.3:99999"]),

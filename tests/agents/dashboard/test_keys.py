@@ -64,6 +64,15 @@ def test_the_last_day_ends_at_midnight_in_the_workspaces_zone(pages: Pages, work
     assert "works until 1 Apr 2027, 00:00" in shown
 
 
+def test_the_form_says_when_a_key_without_a_last_day_ends(pages: Pages, settings: Any) -> None:
+    assert "Empty: until somebody revokes it." in words(pages.get("api-key-new"))
+    settings.API_KEY_DEFAULT_DAYS = 90
+    assert "Empty: it ends after 90 days." in words(pages.get("api-key-new"))
+
+    assert "works until 8 Jun 2027, 12:00" in words(pages.post("api-key-new", FORM))
+    assert "works until 8 Jun 2027, 12:00" in words(pages.get("api-keys"))
+
+
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
