@@ -15,6 +15,7 @@ from rest_framework.request import Request
 
 from agents import oidc, tokens
 from agents.models import Agent, ApiKey, ClaimToken
+from agents.services import remember_network, require_allowed_network
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
 from config.db.prepared import Prepared
@@ -25,7 +26,11 @@ CLIENTS = ("cli", "mcp", "agent_runtime")
 
 
 class BearerAuthentication(BaseAuthentication):
-    """`request.user` becomes the Caller. Raises Unauthenticated, ApiKeyExpired, ApiKeyRevoked, ServiceUnavailable."""
+    """`request.user` becomes the Caller.
+
+    Raises Unauthenticated, ApiKeyExpired, ApiKeyRevoked, Forbidden (from a network that the key does not allow),
+    ServiceUnavailable.
+    """
 
     def authenticate(self, request: Request) -> tuple[Caller, None] | None:
         header = request.META.get("HTTP_AUTHORIZATION", "")
@@ -34,30 +39,34 @@ class BearerAuthentication(BaseAuthentication):
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("The Authorization header must be `Bearer <token>`.")
-        caller = _caller_of(token.strip())
+        caller, key = _caller_of(token.strip())
         client = request.headers.get("x-service-client", "")
         caller.via = client if client in CLIENTS else None
         caller.ip = _address(request.META.get("REMOTE_ADDR", ""))
+        if key is not None:
+            require_allowed_network(caller=caller, key=key)
+            _note_use(caller, key)
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
 
-def _caller_of(token: str) -> Caller:
+def _caller_of(token: str) -> tuple[Caller, ApiKey | None]:
+    """Who the token is of, and its key where it is one."""
     if token.startswith(tokens.USER):
-        return _user_caller(token)
+        return _user_caller(token), None
     if oidc.is_taken(token):
-        return Caller(kind="user", actor_id=oidc.user_of(token).id)
+        return Caller(kind="user", actor_id=oidc.user_of(token).id), None
     if not tokens.is_well_formed(token):
         raise Unauthenticated("This token is not one of this service's.")
-    return _claim_caller(token) if token.startswith(tokens.CLAIM) else _key_caller(token)
+    return (_claim_caller(token), None) if token.startswith(tokens.CLAIM) else _key_caller(token)
 
 
 _key = Prepared(lambda digest: ApiKey.objects.select_related("agent", "workspace").filter(token_sha256=digest))
 
 
-def _key_caller(token: str) -> Caller:
+def _key_caller(token: str) -> tuple[Caller, ApiKey]:
     stored = tokens.digest(token)
     key = _key.first(stored)
     if key is None or not hmac.compare_digest(key.token_sha256, stored):
@@ -66,12 +75,8 @@ def _key_caller(token: str) -> Caller:
     gone = workspace.status == WorkspaceStatus.DELETED or (agent and agent.status == Agent.Status.REVOKED)
     if key.revoked_at or gone:
         raise ApiKeyRevoked()
-    now = timezone.now()
-    if key.expires_at and key.expires_at <= now:
+    if key.expires_at and key.expires_at <= timezone.now():
         raise ApiKeyExpired()
-    if key.last_used_at is None or now - key.last_used_at > LAST_USED_EVERY:
-        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_EVERY)
-        ApiKey.objects.filter(stale, pk=key.pk).update(last_used_at=now)
     caller = Caller(
         kind="api_key",
         actor_id=key.id,
@@ -86,7 +91,17 @@ def _key_caller(token: str) -> Caller:
         caller.kind, caller.actor_id, caller.mode = "agent", agent.id, agent.default_mode
         caller.rate_limit_per_minute = agent.rate_limit_per_minute
         caller.account_allowlist = None if agent.account_allowlist is None else tuple(agent.account_allowlist)
-    return caller
+    return caller, key
+
+
+def _note_use(caller: Caller, key: ApiKey) -> None:
+    """Note when and where the key is used; a known network within a minute of the last note costs no statement."""
+    now = timezone.now()
+    if remember_network(caller=caller, key=key, now=now):
+        return
+    if key.last_used_at is None or now - key.last_used_at > LAST_USED_EVERY:
+        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_EVERY)
+        ApiKey.objects.filter(stale, pk=key.pk).update(last_used_at=now)
 
 
 def _claim_caller(token: str) -> Caller:

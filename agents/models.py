@@ -48,7 +48,11 @@ class Agent(TimestampedModel):
 
 
 class ApiKey(TimestampedModel):
-    """A bearer token of a workspace or of an agent; only its SHA-256 is stored."""
+    """A bearer token of a workspace or of an agent; only its SHA-256 is stored.
+
+    `allowed_networks`: where it may be used from (CIDR); null: anywhere. `seen_networks`: where it was used from, the latest
+    new one last; `new_network_at` is when that one was first seen, null while there is only the key's first one.
+    """
 
     id = PrefixedIdField("key")
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="api_keys")
@@ -61,6 +65,16 @@ class ApiKey(TimestampedModel):
     retiring_since = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True)
+    allowed_networks = models.JSONField(null=True)
+    seen_networks = models.JSONField(null=True)
+    new_network_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["new_network_at"], condition=models.Q(new_network_at__isnull=False), name="key_new_network"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.prefix}… ({self.id})"

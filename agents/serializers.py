@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from agents.models import OVERLAP_HOURS, Agent, ApiKey
+from agents.networks import MAX_ALLOWED, parse_network
 from config.api import fields
 from config.api.caller import Mode
 from config.api.operation import WriteBody
@@ -136,6 +137,9 @@ class ApiKeySerializer(serializers.ModelSerializer):
     agent_id = serializers.CharField(allow_null=True)
     status = serializers.ChoiceField(choices=KEY_STATUSES)
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPE_CHOICES), source="held_scopes")
+    allowed_networks = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="Where it may be used from; null: anywhere."
+    )
 
     class Meta:
         model = ApiKey
@@ -150,6 +154,7 @@ class ApiKeySerializer(serializers.ModelSerializer):
             "created_at",
             "expires_at",
             "last_used_at",
+            "allowed_networks",
         )
 
 
@@ -167,6 +172,16 @@ class AgentClaimedSerializer(serializers.Serializer):
     token = serializers.CharField(allow_null=True, help_text="Shown once; null in a replay.")
 
 
+class NetworkField(fields.Text):
+    """A network in CIDR notation, IPv4 or IPv6, or one address."""
+
+    def to_internal_value(self, data: Any) -> str:
+        try:
+            return parse_network(super().to_internal_value(data))
+        except ValueError as error:
+            raise serializers.ValidationError(str(error), code="invalid") from error
+
+
 class CreateApiKeySerializer(WriteBody):
     """A workspace key to be made."""
 
@@ -175,6 +190,13 @@ class CreateApiKeySerializer(WriteBody):
     scopes = scope_list()
     expires_at = fields.Timestamp(
         required=False, help_text="When it stops by itself; by default as the operator has set."
+    )
+    allowed_networks = StrictList(
+        child=NetworkField(max_length=100),
+        required=False,
+        min_length=1,
+        max_length=MAX_ALLOWED,
+        help_text="The networks that it may be used from, such as 203.0.113.0/24 or 2001:db8::/32; by default anywhere.",
     )
 
 

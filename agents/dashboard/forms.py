@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 
 from agents.dashboard.words import AGENT_SCOPES, KEY_SCOPES, MODES
 from agents.models import Agent
+from agents.networks import MAX_ALLOWED, parse_network
 from agents.serializers import INT32
 from config.api.caller import Mode
 from config.api.fields import INT64
@@ -157,6 +158,13 @@ class ApiKeyForm(forms.Form):
         help_text="Empty: until somebody revokes it.",
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
     )
+    allowed_networks = forms.CharField(
+        required=False,
+        max_length=100 * MAX_ALLOWED,
+        label="Networks it may be used from",
+        help_text=f"One on each line, at most {MAX_ALLOWED}, such as 203.0.113.0/24 or 2001:db8::/32. Empty: anywhere.",
+        widget=forms.Textarea({"rows": 3, "class": "short"}),
+    )
 
     def __init__(self, data: Any = None, *, zone: ZoneInfo) -> None:
         super().__init__(data, initial={"scopes": USUAL_SCOPES})
@@ -171,3 +179,17 @@ class ApiKeyForm(forms.Form):
         if day.year > LAST_YEAR:
             raise forms.ValidationError("Choose an earlier day, or leave it empty.")
         return datetime.combine(day + timedelta(days=1), time.min, self.zone)
+
+    def clean_allowed_networks(self) -> list[str]:
+        typed = self.cleaned_data["allowed_networks"].replace(",", " ").split()
+        if len(typed) > MAX_ALLOWED:
+            raise forms.ValidationError(f"Name at most {MAX_ALLOWED} networks.")
+        networks, problems = [], []
+        for text in typed:
+            try:
+                networks.append(parse_network(text))
+            except ValueError as error:
+                problems.append(f"{text}: {error}")
+        if problems:
+            raise forms.ValidationError(problems)
+        return networks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agents.services.agents import AgentCreated, create_agent, revoke_agent, update_agent
 from agents.services.claims import AgentClaimed, claim_agent
+from agents.services.key_networks import remember_network, require_allowed_network
 from agents.services.keys import KeyIssued, create_api_key, issue_key, list_api_keys, revoke_api_key
 from agents.services.operators import revoke_any_key
 from agents.services.rotation import KeyRotated, rotate_key
@@ -18,6 +19,8 @@ __all__ = [
     "create_api_key",
     "issue_key",
     "list_api_keys",
+    "remember_network",
+    "require_allowed_network",
     "revoke_agent",
     "revoke_any_key",
     "revoke_api_key",

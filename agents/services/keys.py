@@ -40,9 +40,12 @@ def create_api_key(
     name: str,
     scopes: Sequence[str],
     expires_at: datetime | None = None,
+    allowed_networks: Sequence[str] | None = None,
     dry_run: bool = False,
 ) -> KeyIssued:
     """Make a workspace key. Without `expires_at` it ends when API_KEY_DEFAULT_DAYS says.
+
+    `allowed_networks`: as `parse_network` returns them; without them the key may be used from anywhere.
 
     Raises ScopeMissing, Forbidden (an agent), ValidationFailed, WorkspacePaused.
     """
@@ -57,6 +60,7 @@ def create_api_key(
             name=name,
             scopes=scopes,
             expires_at=expires_at or default_end(),
+            allowed_networks=list(dict.fromkeys(allowed_networks)) if allowed_networks else None,
             save=not dry_run,
         )
         record(
@@ -65,7 +69,7 @@ def create_api_key(
             resource_type="api_key",
             resource_id="" if dry_run else issued.api_key.id,
             dry_run=dry_run,
-            metadata={"scopes": list(scopes)},
+            metadata={"scopes": list(scopes), "allowed_networks": issued.api_key.allowed_networks},
         )
     return issued
 
@@ -97,6 +101,7 @@ def issue_key(
     scopes: Sequence[str],
     agent: Agent | None = None,
     expires_at: datetime | None = None,
+    allowed_networks: list[str] | None = None,
     save: bool = True,
 ) -> KeyIssued:
     """A new key row and its token, without questions asked; services and commands that may do so call it."""
@@ -109,6 +114,7 @@ def issue_key(
         token_sha256=tokens.digest(token),
         scopes=[] if agent else list(scopes),
         expires_at=expires_at,
+        allowed_networks=allowed_networks,
     )
     if not save:
         key.prefix = ""

@@ -12,6 +12,7 @@ import time_machine
 
 from agents import tokens
 from agents.models import ApiKey
+from auditlog.models import AuditEntry
 from config.api.scopes import SCOPES
 from config.db.ids import new_id
 from tests import factories
@@ -58,10 +59,25 @@ def test_a_key_is_made_and_its_token_shown(
             "created_at": "2027-03-10T12:00:00Z",
             "expires_at": shown,
             "last_used_at": None,
+            "allowed_networks": None,
         }
     }
     assert re.fullmatch("sps_key_[0-9A-Za-z]{49}", token)
     assert made.token_sha256 == tokens.digest(token)
+
+
+def test_a_key_may_be_for_some_networks_alone(api: ApiClient, workspace: Workspace) -> None:
+    networks = ["203.0.113.0/24", "203.0.113.0/24", "2001:DB8::/32", "198.51.100.7"]
+    kept = ["203.0.113.0/24", "2001:db8::/32", "198.51.100.7/32"]
+    answers = [create(api, workspace, allowed_networks=networks, dry_run=dry_run).json() for dry_run in (True, False)]
+
+    assert answers[0]["would_create"]["allowed_networks"] == kept
+    assert answers[1]["api_key"]["allowed_networks"] == kept
+    [made] = ApiKey.objects.filter(name="CI")
+    assert made.allowed_networks == kept
+    assert AuditEntry.objects.filter(dry_run=False).get().metadata["allowed_networks"] == kept
+    refused = ApiClient(answers[1]["token"]).get("/capabilities")  # from 127.0.0.1
+    assert "127.0.0.1" in assert_envelope(refused, 403, "FORBIDDEN")["message"]
 
 
 @pytest.mark.parametrize("days", [1, 90])
@@ -108,6 +124,7 @@ def test_a_dry_run_says_what_would_be_and_makes_no_key(api: ApiClient, workspace
             "status": "active",
             "created_at": "2027-03-10T12:00:00Z",
             "last_used_at": None,
+            "allowed_networks": None,
         },
     }
     assert made_keys() == 0
@@ -143,6 +160,13 @@ def test_two_callers_who_use_the_same_idempotency_key_never_meet(
         ({"name": "a" * 201}, "name", "max_length"),
         ({"expires_at": "2027-03-11T12:00:00"}, "expires_at", "invalid"),
         ({"expires_at": "2020-01-01T00:00:00Z"}, "expires_at", "invalid"),
+        ({"allowed_networks": []}, "allowed_networks", "min_length"),
+        ({"allowed_networks": None}, "allowed_networks", "null"),
+        ({"allowed_networks": "203.0.113.0/24"}, "allowed_networks", "wrong_type"),
+        ({"allowed_networks": ["203.0.113.7/24"]}, "allowed_networks[0]", "invalid"),
+        ({"allowed_networks": ["0.0.0.0/0", "here"]}, "allowed_networks[1]", "invalid"),
+        ({"allowed_networks": [7]}, "allowed_networks[0]", "wrong_type"),
+        ({"allowed_networks": [f"10.0.{number}.0/24" for number in range(21)]}, "allowed_networks", "max_length"),
         ({"workspace_id": "wrk_1"}, "workspace_id", "invalid_id"),
         ({"agent_id": None}, "agent_id", "unknown_field"),
     ],

@@ -51,6 +51,7 @@ def test_keys_are_told_without_their_tokens_whatever_became_of_them(owner: User,
         "created_at": "2027-03-10T12:00:00Z",
         "expires_at": "2027-03-10T13:00:00Z",
         "last_used_at": None,
+        "allowed_networks": None,
     }
     for issued in (plain, own, gone, stopped):
         assert issued.token

@@ -67,6 +67,7 @@ def test_the_revoked_key_is_answered_and_answered_again(api: ApiClient, leaked: 
             "created_at": "2027-03-10T12:00:00Z",
             "expires_at": None,
             "last_used_at": None,
+            "allowed_networks": None,
         }
     }
     leaked.refresh_from_db()

@@ -67,6 +67,7 @@ def test_the_claim_token_alone_buys_the_agents_key(agent: Agent, claim_token: st
             "created_at": "2027-03-10T12:00:00Z",
             "expires_at": None,
             "last_used_at": None,
+            "allowed_networks": None,
         },
     }
     assert re.fullmatch("sps_agt_[0-9A-Za-z]{49}", token)

@@ -90,6 +90,7 @@ def test_a_new_key_is_issued_and_the_one_in_use_retires(api: ApiClient, agent: A
             "created_at": "2027-03-10T12:00:00Z",
             "expires_at": None,
             "last_used_at": None,
+            "allowed_networks": None,
         },
         "retiring_key": {
             "id": key.id,
@@ -213,6 +214,7 @@ def test_a_dry_run_says_what_would_be_and_issues_nothing(api: ApiClient, agent: 
                 "created_at": "2027-03-10T12:00:00Z",
                 "expires_at": None,
                 "last_used_at": None,
+                "allowed_networks": None,
             },
         },
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from agents.models import ApiKey
@@ -64,6 +65,23 @@ def test_the_last_day_ends_at_midnight_in_the_workspaces_zone(pages: Pages, work
     assert "works until 1 Apr 2027, 00:00" in shown
 
 
+def test_a_key_for_some_networks_says_which(pages: Pages) -> None:
+    page = pages.post("api-key-new", {**FORM, "allowed_networks": " 203.0.113.0/24\r\n2001:DB8::/32, 198.51.100.7\n"})
+
+    assert ApiKey.objects.get().allowed_networks == ["203.0.113.0/24", "2001:db8::/32", "198.51.100.7/32"]
+    for shown in (words(page), words(pages.get("api-keys"))):
+        assert "works only from 203.0.113.0/24, 2001:db8::/32, 198.51.100.7/32" in shown
+
+
+def test_the_list_says_where_a_key_was_used_from(pages: Pages, workspace: Workspace) -> None:
+    token = factories.workspace_key(workspace)
+    for address in ("203.0.113.7", "198.51.100.7"):
+        Client(headers={"authorization": f"Bearer {token}"}, REMOTE_ADDR=address).get("/capabilities")
+
+    told = "used from 203.0.113.0/24, 198.51.100.0/24; the last of these new on 10 Mar 2027, 12:00"
+    assert told in words(pages.get("api-keys"))
+
+
 def test_the_form_says_when_a_key_without_a_last_day_ends(pages: Pages, settings: Any) -> None:
     assert "Empty: until somebody revokes it." in words(pages.get("api-key-new"))
     settings.API_KEY_DEFAULT_DAYS = 90
@@ -82,6 +100,12 @@ def test_the_form_says_when_a_key_without_a_last_day_ends(pages: Pages, settings
         ({"expires_at": "2027-03-09"}, "Must lie in the future."),
         ({"expires_at": "9999-12-31"}, "Choose an earlier day"),
         ({"expires_at": "soon"}, "Enter a valid date."),
+        (
+            {"allowed_networks": "203.0.113.7/24"},
+            "203.0.113.7/24: Has bits set behind its prefix; write 203.0.113.0/24.",
+        ),
+        ({"allowed_networks": "0.0.0.0/0\nhere"}, "here: Must be a network such as"),
+        ({"allowed_networks": " ".join(f"10.0.0.{number}" for number in range(21))}, "Name at most 20 networks."),
         ({"key": ""}, "Must be 1 to 255 printable ASCII characters."),
     ],
     ids=str,

@@ -1,0 +1,68 @@
+"""Where keys are used from: calls from networks that a key does not allow, and the first call from another network."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from agents.models import ApiKey
+from agents.networks import is_within, network_of
+from auditlog.services import record
+from config.api import rate_limit
+from config.api.caller import Caller
+from config.api.errors import Forbidden
+
+MAX_SEEN = 20  # networks that are remembered for each key; the oldest goes first
+
+
+def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
+    """Raise Forbidden when the key allows certain networks and the caller's address is in none of them.
+
+    Each refusal is recorded, up to the rate limit: nobody fills the audit log with a stolen key.
+    """
+    if not key.allowed_networks or is_within(caller.ip, key.allowed_networks):
+        return
+    error = Forbidden(
+        f"This API key may not be used from {caller.ip or 'an unknown address'}.",
+        suggested_action="Call from one of the key's `allowed_networks`, or use a key that allows this network.",
+    )
+    if rate_limit.take(f"network:{key.id}", None).allowed:
+        record(
+            caller=caller,
+            operation="api_keys.use",
+            resource_type="api_key",
+            resource_id=key.id,
+            refused_with=error.code,
+        )
+    raise error
+
+
+def remember_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
+    """Remember the network that the key is used from, if it is another one than before; also notes the use.
+
+    A key's first network is only remembered; each later one is recorded and told to the owners by a notice
+    (config/site/notices). Returns False, without a query, where there is nothing to remember.
+    """
+    network = network_of(caller.ip) if caller.ip else None
+    if network is None or network in (key.seen_networks or ()):
+        return False
+    if key.seen_networks is None:
+        first = ApiKey.objects.filter(pk=key.pk, seen_networks__isnull=True)
+        if first.update(seen_networks=[network], last_used_at=now):
+            return True
+    with transaction.atomic():
+        locked = ApiKey.objects.select_for_update(no_key=True).filter(pk=key.pk).first()
+        if locked is None or network in (locked.seen_networks or ()):  # another request came first
+            return False
+        locked.seen_networks = [*(locked.seen_networks or ()), network][-MAX_SEEN:]
+        locked.new_network_at = locked.last_used_at = now
+        locked.save(update_fields=["seen_networks", "new_network_at", "last_used_at"])
+        record(
+            caller=caller,
+            operation="api_keys.new_network",
+            resource_type="api_key",
+            resource_id=key.id,
+            metadata={"network": network},
+        )
+    return True
