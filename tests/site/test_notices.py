@@ -9,17 +9,20 @@ from typing import Any
 import pytest
 import time_machine
 from cryptography.fernet import Fernet
+from django.test import Client
 
 from accounts.models import ConnectedAccount
 from accounts.services.tokens import mark_needs_reauth
+from agents.models import ApiKey
 from config.site.notices.telling import tell_notices
 from posts.publishing.duty import publish_due
+from tests import factories
 from tests.conftest import ApiClient
 from tests.fakes.receiver import Receiver
 from tests.posts.rows import NOON, create
 from tests.site.notices import ended, real_account, scheduled, subjects, told
 from webhooks.services import deliver_due
-from workspaces.models import Workspace
+from workspaces.models import User, Workspace
 
 pytestmark = pytest.mark.django_db
 LATER = timedelta(minutes=10)
@@ -185,3 +188,41 @@ def test_nothing_of_the_sandbox_is_told(
     mark_needs_reauth(account_id=account.id, stale=account.grant())
 
     assert told() == []
+
+
+def test_a_key_that_is_used_from_another_network(
+    workspace: Workspace, teammate: User, clock: time_machine.Traveller
+) -> None:
+    token = factories.workspace_key(workspace)
+    used_from(token, "203.0.113.7")
+    first = told()
+    used_from(token, "198.51.100.7")
+    [message] = told()
+    used_from(token, "198.51.100.99")
+    clock.shift(timedelta(days=1))
+    known = told()
+    used_from(token, "2001:db8::1")
+
+    assert first == known == []
+    assert message.subject == "An API key of Workshop was used from another network"
+    assert message.to == [workspace.owner_user.email]
+    assert f"- A key ({token[:12]}…): 198.51.100.0/24, 10 Mar 2027, 13:00 (UTC)\n" in message.body
+    assert f"/dashboard/workspaces/{workspace.id}/api-keys\n" in message.body
+    assert token not in message.body
+    assert subjects() == [message.subject]
+
+
+def test_a_key_that_was_revoked_meanwhile_is_not_told_of(workspace: Workspace) -> None:
+    tokens = [factories.workspace_key(workspace) for _ in range(3)]
+    for token in tokens:
+        used_from(token, "203.0.113.7")
+        used_from(token, "198.51.100.7")
+    ApiKey.objects.filter(prefix=tokens[0][:12]).update(revoked_at=NOON)
+
+    assert subjects() == ["2 API keys of Workshop were used from other networks"]
+
+
+def used_from(token: str, address: str) -> None:
+    """Use the key from this address."""
+    answer = Client(headers={"authorization": f"Bearer {token}"}, REMOTE_ADDR=address).get("/capabilities")
+    assert answer.status_code == 200

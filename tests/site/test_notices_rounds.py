@@ -95,7 +95,7 @@ def test_what_is_over_by_then_is_not_told(
 
 
 def test_a_round_without_news_asks_little(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
-    with django_assert_max_num_queries(31):
+    with django_assert_max_num_queries(37):
         tell_notices()
 
 

@@ -18,6 +18,7 @@ from django.utils.formats import date_format
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
+from agents.models import ApiKey
 from billing.selectors import BudgetUse, nearly_spent
 from config.site.notices.models import Notice, NoticeKind
 from config.site.notices.news import TOLD_PERCENTS
@@ -156,12 +157,29 @@ def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     )
 
 
+def _keys(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
+    rows = ApiKey.objects.filter(pk__in=notices.values("about"), revoked_at=None, new_network_at__isnull=False)
+    number, name = rows.count(), _plain(workspace.name)
+    if not number:
+        return None
+    return _Body(
+        f"An API key of {name} was used from another network"
+        if number == 1
+        else f"{number} API keys of {name} were used from other networks",
+        [_new_network(row, workspace) for row in rows.order_by("-new_network_at")[:SHOWN]],
+        number,
+        "If nobody of you uses that network, the key may have leaked: revoke it here, and make another:",
+        _page(workspace, "api-keys"),
+    )
+
+
 _BODIES: dict[NoticeKind, Callable[[Workspace, QuerySet[Notice]], _Body | None]] = {
     NoticeKind.APPROVAL: _approvals,
     NoticeKind.POST: _posts,
     NoticeKind.ACCOUNT: _accounts,
     NoticeKind.DELIVERY: _deliveries,
     NoticeKind.BUDGET: _budgets,
+    NoticeKind.KEY: _keys,
 }
 
 
@@ -178,6 +196,11 @@ def _described(group: PostGroup, workspace: Workspace) -> str:
 
 def _why(row: Delivery) -> str:
     return f"last answer {row.last_status_code}" if row.last_status_code else "no answer"
+
+
+def _new_network(key: ApiKey, workspace: Workspace) -> str:
+    told = [*(key.seen_networks or [])[-1:], *([_time(key.new_network_at, workspace)] if key.new_network_at else [])]
+    return f"{_plain(key.name)} ({key.prefix}…): {', '.join(told)}"
 
 
 def _spent(use: BudgetUse) -> str:

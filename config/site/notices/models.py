@@ -22,10 +22,11 @@ class NoticeKind(models.TextChoices):
     ACCOUNT = "account", "An account has to be reconnected"
     DELIVERY = "delivery", "A webhook delivery was given up"
     BUDGET = "budget", "80 % or all of a month's budget is used"
+    KEY = "key", "An API key was used from another network"
 
 
 # These come up by themselves, again and again for as long as something is broken. The others each ask for an answer.
-SELF_REPEATING = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY)
+SELF_REPEATING = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, NoticeKind.KEY)
 
 
 class NewsCursor(models.Model):

@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
+from agents.models import ApiKey
 from billing.caps import month_of
 from billing.selectors import BudgetUse, nearly_spent
 from config.api.caller import WorkspaceStatus
@@ -62,6 +63,10 @@ def _deliveries(since: datetime, limit: int) -> list[News]:
     return _unknown(NoticeKind.DELIVERY, rows, "given_up_at", "pk", limit)
 
 
+def _keys(since: datetime, limit: int) -> list[News]:
+    return _unknown(NoticeKind.KEY, ApiKey.objects.filter(new_network_at__gte=since), "new_network_at", "pk", limit)
+
+
 def _unknown(kind: NoticeKind, rows: QuerySet[Any], at: str, about: str, limit: int) -> list[News]:
     known = Notice.objects.filter(kind=kind, occurrence=OuterRef("pk"), at=OuterRef(at))
     new = rows.exclude(workspace__status=WorkspaceStatus.DELETED).exclude(Exists(known)).order_by(at, "pk")
@@ -93,4 +98,5 @@ _SOURCES: dict[NoticeKind, Callable[[datetime, int], list[News]]] = {
     NoticeKind.ACCOUNT: _accounts,
     NoticeKind.DELIVERY: _deliveries,
     NoticeKind.BUDGET: _budgets,
+    NoticeKind.KEY: _keys,
 }

@@ -18,6 +18,7 @@ EXPLAINED = {
     NoticeKind.ACCOUNT: "A platform does not let the service in any more, so posts to that account fail.",
     NoticeKind.DELIVERY: "Your receiver did not take an event in any of the attempts.",
     NoticeKind.BUDGET: "Spent, or held for what is scheduled.",
+    NoticeKind.KEY: "For the first time from there. If nobody of you uses that network, the key may have leaked.",
 }
 
 
