@@ -45,6 +45,11 @@ UNMAPPED = Counter(
 DELIVERIES = Counter(
     "sps_delivery_attempts", "What attempts at deliveries came to: delivered, retrying or dead_letter.", ("outcome",)
 )
+OPERATOR_SIGN_INS = Counter(
+    "sps_operator_sign_ins",
+    "Sign-ins of operators by password: signed_in, wrong_password, wrong_code, refused (by a limit, without a check).",
+    ("outcome",),
+)
 
 _codes: dict[str, set[str]] = defaultdict(set)
 _lock = threading.Lock()

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
+from config.authentication import authentication_settings
 from config.document import document_settings
 from config.environment import (
     BASE_DIR,
@@ -83,6 +84,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
+    "workspaces.sign_in.middleware.UserSessionMiddleware",
 ]
 TEMPLATES = [
     {
@@ -165,23 +167,15 @@ CELERY_BEAT_SCHEDULE = {
 }
 
 AUTH_USER_MODEL = "workspaces.User"
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",  # first: it stops whoever is locked out
-    "workspaces.sign_in.backend.OpenIdBackend",
-    "django.contrib.auth.backends.ModelBackend",  # the operators' passwords, and every session
-]
-SOCIAL_AUTH_PIPELINE = ["workspaces.sign_in.pipeline.find_or_make_person"]
-# Passwords are for operators alone. Five wrong ones for a name, or from an address, and both wait a quarter of an hour.
+vars().update(authentication_settings())
+# Operators sign in to the console by password. See config/site/operators for the limits and the second factor.
 AXES_FAILURE_LIMIT = 5
-AXES_LOCKOUT_PARAMETERS = ["username", "ip_address"]
 AXES_COOLOFF_TIME = timedelta(minutes=15)
-AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # else whoever goes on trying keeps an operator out for good
-AXES_ONLY_ADMIN_SITE = True  # whoever signs in at the provider is neither counted nor locked out
-AXES_LOCKOUT_CALLABLE = "config.site.security.locked_out"
-AXES_CLIENT_IP_CALLABLE = "config.site.security.client_address"
-AXES_DISABLE_ACCESS_LOG = True
-AXES_VERBOSE = False
-AUTH_PASSWORD_VALIDATORS = [{"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"}]
+OPERATOR_SECOND_FACTOR = env.bool("OPERATOR_SECOND_FACTOR", default=PRODUCTION)
+OPERATOR_SESSION_HOURS = env.int("OPERATOR_SESSION_HOURS", default=12)
+OPERATOR_IDLE_MINUTES = env.int("OPERATOR_IDLE_MINUTES", default=30)
+# How old a sign-in may be for what changes keys, members or whole workspaces; 0 never asks again.
+REAUTHENTICATE_MINUTES = env.int("REAUTHENTICATE_MINUTES", default=10)
 LOGIN_URL = "/dashboard/sign-in"
 LOGIN_REDIRECT_URL = "/dashboard/"
 SESSION_COOKIE_HTTPONLY = True
@@ -302,6 +296,7 @@ OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
 OIDC_AUDIENCE = env.str("OIDC_AUDIENCE", default="")
 OIDC_REQUIRED_SCOPE = env.str("OIDC_REQUIRED_SCOPE", default="")  # opens the API where the provider writes no at+jwt
 OIDC_ALLOW_CLIENT_CREDENTIALS = env.bool("OIDC_ALLOW_CLIENT_CREDENTIALS", default=False)
+OIDC_REQUIRE_AUTH_TIME = env.bool("OIDC_REQUIRE_AUTH_TIME", default=False)  # of access tokens, where that is asked for
 OIDC_SCOPES = env.str("OIDC_SCOPES", default="openid profile email").split()
 OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # such as groups=operators
 # E-mail: without a server it is written to the log. A worker sends it (workspaces/services/mail.py).

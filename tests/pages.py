@@ -10,6 +10,7 @@ from typing import Any
 from django.test import Client
 from django.urls import reverse
 
+from tests.people import sign_in_here
 from workspaces.models import User, Workspace
 
 
@@ -20,7 +21,7 @@ class Pages:
         self.workspace = workspace
         self.http = Client(enforce_csrf_checks=csrf)
         if user:
-            self.http.force_login(user)
+            sign_in_here(self.http, user)
 
     def address(self, name: str, **named: str) -> str:
         return reverse(name, kwargs={"workspace_id": self.workspace.id, **named})

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
 from config.api.admin_actions import asks_first, operator_of
-from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, Workspace
+from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, UserSession, Workspace
 from workspaces.services import pause_workspace, resume_workspace
 
 
@@ -20,6 +20,14 @@ class UserAdmin(ReadOnlyAdmin):
     list_filter = ("is_staff", "is_active")
     search_fields = ("email__iexact", "username__iexact")
     secrets = ("password",)
+
+
+@admin.register(UserSession)
+class UserSessionAdmin(ReadOnlyAdmin):
+    list_display = ("id", "user", "signed_in_at", "last_used_at", "ip", "user_agent")
+    list_select_related = ("user",)
+    finds = {"usr": "user_id"}
+    secrets = ("session",)  # its key opens the session
 
 
 @admin.register(Workspace)

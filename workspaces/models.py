@@ -1,4 +1,4 @@
-"""Users, the workspaces that they own, who else belongs to them or is invited, and the e-mail that goes out."""
+"""Users, their sessions, the workspaces that they own, who else belongs to them or is invited, and outgoing e-mail."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.sessions.models import Session
 from django.db import models
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -29,6 +31,9 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> User:
+        """Raise ValidationError for a weak password; `createsuperuser --noinput` does not check it by itself."""
+        if password is not None:
+            validate_password(password, self.model(username=username, **fields))
         return self.create_user(username, password, is_staff=True, is_superuser=True, **fields)
 
 
@@ -80,6 +85,20 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
         self.email_verified = self.is_active = self.is_staff = self.is_superuser = False
         self.last_login = None
         self.set_unusable_password()
+
+
+class UserSession(models.Model):
+    """A browser in which a person is signed in, as the person sees it. It goes with its row of django_session."""
+
+    session = models.OneToOneField(Session, on_delete=models.CASCADE, db_constraint=False, related_name="user_session")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
+    signed_in_at = models.DateTimeField()
+    last_used_at = models.DateTimeField()
+    ip = models.GenericIPAddressField(null=True)
+    user_agent = models.CharField(max_length=400, blank=True)
+
+    def __str__(self) -> str:
+        return f"Session {self.pk} of {self.user_id}"
 
 
 class Workspace(TimestampedModel):

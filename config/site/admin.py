@@ -21,7 +21,7 @@ from django_celery_beat.models import PeriodicTask
 from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
 
 from config.api.admin import ReadOnlyAdmin
-from config.site.models import Digest, Heartbeat, NewsCursor, Notice, NoticeChoice
+from config.site.models import Digest, Heartbeat, NewsCursor, Notice, NoticeChoice, SecondFactor
 
 for taken_over in (AccessAttempt, AccessFailureLog, AccessLog, Association, Group, Nonce, PeriodicTask, UserSocialAuth):
     admin.site.unregister(taken_over)
@@ -58,6 +58,16 @@ class NoticeChoiceAdmin(ReadOnlyAdmin):
     list_display = ("member", "chosen")
     list_select_related = ("member",)
     finds = {"wrk": "member__workspace_id", "usr": "member__user_id"}
+
+
+@admin.register(SecondFactor)
+class SecondFactorAdmin(ReadOnlyAdmin):
+    """To reset one, use `manage.py reset_second_factor`: whoever has taken over the console must not be able to."""
+
+    list_display = ("user", "confirmed", "created_at", "last_used_at", "throttling_failure_count")
+    list_select_related = ("user",)
+    ordering = ("-created_at",)
+    finds = {"usr": "user_id"}
 
 
 @admin.register(LogEntry)

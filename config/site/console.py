@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -21,6 +21,7 @@ from config.api.admin_actions import operator_of
 from config.api.admin_search import TRACE, SearchedAdmin, kind_of
 from config.db.ids import PrefixedIdField
 from config.site import facts, retention
+from config.site.operators.sign_in import CodeStep, PasswordStep, SetUpStep, is_strong_enough
 
 MOST_ALARMS = 20
 MOST_OF_A_TABLE = 20  # rows that a trace's page shows of each
@@ -55,8 +56,27 @@ class Console(admin.AdminSite):
         audited = type(f"Audited{(admin_class or ModelAdmin).__name__}", (Audited, admin_class or ModelAdmin), {})
         super().register(model_or_iterable, audited, **options)
 
+    def has_permission(self, request: HttpRequest) -> bool:
+        """Every page of the console needs an operator with all the factors that are asked for."""
+        return super().has_permission(request) and is_strong_enough(request)
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Name and password; `again` in the query asks for them even though an operator is signed in."""
+        if request.method == "GET" and "again" not in request.GET and self.has_permission(request):
+            return redirect("admin:index")
+        shown = {
+            **self.each_context(request),
+            "title": "Sign in",
+            "app_path": request.get_full_path(),
+            "username": request.user.get_username(),
+            **(extra_context or {}),
+        }
+        return cast(HttpResponse, PasswordStep.as_view(extra_context=shown)(request))
+
     def get_urls(self) -> list[Any]:
         own = [
+            path("second-factor/", CodeStep.as_view(), name="second-factor"),
+            path("second-factor/set-up/", SetUpStep.as_view(), name="second-factor-set-up"),
             path("find/", self.admin_view(self.find), name="find"),
             path("trace/<str:trace_id>/", self.admin_view(self.trace), name="trace"),
             path("run-retention/", self.admin_view(self.run_retention), name="run-retention"),

@@ -1,12 +1,13 @@
-"""Signs of life of the workers; the tables of notices stand in their own room."""
+"""Signs of life of the workers. The tables of notices and of operators' second factors are in their own packages."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from config.site.notices.models import Digest, NewsCursor, Notice, NoticeChoice
+from config.site.operators.models import SecondFactor
 
-__all__ = ["Digest", "Heartbeat", "NewsCursor", "Notice", "NoticeChoice"]
+__all__ = ["Digest", "Heartbeat", "NewsCursor", "Notice", "NoticeChoice", "SecondFactor"]
 
 
 class Heartbeat(models.Model):

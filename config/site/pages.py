@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
 from typing import cast
 
 from django.conf import settings
-from django.contrib.auth import login, logout
+from django.contrib.auth import logout
 from django.contrib.auth.tokens import default_token_generator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST, require_safe
@@ -21,18 +21,18 @@ from social_django.utils import load_strategy
 
 from config.api import rate_limit
 from config.api.budget import outside
+from config.api.admin_actions import operator_of
 from config.api.errors import ApiError, RateLimited
 from workspaces.frame import caller_of, error_page
 from workspaces.models import User
 from workspaces.services import sign_out_everywhere
 from workspaces.sign_in.backend import OpenIdBackend
 from workspaces.sign_in.claims import NobodyNamed
+from workspaces.sign_in.sessions import SignedInBy, begin_session
 
 logger = logging.getLogger(__name__)
 NEXT = "next"  # in the query, the form and the session: where the person was going
-SESSIONS = "django.contrib.auth.backends.ModelBackend"  # asks at each request whether the account is still open
 NOT_RIGHT = "The answer of the identity provider is not right, so nobody is signed in."
-OPERATORS_SESSION = timedelta(hours=12)  # after that the provider is asked again whether they are one
 
 
 @require_safe
@@ -75,9 +75,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     except ApiError as error:
         return error_page(request, error)
     next_page = _own_page(request, request.session.pop(NEXT, None))
-    login(request, person, backend=SESSIONS)
-    if person.is_staff:
-        request.session.set_expiry(OPERATORS_SESSION)
+    begin_session(request, person, by=SignedInBy.PROVIDER, authenticated_at=backend.authenticated_at)
     return redirect(next_page or "dashboard")
 
 
@@ -90,7 +88,7 @@ def sign_in_once(request: HttpRequest, user_id: str, token: str) -> HttpResponse
     user = User.objects.filter(pk=user_id, is_active=True).first()
     if user is None or not default_token_generator.check_token(user, token):
         return _sign_in_page(request, problem="This link was used already, or it is not valid any more.", status=403)
-    login(request, user, backend=SESSIONS)
+    begin_session(request, user, by=SignedInBy.LINK, authenticated_at=timezone.now())
     return redirect("dashboard")
 
 
@@ -98,9 +96,16 @@ def sign_in_once(request: HttpRequest, user_id: str, token: str) -> HttpResponse
 def sign_out(request: HttpRequest) -> HttpResponse:
     """End the person's sessions, in this browser and all others."""
     if request.user.is_authenticated:
-        sign_out_everywhere(caller=caller_of(request))
+        _sign_out_everywhere(request)
     logout(request)
     return redirect("sign-in")
+
+
+def _sign_out_everywhere(request: HttpRequest) -> None:
+    if cast(User, request.user).is_staff:
+        sign_out_everywhere(caller=operator_of(request), operation="operators.sign_out")
+    else:
+        sign_out_everywhere(caller=caller_of(request))
 
 
 def _sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "", status: int = 200) -> HttpResponse:

@@ -1,5 +1,4 @@
-"""What every answer tells browsers they must not do, whose address a request comes from, tokens over plain http, and the page
-of who is locked out.
+"""What every answer tells browsers they must not do, whose address a request comes from, and tokens over plain http.
 
 Sources: Content Security Policy Level 3, Permissions Policy (W3C); RFC 7239, section 5.2, on reading X-Forwarded-For.
 """
@@ -15,9 +14,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from config.api.errors import Forbidden, RateLimited
+from config.api.errors import Forbidden
 from config.api.handler import respond
-from workspaces.frame import error_page
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
@@ -122,22 +120,6 @@ def storage_origins(options: dict[str, str]) -> list[str]:
         return ["https://*.amazonaws.com"]
     endpoint = urlsplit(options["endpoint_url"])
     return [f"{endpoint.scheme}://{endpoint.netloc}", f"{endpoint.scheme}://{options['bucket_name']}.{endpoint.netloc}"]
-
-
-def client_address(request: HttpRequest) -> str | None:
-    """Whose attempts at a password are counted together (AXES_CLIENT_IP_CALLABLE)."""
-    return _plain(request.META.get("REMOTE_ADDR", "")) or None
-
-
-def locked_out(request: HttpRequest, response: HttpResponse | None = None, credentials: object = None) -> HttpResponse:
-    """The answer to an attempt at a password while too many have failed (AXES_LOCKOUT_CALLABLE)."""
-    minutes = int(settings.AXES_COOLOFF_TIME.total_seconds() // 60)
-    error = RateLimited(
-        "Too many attempts to sign in have failed.", suggested_action=f"Wait for {minutes} minutes, then try again."
-    )
-    page = error_page(request, error)
-    page["Retry-After"] = str(minutes * 60)
-    return page
 
 
 def _plain(hop: str) -> str:

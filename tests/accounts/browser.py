@@ -9,6 +9,7 @@ from django.test import Client
 
 from tests.accounts.oauth_calls import PAGE, Granted
 from tests.fakes.oauth_platform import FakeOAuthPlatform
+from tests.people import sign_in_here
 from workspaces.models import User, Workspace
 
 
@@ -18,7 +19,7 @@ class Browser:
     def __init__(self, user: User | None = None) -> None:
         self.http = Client(enforce_csrf_checks=True)
         if user:
-            self.http.force_login(user)
+            sign_in_here(self.http, user)
 
     def land(self, brought: Granted) -> Any:
         """Come back from the platform."""

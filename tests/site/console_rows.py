@@ -8,6 +8,7 @@ from typing import Any
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.contrib.admin.models import LogEntry
+from django.contrib.sessions.models import Session
 from django.db.models import Model
 from django.utils import timezone
 from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
@@ -28,13 +29,13 @@ from billing.models import (
 )
 from config.api.caller import system_caller
 from config.api.models import IdempotencyRecord
-from config.site.models import Digest, Heartbeat, NewsCursor, Notice, NoticeChoice
+from config.site.models import Digest, Heartbeat, NewsCursor, Notice, NoticeChoice, SecondFactor
 from media.models import MediaUse, PendingFile
 from posts.models import PostGroup, PostTarget
 from tests import factories
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery, SigningSecret
-from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, Workspace
+from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, UserSession, Workspace
 
 SECRET = "canary-that-nobody-may-see"
 DIGEST = "c0ffee" * 10 + "beef"
@@ -99,7 +100,15 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
         Digest.objects.create(workspace=workspace, kind="budget"),
         NewsCursor.objects.create(kind="budget", seen_until=now),
         NoticeChoice.objects.create(member=member),
+        SecondFactor.new_for(operator),
+        _session_of(workspace.owner_user),
     ]
+
+
+def _session_of(user: User) -> UserSession:
+    now = timezone.now()
+    session = Session.objects.create(session_key=SECRET, session_data=SECRET, expire_date=now)
+    return UserSession.objects.create(session=session, user=user, signed_in_at=now, last_used_at=now)
 
 
 def make_group(workspace: Workspace, account: Any, number: int = 1, **fields: Any) -> PostGroup:

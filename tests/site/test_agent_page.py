@@ -278,6 +278,6 @@ def test_the_page_asks_the_database_little(
 ) -> None:
     for number in range(6):
         create(its_key, account, text=f"Post {number}", scheduled_at=TOMORROW)
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(19):
         page = pages.get("agent", agent_id=agent.id)
     assert len(page.content) < 100_000

@@ -15,6 +15,7 @@ from billing.models import MonthCounter
 from posts.models import PostGroup
 from posts.states import GroupStatus
 from tests.conftest import ApiClient
+from tests.people import sign_in_here
 from tests.posts.rows import NOON, TOMORROW, create
 from workspaces.models import User, Workspace
 
@@ -30,7 +31,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 @pytest.fixture
 def browser(owner: User) -> Client:
     client = Client()
-    client.force_login(owner)
+    sign_in_here(client, owner)
     return client
 
 
@@ -100,7 +101,7 @@ def test_the_first_page_leads_on_to_the_only_workspace(browser: Client, workspac
 def test_who_belongs_to_no_workspace_makes_one(stranger: User) -> None:
     newcomer = User.objects.create_user(username="newcomer")
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(newcomer)
+    sign_in_here(browser, newcomer)
     page = browser.get("/dashboard/")
     assert "You belong to no workspace yet" in page.content.decode()
     form = {"name": "First steps", "default_timezone": "Europe/Oslo"}

@@ -11,13 +11,14 @@ from pytest_django import DjangoAssertNumQueries
 from auditlog.models import AuditEntry
 from config.site.notices.models import NoticeKind
 from tests.conftest import ApiClient
+from tests.people import sign_in_here
 from tests.site.notices import ended, member, real_account, scheduled, told
 from workspaces.models import User, Workspace
 
 
 def signed_in(user: User) -> Client:
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(user)
+    sign_in_here(browser, user)
     return browser
 
 

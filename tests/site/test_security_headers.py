@@ -1,22 +1,19 @@
-"""What answers tell browsers they must not do, on every kind of answer; and the lock on the operators' passwords."""
+"""What answers tell browsers they must not do, on every kind of answer."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import Any
 
 import pytest
-import time_machine
 from django.test import Client
-from django.utils import timezone
 
 from auditlog.models import AuditEntry
 from config.site.security import storage_origins
 from tests.fakes.openid import FakeOpenIdProvider
 from tests.people import as_user
-from tests.workspaces.browsers import sign_in, use_provider
+from tests.workspaces.browsers import use_provider
 from workspaces.models import User
 
 PASSWORD = "correct horse battery staple"
@@ -191,70 +188,3 @@ def test_the_callers_address_is_what_our_own_proxies_saw(
     client.post("/workspaces", {"owner_user_id": owner.id, "name": "W", "dry_run": True}, x_forwarded_for=forwarded)
 
     assert AuditEntry.objects.get().ip == counted
-
-
-def try_password(password: str, *, name: str = "operator", address: str = "203.0.113.9") -> Any:
-    return Client(REMOTE_ADDR=address).post("/admin/login/?next=/admin/", {"username": name, "password": password})
-
-
-def test_five_wrong_passwords_lock_the_name_for_a_quarter_of_an_hour(operator: User) -> None:
-    attempts = [try_password("wrong", address=f"203.0.113.{number}").status_code for number in range(5)]
-    locked = try_password(PASSWORD, address="203.0.113.99")
-
-    assert attempts == [200] * 4 + [429]
-    assert (locked.status_code, locked["Retry-After"]) == (429, "900")
-    assert "Wait for 15 minutes" in locked.content.decode()
-    assert directives(locked)["default-src"] == "'self'"
-    with time_machine.travel(timezone.now() + timedelta(minutes=10)):
-        assert try_password("wrong", address="203.0.113.98").status_code == 429  # which does not prolong it
-    with time_machine.travel(timezone.now() + timedelta(minutes=15, seconds=5)):
-        assert try_password(PASSWORD).status_code == 302
-
-
-def test_five_wrong_passwords_lock_the_address_they_came_from(operator: User) -> None:
-    for number in range(5):
-        try_password("wrong", name=f"somebody-{number}")
-
-    assert try_password(PASSWORD).status_code == 429
-    assert try_password(PASSWORD, address="203.0.113.10").status_code == 302
-
-
-def test_behind_a_proxy_others_are_not_locked_out(operator: User) -> None:
-    def through_proxy(password: str, name: str, address: str) -> int:
-        form = {"username": name, "password": password}
-        browser = Client(REMOTE_ADDR="127.0.0.1", headers={"x-forwarded-for": address})
-        return browser.post("/admin/login/?next=/admin/", form).status_code
-
-    for number in range(5):
-        through_proxy("wrong", f"somebody-{number}", "203.0.113.9")
-
-    assert through_proxy(PASSWORD, "operator", "203.0.113.9") == 429
-    assert through_proxy(PASSWORD, "operator", "203.0.113.10") == 302
-
-
-def test_the_count_is_for_a_quarter_of_an_hour_and_no_other_sign_in_ends_it(
-    operator: User, provider: FakeOpenIdProvider
-) -> None:
-    for _ in range(4):
-        try_password("wrong")
-    assert try_password(PASSWORD).status_code == 302
-    sign_in(provider, "alice", Client(REMOTE_ADDR="203.0.113.9"))
-
-    assert try_password("wrong").status_code == 429
-
-
-def test_who_signs_in_at_the_provider_is_not_locked_out_with_others(
-    operator: User, provider: FakeOpenIdProvider
-) -> None:
-    for _ in range(6):
-        try_password("wrong")
-
-    for _ in range(6):
-        assert sign_in(provider, "alice", Client(REMOTE_ADDR="203.0.113.9")).status_code == 302
-
-
-def test_only_operators_have_a_password_to_sign_in_with(owner: User, operator: User) -> None:
-    User.objects.filter(pk=owner.pk).update(password=operator.password)
-
-    assert try_password(PASSWORD, name=owner.username).status_code == 200
-    assert try_password(PASSWORD).status_code == 302

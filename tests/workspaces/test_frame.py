@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from config.site.navigation import PAGES
+from tests.people import sign_in_here
 from workspaces.models import User, Workspace
 
 HOME = "/dashboard/workspaces/{}"
@@ -15,7 +16,7 @@ every_page = pytest.mark.parametrize("name", [name for name, _ in PAGES])
 
 def browser_of(user: User) -> Client:
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(user)
+    sign_in_here(browser, user)
     return browser
 
 

@@ -14,7 +14,7 @@ from config.api.errors import UserSessionRequired
 from tests import factories
 from tests.at_once import at_once
 from tests.conftest import ApiClient
-from tests.people import as_user
+from tests.people import as_user, sign_in_here
 from tests.workspaces.browsers import send_form
 from workspaces import services
 from workspaces.models import Member, User, Workspace
@@ -29,7 +29,7 @@ def admin(workspace: Workspace) -> User:
 
 def browser_of(user: User) -> Client:
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(user)
+    sign_in_here(browser, user)
     return browser
 
 

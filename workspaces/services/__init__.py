@@ -16,7 +16,8 @@ from workspaces.services.invitations import (
 from workspaces.services.mail import queue_mail
 from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, remove_member
 from workspaces.services.pause import pause_workspace, resume_workspace
-from workspaces.services.people import person_of_token, sign_in_person, sign_out_everywhere
+from workspaces.services.people import person_of_token, sign_in_person
+from workspaces.services.sessions import end_every_session, end_other_sessions, end_session, sign_out_everywhere
 from workspaces.services.update import update_workspace
 from workspaces.services.users import UserDeleted, create_user, delete_user
 
@@ -33,6 +34,9 @@ __all__ = [
     "delete_workspace",
     "export_user",
     "export_workspace",
+    "end_every_session",
+    "end_other_sessions",
+    "end_session",
     "hand_over_workspace",
     "invite_member",
     "leave_workspace",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
 
 from auditlog.services import record
-from config.api.caller import Caller
+from config.api.caller import Caller, operator_caller
 from config.api.errors import Forbidden
 from workspaces import selectors
 from workspaces.models import EndedIdentity, User
@@ -30,9 +30,7 @@ def sign_in_person(*, identity: Identity, staff: bool, ip: str | None) -> User:
     person.is_staff = person.is_superuser = staff
     with transaction.atomic():
         person.save(update_fields=["email", "email_verified", "display_name", "is_staff", "is_superuser", "updated_at"])
-        caller = Caller(kind="user", actor_id=person.id, ip=ip)
-        metadata = {"staff": True} if staff else {}
-        record(caller=caller, operation="users.sign_in", resource_type="user", resource_id=person.id, metadata=metadata)
+        _record_sign_in(person, ip)
     return person
 
 
@@ -50,11 +48,14 @@ def person_of_token(*, identity: Identity, issued_at: int | None, make_user: boo
     return person if person.is_active else None
 
 
-def sign_out_everywhere(*, caller: Caller) -> None:
-    """End every session of the person, in all browsers; the provider's own tokens run on to their end."""
-    with transaction.atomic():
-        User.objects.filter(pk=caller.actor_id).update(session_epoch=F("session_epoch") + 1)
-        record(caller=caller, operation="users.sign_out", resource_type="user", resource_id=caller.actor_id)
+def _record_sign_in(person: User, ip: str | None) -> None:
+    """An operator's is recorded as one, and kept as long as anything that operators do."""
+    caller = Caller(kind="user", actor_id=person.id, ip=ip)
+    operation, metadata = "users.sign_in", {}
+    if person.is_staff:
+        caller = replace(operator_caller(ip), actor_id=person.id)
+        operation, metadata = "operators.sign_in", {"by": "provider"}
+    record(caller=caller, operation=operation, resource_type="user", resource_id=person.id, metadata=metadata)
 
 
 def _make(identity: Identity) -> User:

@@ -13,6 +13,7 @@ from config.api.caller import Caller, absent
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, Workspace
 from workspaces.services.delete import mark_deleted
+from workspaces.services.sessions import end_every_session
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserD
         user.erase()
         if not dry_run:
             user.save()
+            end_every_session(user)
             Member.objects.filter(user=user).exclude(role=Member.Role.OWNER).delete()
             for workspace in owned:
                 mark_deleted(caller=caller, workspace=workspace)

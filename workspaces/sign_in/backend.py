@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
+from datetime import datetime
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, Literal
@@ -20,6 +21,7 @@ from social_core.exceptions import AuthProviderError, AuthResponseError, ErrorSt
 from social_core.utils import http_error
 
 from config import outbound
+from workspaces.sign_in.claims import auth_time_in
 from workspaces.sign_in.kept import ProviderAway
 from workspaces.sign_in.provider import ALGORITHMS, LEEWAY_SECONDS, provider
 
@@ -34,6 +36,11 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
     JWT_ALGORITHMS = list(ALGORITHMS)
     JWT_LEEWAY = float(LEEWAY_SECONDS)
     userinfo: Mapping[str, Any] = MappingProxyType({})  # what was told beside the token
+
+    @property
+    def authenticated_at(self) -> datetime | None:
+        """When the provider asked the person for their factors (`auth_time`); None where it does not say."""
+        return auth_time_in(self.id_token or {})
 
     def get_key_and_secret(self) -> tuple[str, str]:
         return settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET

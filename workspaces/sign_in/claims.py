@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from django.core.validators import validate_email
 MAX_SUBJECT = 255
 MAX_NAME = 200
 MAX_ADDRESS = 254
+LAST_SECOND = 253_402_300_800  # the end of the year 9999
 
 
 class NobodyNamed(Exception):
@@ -65,6 +67,14 @@ def plain_address(value: object) -> str:
     except ValidationError:
         return ""
     return address if len(address) <= MAX_ADDRESS else ""
+
+
+def auth_time_in(claims: Mapping[str, Any]) -> datetime | None:
+    """When the person authenticated at the provider; None where the claims do not say so in seconds since 1970."""
+    seconds = claims.get("auth_time")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < LAST_SECOND:
+        return None
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def is_staff(*sources: Mapping[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup
+from tests.people import sign_in_here
 from workspaces.models import User, Workspace
 
 
@@ -21,7 +22,7 @@ class Desk:
         self.workspace = workspace
         self.http = Client(enforce_csrf_checks=csrf)
         if user:
-            self.http.force_login(user)
+            sign_in_here(self.http, user)
 
     def address(self, name: str, group: Any = None) -> str:
         """Of a page; `group` is a row or a body of the API."""

@@ -1,0 +1,26 @@
+"""`manage.py reset_second_factor NAME`: for an operator who has lost the app and the recovery codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config.site.operators.reset import NoSuchOperator, reset_second_factor
+
+
+class Command(BaseCommand):
+    """Removes the operator's second factor and ends their sessions; the next sign-in sets up a new one."""
+
+    help = "Removes an operator's second factor and ends their sessions. The next sign-in sets up a new one."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", help="the operator's user name")
+
+    def handle(self, *args: Any, name: str, **options: Any) -> None:
+        try:
+            had_one = reset_second_factor(name)
+        except NoSuchOperator as error:
+            raise CommandError(f"There is no operator with the user name {name!r}.") from error
+        removed = "is removed" if had_one else "was not set up"
+        self.stdout.write(f"The second factor of {name} {removed}, and all sessions have ended.")

@@ -1,0 +1,55 @@
+"""Ending the sessions of people: a session without its row in django_session, or of an earlier epoch, opens nothing."""
+
+from __future__ import annotations
+
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.db.models import F
+
+from auditlog.services import record
+from config.api.caller import Caller, absent
+from workspaces.models import User, UserSession
+
+
+def sign_out_everywhere(*, caller: Caller, operation: str = "users.sign_out") -> None:
+    """End every session of the person, in all browsers; the provider's own tokens run on to their end."""
+    with transaction.atomic():
+        end_every_session(User.objects.get(pk=caller.actor_id))
+        record(caller=caller, operation=operation, resource_type="user", resource_id=caller.actor_id)
+
+
+def end_session(*, caller: Caller, user_session_id: int) -> None:
+    """End one of the caller's own sessions. Raises NotFound for one of somebody else, and for one that has ended."""
+    with transaction.atomic():
+        found = UserSession.objects.filter(pk=user_session_id, user_id=caller.actor_id).first()
+        if found is None:
+            raise absent(None, "session")
+        Session.objects.filter(pk=found.session_id).delete()
+        _record(caller, "users.end_session")
+
+
+def end_other_sessions(*, caller: Caller, session_key: str) -> User:
+    """End all of the caller's sessions but the one with this key. Returns the person, by whom that one has to be renewed
+    (Django's update_session_auth_hash), since it is of an earlier epoch now."""
+    with transaction.atomic():
+        user = User.objects.get(pk=caller.actor_id)
+        _next_epoch(user)
+        Session.objects.filter(user_session__user=user).exclude(pk=session_key).delete()
+        _record(caller, "users.end_other_sessions")
+    user.refresh_from_db()
+    return user
+
+
+def end_every_session(user: User) -> None:
+    """End all sessions of the person; the caller's transaction is open."""
+    _next_epoch(user)
+    Session.objects.filter(user_session__user=user).delete()
+
+
+def _next_epoch(user: User) -> None:
+    """End all sessions, those without a row of UserSession too."""
+    User.objects.filter(pk=user.pk).update(session_epoch=F("session_epoch") + 1)
+
+
+def _record(caller: Caller, operation: str) -> None:
+    record(caller=caller, operation=operation, resource_type="user", resource_id=caller.actor_id)

@@ -1,0 +1,31 @@
+"""Notes the use of sessions, and ends those of operators in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.http import HttpRequest, HttpResponse
+
+from workspaces.sign_in.sessions import note_use, operator_limit_reached
+
+
+class UserSessionMiddleware:
+    """For requests with a session cookie; calls of the API have none and cost nothing here."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if settings.SESSION_COOKIE_NAME in request.COOKIES and request.user.is_authenticated:
+            last_used_at = note_use(request, request.user)
+            if request.user.is_staff and operator_limit_reached(request, last_used_at):
+                logout(request)
+                messages.info(
+                    request,
+                    f"You were signed out: an operator's session ends after {settings.OPERATOR_SESSION_HOURS} hours, "
+                    f"and after {settings.OPERATOR_IDLE_MINUTES} minutes without use.",
+                )
+        return self.get_response(request)
