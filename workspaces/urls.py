@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.dashboard import audit_log, invitations, members, settings
+from workspaces.dashboard import audit_log, invitations, members, sessions, settings
 from workspaces.views import UserViewSet, WorkspaceViewSet
 
 urlpatterns = [
@@ -33,5 +33,8 @@ urlpatterns = [
     path("dashboard/workspaces/<str:workspace_id>/members/hand-over", members.hand_over, name="member-hand-over"),
     path("dashboard/workspaces/<str:workspace_id>/members/<str:user_id>/role", members.change_role, name="member-role"),
     path("dashboard/workspaces/<str:workspace_id>/members/<str:user_id>/remove", members.remove, name="member-remove"),
+    path("dashboard/sessions", sessions.sessions, name="sessions"),
+    path("dashboard/sessions/end-others", sessions.end_others, name="sessions-end-others"),
+    path("dashboard/sessions/<int:user_session_id>/end", sessions.end, name="session-end"),
     path("dashboard/invitations/<str:token>", invitations.invitation, name="invitation"),
 ]

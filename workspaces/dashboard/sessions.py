@@ -1,0 +1,58 @@
+"""A person's own sessions: where they are signed in, and the way to end each."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth import logout, update_session_auth_hash
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from config.api.errors import NotFound
+from workspaces import services
+from workspaces.dashboard.user_agents import in_words
+from workspaces.frame import caller_of, error_page
+from workspaces.models import User
+from workspaces.sign_in.sessions import sessions_of
+
+
+@require_safe
+@never_cache
+@login_required
+def sessions(request: HttpRequest) -> HttpResponse:
+    """The sessions of whoever is signed in, the one that was used last first."""
+    here = request.session.session_key
+    shown = [
+        {"session": row, "browser": in_words(row.user_agent), "this": row.session_id == here}
+        for row in sessions_of(cast(User, request.user))
+    ]
+    return render(request, "workspaces/sessions.html", {"sessions": shown})
+
+
+@require_POST
+@login_required
+def end(request: HttpRequest, user_session_id: int) -> HttpResponse:
+    """Sign one of them out."""
+    here = request.session.session_key or ""
+    try:
+        services.end_session(caller=caller_of(request), user_session_id=user_session_id)
+    except NotFound as error:
+        return error_page(request, error)
+    if not request.session.exists(here):  # it was this one
+        logout(request)
+    messages.success(request, "That session has ended.")
+    return redirect("sessions")
+
+
+@require_POST
+@login_required
+def end_others(request: HttpRequest) -> HttpResponse:
+    """Sign all others out; this one goes on under a new key."""
+    user = services.end_other_sessions(caller=caller_of(request), session_key=request.session.session_key or "")
+    update_session_auth_hash(request, user)
+    messages.success(request, "You are signed out everywhere else.")
+    return redirect("sessions")
