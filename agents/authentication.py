@@ -57,7 +57,7 @@ def _caller_of(token: str) -> tuple[Caller, ApiKey | None]:
     if token.startswith(tokens.USER):
         return _user_caller(token), None
     if oidc.is_taken(token):
-        return Caller(kind="user", actor_id=oidc.user_of(token).id), None
+        return oidc.caller_of(token), None
     if not tokens.is_well_formed(token):
         raise Unauthenticated("This token is not one of this service's.")
     return (_claim_caller(token), None) if token.startswith(tokens.CLAIM) else _key_caller(token)

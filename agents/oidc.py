@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import jwt
 from django.conf import settings
 
+from config.api.caller import Caller
 from config.api.errors import ServiceUnavailable, Unauthenticated
-from workspaces.models import User
 from workspaces.services import person_of_token
-from workspaces.sign_in.claims import Identity, NobodyNamed, identity_in
+from workspaces.sign_in.claims import NEVER, Identity, NobodyNamed, auth_time_in, identity_in
 from workspaces.sign_in.kept import FAILURE_PAUSE, ProviderAway
 from workspaces.sign_in.provider import LEEWAY_SECONDS, provider
 
@@ -30,12 +31,14 @@ PERSON_CLAIMS = ("email", "name", "given_name", "family_name", "preferred_userna
 
 @dataclass(frozen=True)
 class AccessToken:
-    """What a verified token says. `client`: it was issued to a program; `person`: it says something about a person."""
+    """What a verified token says. `client`: it was issued to a program; `person`: it says something about a person,
+    who authenticated at `authenticated_at`."""
 
     identity: Identity
     issued_at: int | None
     client: bool
     person: bool
+    authenticated_at: datetime | None
 
 
 def is_taken(token: str) -> bool:
@@ -43,7 +46,7 @@ def is_taken(token: str) -> bool:
     return bool(settings.OIDC_ISSUER and settings.OIDC_AUDIENCE) and token.count(".") == 2
 
 
-def user_of(token: str) -> User:
+def caller_of(token: str) -> Caller:
     """The user of this token; a person's first one makes the user. Raises Unauthenticated, ServiceUnavailable (no keys)."""
     try:
         read = _read(token)
@@ -66,7 +69,13 @@ def user_of(token: str) -> User:
     user = person_of_token(identity=read.identity, issued_at=read.issued_at, make_user=read.person and not read.client)
     if user is None:
         raise _without_user(read)
-    return user
+    return Caller(kind="user", actor_id=user.id, authenticated_at=read.authenticated_at)
+
+
+def _authenticated_at(claims: Mapping[str, Any]) -> datetime | None:
+    """When the person authenticated. A token that does not say so is not asked about it, unless a setting wants that."""
+    unknown = NEVER if settings.OIDC_REQUIRE_AUTH_TIME else None
+    return auth_time_in(claims) or unknown
 
 
 def _without_user(read: AccessToken) -> Unauthenticated:
@@ -99,9 +108,12 @@ def _read(token: str) -> AccessToken:
     )
     claims = read["payload"]
     _require_access_token(read["header"], claims)
-    identity = identity_in(issuer, claims)
     return AccessToken(
-        identity, claims.get("iat"), _is_of_client(claims), any(claims.get(name) for name in PERSON_CLAIMS)
+        identity=identity_in(issuer, claims),
+        issued_at=claims.get("iat"),
+        client=_is_of_client(claims),
+        person=any(claims.get(name) for name in PERSON_CLAIMS),
+        authenticated_at=_authenticated_at(claims),
     )
 
 

@@ -51,7 +51,7 @@ class AgentViewSet(OperationViewSet):
         preview=CreateAgentPreview,
         idempotent="transaction",
         secrets=("claim_token",),
-        errors=("FORBIDDEN", "WEBHOOK_URL_NOT_ALLOWED"),
+        errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "WEBHOOK_URL_NOT_ALLOWED"),
     )
     def create(self, call: Call) -> Reply | Preview:
         created = services.create_agent(caller=call.caller, dry_run=call.dry_run, **call.data)
@@ -97,7 +97,7 @@ class AgentViewSet(OperationViewSet):
         responses={200: RevokedAgentEnvelope},
         preview=RevokeAgentPreview,
         idempotent="transaction",
-        errors=("FORBIDDEN", "NOT_FOUND"),
+        errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "NOT_FOUND"),
     )
     def destroy(self, call: Call, agent_id: str) -> Reply | Preview:
         agent = services.revoke_agent(caller=call.caller, agent_id=agent_id, dry_run=call.dry_run)
@@ -114,7 +114,7 @@ class AgentViewSet(OperationViewSet):
         preview=RotateKeyPreview,
         idempotent="transaction",
         secrets=("token",),
-        errors=("SCOPE_MISSING", "FORBIDDEN", "NOT_FOUND", "INVALID_STATE"),
+        errors=("REAUTHENTICATION_REQUIRED", "SCOPE_MISSING", "FORBIDDEN", "NOT_FOUND", "INVALID_STATE"),
     )
     def rotate_key(self, call: Call, agent_id: str) -> Reply | Preview:
         rotated = services.rotate_key(caller=call.caller, agent_id=agent_id, dry_run=call.dry_run)
@@ -162,7 +162,10 @@ class ApiKeyViewSet(OperationViewSet):
         idempotent="transaction",
         replay_status=200,
         secrets=("token",),
-        errors=("FORBIDDEN",),
+        errors=(
+            "REAUTHENTICATION_REQUIRED",
+            "FORBIDDEN",
+        ),
     )
     def create(self, call: Call) -> Reply | Preview:
         issued = services.create_api_key(caller=call.caller, dry_run=call.dry_run, **call.data)
@@ -177,7 +180,10 @@ class ApiKeyViewSet(OperationViewSet):
         responses={200: ApiKeyEnvelope},
         preview=RevokeApiKeyPreview,
         idempotent="transaction",
-        errors=("FORBIDDEN",),
+        errors=(
+            "REAUTHENTICATION_REQUIRED",
+            "FORBIDDEN",
+        ),
     )
     def destroy(self, call: Call, api_key_id: str) -> Reply | Preview:
         key = services.revoke_api_key(caller=call.caller, api_key_id=api_key_id, dry_run=call.dry_run)

@@ -30,11 +30,13 @@ from django.views.decorators.http import require_http_methods
 from auditlog.services import record_refusal
 from config.api import idempotency
 from config.api.caller import Caller, require
-from config.api.errors import ApiError, PayloadTooLarge
+from config.api.errors import ApiError, PayloadTooLarge, ReauthenticationRequired
 from config.api.form_files import take_files
 from config.api.models import IdempotencyRecord
 from config.api.trace import current_trace_id
 from workspaces.models import Member, Workspace
+from workspaces.sign_in import held_form
+from workspaces.sign_in.sessions import authenticated_at
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,9 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
 
     Nobody signed in: to the sign-in page. Strangers get a 404 page. An ApiError of a GET becomes a page that tells it;
     one of a POST is told, and the person is back at the form's page. The error of a POST is recorded as a refusal of
-    `operation`; that of a GET is where the page takes nothing else. Times in templates are in the workspace's zone.
-    `files`: its forms may bring files (config/api/form_files.py).
+    `operation`; that of a GET is where the page takes nothing else. What needs a recent sign-in asks for one, and then
+    goes on. Times in templates are in the workspace's zone. `files`: its forms may bring files
+    (config/api/form_files.py).
     """
     allowed = set(methods or ("GET",))
     if "GET" in allowed:
@@ -116,9 +119,13 @@ def workspace_page(*methods: str, operation: str = "", files: bool = False) -> C
                 return error_page(request, error)
             page = WorkspacePage(request, caller, Workspace.objects.get(pk=workspace_id))
             request.workspace_page = page  # type: ignore[attr-defined]  # for the frame's navigation
+            if request.method == "POST":
+                held_form.forget(request)
             with timezone.override(page.zone):
                 try:
                     return _with_files(page, view, named) if files else view(page, **named)
+                except ReauthenticationRequired as error:
+                    return _ask_to_sign_in_again(page, operation, error)
                 except ApiError as error:
                     if on_record:
                         refuse(page, operation, error)
@@ -164,7 +171,12 @@ def once(page: WorkspacePage, operation: str, work: Callable[[], Any]) -> tuple[
 
 def caller_of(request: HttpRequest) -> Caller:
     """The signed-in person as services take callers."""
-    return Caller(kind="user", actor_id=str(request.user.pk), ip=request.META.get("REMOTE_ADDR") or None)
+    return Caller(
+        kind="user",
+        actor_id=str(request.user.pk),
+        ip=request.META.get("REMOTE_ADDR") or None,
+        authenticated_at=authenticated_at(request),
+    )
 
 
 def error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | None = None) -> HttpResponse:
@@ -182,6 +194,16 @@ def _back(page: WorkspacePage, error: ApiError) -> HttpResponse:
     """Tell the person what is wrong on the page that the form stood on."""
     messages.error(page.request, told(error))
     return page.go(_where_from(page))
+
+
+def _ask_to_sign_in_again(page: WorkspacePage, operation: str, error: ApiError) -> HttpResponse:
+    """Send the person to a new sign-in, and then back; a form that was sent is held for that time."""
+    goes_on = page.request.get_full_path()
+    if page.request.method == "POST":
+        refuse(page, operation, error)
+        held_form.hold(page.request, operation=operation, came_from=_where_from(page))
+        goes_on = reverse("held-form")
+    return page.go(reverse("sign-in-again", query={"next": goes_on}))
 
 
 def told(error: ApiError) -> str:
@@ -203,8 +225,8 @@ def put_errors(form: BaseForm, error: ApiError, *, field: str | None = None) -> 
 
 
 def _where_from(page: WorkspacePage) -> str:
-    """The dashboard's page that sent the form, else the workspace's home."""
-    referer = page.request.headers.get("referer", "")
+    """The dashboard's page that sent the form, else the workspace's home. A form that was held says where it came from."""
+    referer = page.request.POST.get(held_form.CAME_FROM) or page.request.headers.get("referer", "")
     same = url_has_allowed_host_and_scheme(referer, {page.request.get_host()}, require_https=page.request.is_secure())
     parts = urlsplit(referer)
     if same and parts.path.startswith("/dashboard/"):

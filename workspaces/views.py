@@ -84,7 +84,7 @@ class WorkspaceViewSet(OperationViewSet):
         scope="api_keys.write",
         responses={200: WorkspaceEnvelope},
         preview=DeleteWorkspacePreview,
-        errors=("FORBIDDEN", "NOT_FOUND"),
+        errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "NOT_FOUND"),
     )
     def destroy(self, call: Call, workspace_id: str) -> Reply | Preview:
         workspace = services.delete_workspace(caller=call.caller, workspace_id=workspace_id, dry_run=call.dry_run)
@@ -113,7 +113,7 @@ class UserViewSet(OperationViewSet):
         "you own are deleted (the export lists them).",
         responses={200: UserDeletedSerializer},
         preview=DeleteUserPreview,
-        errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),
+        errors=("REAUTHENTICATION_REQUIRED", "USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def destroy(self, call: Call, user_id: str) -> Reply | Preview:
         deleted = services.delete_user(caller=call.caller, user_id=user_id, dry_run=call.dry_run)

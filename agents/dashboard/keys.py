@@ -9,7 +9,7 @@ from django.utils import timezone
 from agents import selectors, services
 from agents.dashboard.forms import ApiKeyForm
 from agents.models import ApiKey
-from config.api.caller import absent, require
+from config.api.caller import absent, require, require_recent_sign_in
 from config.api.errors import ApiError
 from workspaces.frame import WorkspacePage, once, put_errors, refuse, workspace_page
 
@@ -35,6 +35,7 @@ def api_keys(page: WorkspacePage) -> HttpResponse:
 def new_api_key(page: WorkspacePage) -> HttpResponse:
     """The form for a new key; its answer shows the key, which no page shows again."""
     require(page.caller, page.workspace.id, "api_keys.write", write=False)
+    require_recent_sign_in(page.caller)
     form = ApiKeyForm(page.request.POST or None, zone=page.zone)
     if page.request.method != "POST":
         return page.render("agents/key_new.html", form=form)

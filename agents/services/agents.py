@@ -13,7 +13,7 @@ from agents import selectors, tokens
 from agents.models import Agent, ApiKey, ClaimToken
 from agents.services.keys import forbid_agents, require_grantable
 from auditlog.services import record
-from config.api.caller import Caller, require
+from config.api.caller import Caller, require, require_recent_sign_in
 from config.api.errors import InvalidState, ValidationFailed
 from config.api.webhook_url import check_webhook_url
 from workspaces.models import Member
@@ -34,11 +34,12 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     """Register an agent and issue its claim token.
 
     `fields` are the create-agent fields of SPEC.md. Raises ScopeMissing (also for granting a scope that the caller lacks),
-    Forbidden (an agent), ValidationFailed (owner_user_id, webhook_url), WorkspacePaused.
+    Forbidden (an agent), ReauthenticationRequired, ValidationFailed (owner_user_id, webhook_url), WorkspacePaused.
     """
     require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agents(caller)
     require_grantable(caller, fields["scopes"])
+    require_recent_sign_in(caller)
     if not Member.objects.filter(workspace_id=workspace_id, user_id=fields["owner_user_id"], role="owner").exists():
         raise ValidationFailed.of("owner_user_id", "This user does not own the workspace.", "not_found")
     check_webhook_url(fields.get("webhook_url"))
@@ -97,10 +98,11 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
 def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Agent:
     """Stop an agent for good, with its keys and claim token; one that is revoked already is answered as it stands.
 
-    Raises ScopeMissing, NotFound, Forbidden (an agent), WorkspacePaused.
+    Raises ScopeMissing, NotFound, Forbidden (an agent), ReauthenticationRequired, WorkspacePaused.
     """
     agent = selectors.agent_of(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
     forbid_agents(caller)
+    require_recent_sign_in(caller)
     agent.status = Agent.Status.REVOKED
     with transaction.atomic():
         if not dry_run:

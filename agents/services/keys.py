@@ -13,7 +13,7 @@ from django.utils import timezone
 from agents import selectors, tokens
 from agents.models import Agent, ApiKey
 from auditlog.services import record
-from config.api.caller import Caller, require
+from config.api.caller import Caller, require, require_recent_sign_in
 from config.api.errors import Forbidden, ScopeMissing, ValidationFailed
 from config.api.paging import Page
 
@@ -47,11 +47,12 @@ def create_api_key(
 
     `allowed_networks`: as `parse_network` returns them; without them the key may be used from anywhere.
 
-    Raises ScopeMissing, Forbidden (an agent), ValidationFailed, WorkspacePaused.
+    Raises ScopeMissing, Forbidden (an agent), ReauthenticationRequired, ValidationFailed, WorkspacePaused.
     """
     require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agents(caller)
     require_grantable(caller, scopes)
+    require_recent_sign_in(caller)
     if expires_at and expires_at <= timezone.now():
         raise ValidationFailed.of("expires_at", "Must lie in the future.")
     with transaction.atomic():
@@ -75,9 +76,13 @@ def create_api_key(
 
 
 def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) -> ApiKey:
-    """Stop a key at once; one that is revoked already is answered as it stands. Raises NotFound, Forbidden."""
+    """Stop a key at once; one that is revoked already is answered as it stands.
+
+    Raises NotFound, Forbidden, ReauthenticationRequired.
+    """
     key = selectors.api_key_of(caller=caller, api_key_id=api_key_id)
     forbid_agents(caller)
+    require_recent_sign_in(caller)
     key.revoked_at = key.revoked_at or timezone.now()
     with transaction.atomic():
         if not dry_run:

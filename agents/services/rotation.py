@@ -13,7 +13,7 @@ from agents import selectors
 from agents.models import OVERLAP_HOURS, Agent, ApiKey, ClaimToken
 from agents.services.keys import default_end, forbid_agents, issue_key, require_grantable
 from auditlog.services import record
-from config.api.caller import Caller, require_scope
+from config.api.caller import Caller, require_recent_sign_in, require_scope
 from config.api.errors import InvalidState
 
 
@@ -31,7 +31,8 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> KeyRo
 
     The agent's claim token is burned, so this also serves an agent that was never claimed. An agent may rotate itself
     without any scope; others need api_keys.write and, as the token is theirs to use, every scope of the agent.
-    Raises NotFound, ScopeMissing, Forbidden (an agent, for another), InvalidState (revoked), WorkspacePaused.
+    Raises NotFound, ScopeMissing, Forbidden (an agent, for another), ReauthenticationRequired, InvalidState (revoked),
+    WorkspacePaused.
     """
     itself = caller.agent_id is not None and caller.agent_id == agent_id
     if not itself and not caller.is_user:
@@ -39,6 +40,7 @@ def rotate_key(*, caller: Caller, agent_id: str, dry_run: bool = False) -> KeyRo
     found = selectors.agent_of(caller=caller, agent_id=agent_id, scope=None if itself else "api_keys.write", write=True)
     if not itself:
         forbid_agents(caller)
+    require_recent_sign_in(caller)
     with transaction.atomic():
         # Whoever rotates, revokes or changes an agent does so under its row's lock, one after the other.
         agent = Agent.objects.select_for_update(no_key=True).get(pk=found.pk)

@@ -6,10 +6,12 @@ Authentication (floor 3) builds a Caller; every service's first line is `require
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol, cast
 
 from django.conf import settings
 from django.db.models import TextChoices
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from config.api import errors
@@ -68,6 +70,7 @@ class Caller:
     role: str | None = None
     via: str | None = None
     ip: str | None = None
+    authenticated_at: datetime | None = None  # of a person: when they last proved who they are; None is not asked about
 
     @property
     def is_user(self) -> bool:
@@ -146,6 +149,18 @@ def require(
     require_scope(caller, scope)
     if write and caller.workspace_status == WorkspaceStatus.PAUSED:
         raise errors.WorkspacePaused()
+
+
+def require_recent_sign_in(caller: Caller) -> None:
+    """Raise ReauthenticationRequired for a person whose last sign-in is older than REAUTHENTICATE_MINUTES."""
+    if caller.is_user and caller.authenticated_at and not is_recent_sign_in(caller.authenticated_at):
+        raise errors.ReauthenticationRequired(max_age=settings.REAUTHENTICATE_MINUTES * 60)
+
+
+def is_recent_sign_in(at: datetime) -> bool:
+    """Whether somebody who proved then who they are need not do so again; always, when the setting is 0."""
+    longest = timedelta(minutes=settings.REAUTHENTICATE_MINUTES)
+    return not longest or timezone.now() - at <= longest
 
 
 def workspace_of(caller: Caller, workspace_id: str | None) -> str:

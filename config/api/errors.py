@@ -1,7 +1,7 @@
 """Errors as callers see them: one class for each code, all in one envelope.
 
 ApiError
-├── MalformedRequest 400 · Unauthenticated, ApiKeyExpired, ApiKeyRevoked 401
+├── MalformedRequest 400 · Unauthenticated, ApiKeyExpired, ApiKeyRevoked, ReauthenticationRequired 401
 ├── ScopeMissing, Forbidden, WorkspacePaused, AgentModeForbids, UserSessionRequired 403 · NotFound 404
 ├── MethodNotAllowed 405 · NotAcceptable 406 · RequestTimeout 408 · PayloadTooLarge 413 · UnsupportedMediaType 415
 ├── Conflict, InvalidState, IdempotencyInProgress 409 · ValidationFailed, WebhookUrlNotAllowed 422 · RateLimited 429
@@ -78,6 +78,17 @@ class ApiKeyExpired(Unauthenticated):
 class ApiKeyRevoked(Unauthenticated):
     code, message = "API_KEY_REVOKED", "This API key was revoked."
     suggested_action = "Ask the owner of the workspace for a new key."
+
+
+class ReauthenticationRequired(Unauthenticated):
+    """RFC 9470: the token is valid, but the sign-in behind it is too old for this operation."""
+
+    code, message = "REAUTHENTICATION_REQUIRED", "This operation needs a recent sign-in."
+    suggested_action = "Have the person sign in again (`prompt=login`), then send the request with the new token."
+
+    def __init__(self, *, max_age: int = 0) -> None:
+        challenge = f'Bearer error="insufficient_user_authentication", max_age="{max_age}"'
+        super().__init__(headers={"WWW-Authenticate": challenge})
 
 
 class Forbidden(ApiError):

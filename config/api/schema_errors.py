@@ -22,7 +22,7 @@ WRITES = ("UNSUPPORTED_MEDIA_TYPE", "WORKSPACE_PAUSED")
 
 STATUSES = {
     400: "Malformed: not JSON, a key twice, nested too deep, or a bad header.",
-    401: "No valid bearer token.",
+    401: "No valid bearer token, or the sign-in behind it is too old.",
     402: "The spend cap is reached, or a payment method is needed.",
     403: "The caller may not do this.",
     404: "Nothing there for this caller.",
@@ -40,7 +40,13 @@ STATUSES = {
 }
 _RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait.", "required": True}}
 _HEADERS = {
-    401: {"WWW-Authenticate": {"schema": {"type": "string"}, "description": "Bearer.", "required": True}},
+    401: {
+        "WWW-Authenticate": {
+            "schema": {"type": "string"},
+            "description": "Bearer; RFC 9470 for an old sign-in.",
+            "required": True,
+        }
+    },
     429: _RETRY_AFTER,
     503: _RETRY_AFTER,
 }

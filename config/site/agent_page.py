@@ -15,7 +15,7 @@ from agents.dashboard.forms import AgentForm
 from agents.models import Agent
 from auditlog.selectors import entries_of
 from billing.selectors import AgentCounts, SpendCap, agent_counts, agent_usage_of
-from config.api.caller import Mode, require
+from config.api.caller import Mode, require, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
 from config.site.templatetags.dashboard import money
@@ -33,6 +33,7 @@ CANCELLED_AT_ONCE = 100
 def new_agent(page: WorkspacePage) -> HttpResponse:
     """The form for a new agent; its answer shows the claim token, which no page shows again."""
     require(page.caller, page.workspace.id, "api_keys.write", write=False)
+    require_recent_sign_in(page.caller)
     form = AgentForm(page.request.POST or None, accounts=_choices(page))
     if page.request.method != "POST":
         return page.render("agents/new.html", form=form)

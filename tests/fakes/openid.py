@@ -45,6 +45,7 @@ class Code:
     nonce: str
     challenge: str
     redirect_uri: str
+    auth_time: int | None = None  # told when max_age was asked for (OpenID Connect Core 1.0, 2)
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class FakeOpenIdProvider(FaultyServer):
         ] = ()  # which of a person's claims stand in the ID token, not in userinfo alone
         self.userinfo_extra: dict[str, Any] = {}
         self.id_tokens: list[str] = []  # all that were issued
+        self.authenticated: dict[str, int] = {}  # when each person last gave their password here
+        self.ignores_prompt = False  # as a provider does that knows neither prompt nor max_age, but tells auth_time
         self._codes: dict[str, Code] = {}
         self._access: dict[str, str] = {}
 
@@ -105,8 +108,17 @@ class FakeOpenIdProvider(FaultyServer):
         if "openid" not in asked["scope"].split():
             raise ValueError("The authorization page is not asked for OpenID Connect.")
         code = secrets.token_urlsafe(16)
-        self._codes[code] = Code(subject, asked["nonce"], asked["code_challenge"], asked["redirect_uri"])
+        auth_time = self._authenticate(subject, asked)
+        self._codes[code] = Code(subject, asked["nonce"], asked["code_challenge"], asked["redirect_uri"], auth_time)
         return f"{urlsplit(asked['redirect_uri']).path}?{urlencode({'code': code, 'state': asked['state']})}"
+
+    def _authenticate(self, subject: str, asked: dict[str, str]) -> int | None:
+        """Ask the person for their password when the request wants that or they have no session here; when that was."""
+        now, before = int(time.time()), self.authenticated.get(subject)
+        wanted = asked.get("prompt") == "login" or ("max_age" in asked and now - (before or 0) >= int(asked["max_age"]))
+        if before is None or (wanted and not self.ignores_prompt):
+            self.authenticated[subject] = now
+        return self.authenticated[subject] if "max_age" in asked else None
 
     def access_token(self, subject: str, *, key: SigningKey | None = None, **claims: Any) -> str:
         """A person's access token for the service's API (RFC 9068); a claim that is None is left out."""
@@ -162,6 +174,7 @@ class FakeOpenIdProvider(FaultyServer):
         self._access[access] = code.subject
         told = {name: self.people[code.subject][name] for name in self.in_id_token}
         claims = {"aud": CLIENT_ID, **self.times(), "sub": code.subject, "nonce": code.nonce, **told}
+        claims["auth_time"] = code.auth_time
         id_token = self.signed({**claims, **self.id_token_extra})
         self.id_tokens.append(id_token)
         return Answer.of_json({"access_token": access, "token_type": "Bearer", "id_token": id_token, "expires_in": 300})

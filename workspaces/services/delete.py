@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, WorkspaceStatus, absent
+from config.api.caller import Caller, WorkspaceStatus, absent, require_recent_sign_in
 from workspaces import selectors
 from workspaces.models import Member, Workspace
 
@@ -17,9 +17,11 @@ def delete_workspace(*, caller: Caller, workspace_id: str, dry_run: bool = False
     """Delete a workspace: its keys and agents stop at once, since authentication asks for its status.
 
     Its secrets, posts and holds are seen to by the sweeps of the apps that own them; the rows are kept. The owner or a
-    workspace key may do it. Raises ScopeMissing, NotFound (also when it is deleted already), Forbidden, WorkspacePaused.
+    workspace key may do it. Raises ScopeMissing, NotFound (also when it is deleted already), Forbidden, WorkspacePaused,
+    ReauthenticationRequired.
     """
     workspace = selectors.workspace_of(caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER,), write=True)
+    require_recent_sign_in(caller)
     with transaction.atomic():
         mark_deleted(caller=caller, workspace=workspace, dry_run=dry_run)
     return workspace

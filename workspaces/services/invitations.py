@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from auditlog.services import record
 from config.api import rate_limit
-from config.api.caller import Caller, WorkspaceStatus, absent, require_role
+from config.api.caller import Caller, WorkspaceStatus, absent, require_recent_sign_in, require_role
 from config.api.errors import Conflict, Forbidden, InvalidState, RateLimited, ValidationFailed, WorkspacePaused
 from workspaces import selectors
 from workspaces.models import Invitation, Member, User, Workspace
@@ -39,9 +39,10 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     """Invite an address as an admin or a member, and have the link sent to it. Owners and admins may.
 
     An open invitation of the same address is replaced: its link is dead. Raises UserSessionRequired, NotFound, Forbidden,
-    WorkspacePaused, ValidationFailed, Conflict (too many are open), RateLimited.
+    WorkspacePaused, ReauthenticationRequired, ValidationFailed, Conflict (too many are open), RateLimited.
     """
     require_role(caller, workspace_id, *ADMINS)
+    require_recent_sign_in(caller)  # an invitation as an admin is a way to that role
     require_given_role(role)
     address = plain_address(email)
     if not address:

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent, require_role
+from config.api.caller import Caller, absent, require_recent_sign_in, require_role
 from config.api.errors import Forbidden, InvalidState, ValidationFailed
 from workspaces import selectors
 from workspaces.models import Member, Workspace
@@ -18,9 +18,11 @@ GIVEN_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner's is handed o
 def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -> Member:
     """Make a member an admin, or an admin a member. Owners and admins may.
 
-    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ValidationFailed, InvalidState (the owner).
+    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ReauthenticationRequired, ValidationFailed,
+    InvalidState (the owner).
     """
     require_role(caller, workspace_id, *ADMINS)
+    require_recent_sign_in(caller)
     require_given_role(role)
     with transaction.atomic():
         member = _other_than_owner(workspace_id, user_id)
@@ -33,6 +35,7 @@ def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -
 def remove_member(*, caller: Caller, workspace_id: str, user_id: str) -> None:
     """End somebody's membership; what they made in the workspace stays. Owners and admins may. Raises as `change_role`."""
     require_role(caller, workspace_id, *ADMINS)
+    require_recent_sign_in(caller)
     with transaction.atomic():
         _other_than_owner(workspace_id, user_id).delete()
         _record(caller, "members.remove", workspace_id, user_id)
@@ -49,9 +52,11 @@ def leave_workspace(*, caller: Caller, workspace_id: str) -> None:
 def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> Workspace:
     """Make another member the owner; who was it stays as an admin. Only the owner may.
 
-    Raises UserSessionRequired, NotFound (no member), Forbidden, WorkspacePaused, InvalidState (the owner already).
+    Raises UserSessionRequired, NotFound (no member), Forbidden, WorkspacePaused, ReauthenticationRequired,
+    InvalidState (the owner already).
     """
     require_role(caller, workspace_id, Member.Role.OWNER)
+    require_recent_sign_in(caller)
     with transaction.atomic():
         heir = _other_than_owner(workspace_id, user_id)
         workspace = Workspace.objects.get(pk=workspace_id)

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, absent, require_recent_sign_in
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, Workspace
 from workspaces.services.delete import mark_deleted
@@ -40,9 +40,10 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserD
     """Forget who the caller is: name, address and identity go, sessions and tokens end, roles elsewhere are given up.
 
     The active workspaces that they own are deleted; those that are paused stay as they are. Raises UserSessionRequired
-    for keys, NotFound for another's id.
+    for keys, NotFound for another's id, ReauthenticationRequired.
     """
     found = selectors.user_of(caller=caller, user_id=user_id)
+    require_recent_sign_in(caller)
     with transaction.atomic():
         user = User.objects.select_for_update().filter(pk=found.pk, is_active=True).first()
         if user is None:

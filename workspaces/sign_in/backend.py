@@ -37,6 +37,11 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
     JWT_LEEWAY = float(LEEWAY_SECONDS)
     userinfo: Mapping[str, Any] = MappingProxyType({})  # what was told beside the token
 
+    def start_again(self) -> HttpResponse:
+        """As `start`, for somebody whom the provider has to ask for their factors even if it knows them."""
+        self.PROMPT, self.MAX_AGE = "login", 0
+        return self.start()
+
     @property
     def authenticated_at(self) -> datetime | None:
         """When the provider asked the person for their factors (`auth_time`); None where it does not say."""

@@ -15,6 +15,7 @@ from django.core.validators import validate_email
 MAX_SUBJECT = 255
 MAX_NAME = 200
 MAX_ADDRESS = 254
+NEVER = datetime.fromtimestamp(0, UTC)  # in place of a time that is not known
 LAST_SECOND = 253_402_300_800  # the end of the year 9999
 
 

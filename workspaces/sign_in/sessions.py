@@ -17,13 +17,13 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from workspaces.models import User, UserSession
+from workspaces.sign_in.claims import NEVER
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"  # asks at each request whether the account is still open
 SIGNED_IN_AT = "signed_in_at"  # seconds since 1970, as AUTHENTICATED_AT
 SIGNED_IN_BY = "signed_in_by"
 AUTHENTICATED_AT = "authenticated_at"  # when the person last proved who they are; a sign-in need not ask for that
 NOTED_EVERY = timedelta(minutes=1)
-NEVER = datetime.fromtimestamp(0, UTC)
 MOST_SHOWN = 100
 MAX_USER_AGENT = 400
 
