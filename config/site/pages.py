@@ -21,8 +21,8 @@ from social_core.exceptions import SocialAuthBaseException as SignInError
 from social_django.utils import load_strategy
 
 from config.api import rate_limit
-from config.api.budget import outside
 from config.api.admin_actions import operator_of
+from config.api.budget import outside
 from config.api.caller import is_recent_sign_in
 from config.api.errors import ApiError, Forbidden, RateLimited
 from config.site.operators.sign_in import sign_in_again_url

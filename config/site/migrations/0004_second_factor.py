@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('site', '0002_notices'),
+        ('site', '0003_key_notices'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
