@@ -17,7 +17,8 @@ COUNTED = {
 }
 RETRIES = {
     "idempotent": "The post is finished. It cannot appear twice.",
-    "verifiable": "The service looks whether the post is there before it sends it again.",
+    "verifiable": "The service looks for the post, and sends it again only if it is certainly not there. "
+    "If nobody can tell, you are asked to look.",
     "at_most_once": "The post is marked as not confirmed, and you are asked to look. It is never sent twice by itself.",
 }
 TOLD_APART = re.compile("text|images|gifs?|video|documents|alt_text|threads")

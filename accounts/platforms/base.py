@@ -9,6 +9,7 @@ from django.conf import settings
 
 from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown
 from accounts.platforms.types import (
+    Absent,
     Authorization,
     Capabilities,
     Connection,
@@ -84,13 +85,12 @@ class Platform:
         """
         raise ConnectionUnavailable(self.unavailable_reason(self.methods[0]) or "This platform cannot be published to.")
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Look whether an earlier try of the irreversible step `progress.phase` has published; `verifiable` platforms.
 
         What the step would have answered, when it has: the step that follows may be another one (a thread goes on).
-        None: it is certainly not there, so the step may be repeated. Raises OutcomeUnknown when the platform cannot tell
-        (a server that does not read its own writes, or more posts since than can be read), TokenExpired,
-        AccountDisconnected, Transient (look again later).
+        Absent: it is certainly not there, with the proof, so the step may be repeated. Raises OutcomeUnknown when neither
+        is certain, TokenExpired, AccountDisconnected, Transient (look again later).
         """
         raise OutcomeUnknown("This platform cannot be asked whether the post is out.", final=True)
 

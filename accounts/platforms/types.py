@@ -235,3 +235,31 @@ class Published:
     external_id: str
     permalink: str
     note: str = ""
+
+
+@dataclass(frozen=True)
+class AskedById:
+    """The platform was asked about the object that becomes the post (a container, an upload session, a video): it answered
+    with this `status`, which means that the object is not published."""
+
+    status: str
+
+
+@dataclass(frozen=True)
+class CompleteList:
+    """A list of the account's posts, read in full, does not hold the post.
+
+    `back_to`: how far it was read, which is further than the first try. `kind_listed`: how it is known that the list holds
+    posts of this kind for this account: a post of the kind that was seen in it, or the platform's documentation.
+    """
+
+    back_to: str
+    kind_listed: str
+
+
+@dataclass(frozen=True)
+class Absent:
+    """What `Platform.find` answers when the post is certainly not at the platform, and why. The step is then taken again,
+    so a look that found nothing is not enough: where the proof is missing, `find` raises OutcomeUnknown."""
+
+    proof: AskedById | CompleteList

@@ -5,7 +5,8 @@ with the money and the events, filtered by the fence of the claim. So a worker t
 it came, and one that lost its claim cannot write any more.
 
 An irreversible step whose outcome nobody learned is repeated as it is where the platform is idempotent, looked for
-first where it is verifiable, and otherwise never.
+first where it is verifiable, and otherwise never. What was looked for is sent again only if the platform proves that it
+is not there, or if a person asks for it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from django.utils import timezone
 
 from accounts.platforms import errors
 from accounts.platforms.base import Platform
-from accounts.platforms.types import OUT, Progress, Published
+from accounts.platforms.types import OUT, Absent, Progress, Published
 from accounts.services import BeingRenewed, hold_back, mark_needs_reauth, refresh_grant
 from config.db.connection import let_go
 from posts.models import PostTarget
@@ -36,10 +37,12 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class NotThere:
-    """The platform does not have the post; a try that got no answer may still be carried out until `settled_at`."""
+class SendAgain:
+    """The step may be repeated; a try that got no answer may still be carried out until `settled_at`. `proven`: the
+    platform does not have the post. Otherwise nobody can tell, and a person wants it sent."""
 
     settled_at: datetime
+    proven: bool
 
 
 def claimable() -> QuerySet[PostTarget]:
@@ -90,16 +93,25 @@ def _can_look(attempt: Attempt) -> bool:
     return attempt.doubtful and attempt.adapter.capabilities.retry_safety == "verifiable"
 
 
-def _look(attempt: Attempt, progress: Progress) -> Progress | Published | NotThere:
+def _look(attempt: Attempt, progress: Progress) -> Progress | Published | SendAgain:
+    target = attempt.target
+    settled_at = (target.step_begun_at or timezone.now()) + timedelta(seconds=attempt.adapter.settles_seconds)
     try:
         found = attempt.adapter.find(attempt.grant, attempt.content, progress)
+    except errors.OutcomeUnknown:
+        # The first attempt of a retry that was asked for although the post may be out.
+        if target.maybe_out and target.round_attempts == 1:
+            return SendAgain(settled_at, proven=False)
+        raise
     except errors.PlatformError:
         raise
     except Exception as fault:
         logger.exception("The %s adapter met a fault that it does not know.", attempt.adapter.name)
         raise errors.Transient("The service met a fault while it looked for the post.") from fault
-    settles = timedelta(seconds=attempt.adapter.settles_seconds)
-    return found or NotThere((attempt.target.step_begun_at or timezone.now()) + settles)
+    if isinstance(found, Absent):
+        logger.info("%s is not at %s: %s", target.id, attempt.adapter.name, found.proof)
+        return SendAgain(settled_at, proven=True)
+    return found
 
 
 def _step(attempt: Attempt, progress: Progress) -> Progress | Published:
@@ -115,7 +127,7 @@ def _step(attempt: Attempt, progress: Progress) -> Progress | Published:
         raise errors.Transient("The service met a fault before it published anything.") from fault
 
 
-def _record_result(attempt: Attempt, progress: Progress, result: Progress | Published | NotThere) -> Progress | None:
+def _record_result(attempt: Attempt, progress: Progress, result: Progress | Published | SendAgain) -> Progress | None:
     """Write what a step or a look came to; the step that follows in this claim, if one does.
 
     A step that follows at once is not stored here: its beginning stores it, in one statement.
@@ -125,11 +137,11 @@ def _record_result(attempt: Attempt, progress: Progress, result: Progress | Publ
         _record_published(target, result)
         return None
     attempt.doubtful = False
-    if isinstance(result, NotThere):
+    if isinstance(result, SendAgain):
         if result.settled_at > timezone.now():
             surely(outcomes.look_again, target, result.settled_at)
             return None
-        target.maybe_out = False
+        target.maybe_out = not result.proven
         # It would be sent anew: by a retry that began with this look, for the first time.
         if stop := stop_of_circumstances(target, untried=target.round_attempts == 1):
             stop()
@@ -185,8 +197,8 @@ def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:
 def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
     """Write what a fault means for the target: failed, tried again later, or unconfirmed.
 
-    What may be out from an earlier try is not called failed, since a retry would then send it anew; only the platform's
-    rejection of its repetition proves that it is not there.
+    What may be out from an earlier try is not called failed, since a retry would then send it anew. A rejection proves that
+    it is not there where the platform is idempotent, or where it is the platform's answer about the earlier try.
     """
     target, adapter = attempt.target, attempt.adapter
     if isinstance(error, BeingRenewed):
@@ -205,8 +217,15 @@ def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
     if doubtful:
         return surely(outcomes.unconfirmed, target, error.message)
     action = error.suggested_action if lasting else "The service gave up after its last attempt; retry the post later."
-    refused = isinstance(error, errors.ContentRejected) and adapter.capabilities.retry_safety != "at_most_once"
-    return surely(outcomes.failed, target, code, error.message, action, proven=refused)
+    proven = isinstance(error, errors.ContentRejected) and _is_about_earlier_tries(attempt)
+    return surely(outcomes.failed, target, code, error.message, action, proven=proven)
+
+
+def _is_about_earlier_tries(attempt: Attempt) -> bool:
+    """Whether a rejection of the step is one of all tries: it is not where the step sent the post once more."""
+    retry_safety = attempt.adapter.capabilities.retry_safety
+    looked_or_asked = attempt.doubtful or attempt.target.phase not in attempt.adapter.irreversible
+    return retry_safety == "idempotent" or (retry_safety == "verifiable" and looked_or_asked)
 
 
 def _meaning(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]:

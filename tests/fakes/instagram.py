@@ -128,6 +128,15 @@ class FakeInstagram(FaultyServer):
         """So many posts may be published in 24 hours."""
         self._media.daily = posts
 
+    def comment(self, post_id: str, text: str) -> None:
+        """Somebody comments below a post."""
+        with self._lock:
+            next(post for post in self._media.posts if post.id == post_id).comments.append(text)
+
+    def list_nothing(self) -> None:
+        """No posts are listed any more."""
+        self._media.lists_nothing = True
+
     def post(self, username: str, caption: str) -> str:
         """The owner posts by hand; returns the post's id."""
         with self._lock:

@@ -92,6 +92,7 @@ class InstagramMedia:
         self.fetch: Callable[[str], bytes] = lambda address: self.files.get(address, b"")
         self.processing: tuple[int, int] = (0, 0)
         self.daily = 100
+        self.lists_nothing = False
         self._numbers = itertools.count(17_900_000_000_000_001)
 
     def new_id(self) -> str:
@@ -214,7 +215,7 @@ class InstagramMedia:
         wanted = fields_of(request, {"id", "caption", "permalink", "timestamp", "media_type"})
         found = [post for post in self.posts if post.user_id == token.user_id and post.is_story == stories]
         told = [{name: value for name, value in post.entity().items() if name in wanted} for post in reversed(found)]
-        return listed(told, request)
+        return listed([] if self.lists_nothing else told, request)
 
     def _post(self, token: Token, post_id: str) -> Post:
         found = next((post for post in self.posts if post.id == post_id and post.user_id == token.user_id), None)

@@ -10,7 +10,7 @@ Written from docs.joinmastodon.org; `mastodon_methods` says what is from elsewhe
 
 Calls are named by method and path, such as `GET /api/v1/media/:id`; the constants of `mastodon_methods` hold them.
 Switches: a server that does not know the Idempotency-Key again (every kind but Mastodon itself), one that does not tell
-the source of a status (Mastodon before 3.5).
+the source of a status (Mastodon before 3.5), one that never lists private and direct statuses (Takahe).
 """
 
 from __future__ import annotations
@@ -34,10 +34,15 @@ RATE_WINDOW = timedelta(minutes=5)
 class FakeMastodon(FaultyServer):
     """The server, with the means to arrange accounts, media and faults and to see what was really taken."""
 
-    def __init__(self, *, honours_idempotency_key: bool = True, tells_source: bool = True) -> None:
+    def __init__(
+        self, *, honours_idempotency_key: bool = True, tells_source: bool = True, lists_private: bool = True
+    ) -> None:
         super().__init__()
         self._methods = MastodonMethods(
-            self.url, honours_idempotency_key=honours_idempotency_key, tells_source=tells_source
+            self.url,
+            honours_idempotency_key=honours_idempotency_key,
+            tells_source=tells_source,
+            lists_private=lists_private,
         )
         self._store = self._methods.store
         self._oauth = MastodonOAuth(self._store)
@@ -85,6 +90,16 @@ class FakeMastodon(FaultyServer):
         """The moderators freeze the account's login."""
         with self._lock:
             self._store.person(username).disabled = True
+
+    def list_no_private(self) -> None:
+        """Leave private and direct statuses out of lists from now on, also for their author."""
+        with self._lock:
+            self._methods.lists_private = False
+
+    def default_visibility(self, username: str, visibility: str | None) -> None:
+        """The account's setting for statuses that name no visibility; None is a server that does not tell it."""
+        with self._lock:
+            self._store.person(username).visibility = visibility
 
     def set_max_characters(self, number: int) -> None:
         """What this server takes as a text, and announces."""

@@ -18,12 +18,13 @@ FIRST_ID = 115_000_000_000_000_000
 
 @dataclass
 class Person:
-    """An account with its tokens and their scopes."""
+    """An account with its tokens and their scopes, and the visibility of what names none."""
 
     id: str
     username: str
     tokens: dict[str, frozenset[str]] = field(default_factory=dict)
     disabled: bool = False
+    visibility: str | None = "public"
 
 
 @dataclass

@@ -49,10 +49,11 @@ class Refusal(Exception):
 class MastodonMethods:
     """The methods over one store, and the switches in which servers of this API differ."""
 
-    def __init__(self, origin: str, *, honours_idempotency_key: bool, tells_source: bool) -> None:
+    def __init__(self, origin: str, *, honours_idempotency_key: bool, tells_source: bool, lists_private: bool) -> None:
         self.store = MastodonStore(origin)
         self.honours_idempotency_key = honours_idempotency_key
         self.tells_source = tells_source
+        self.lists_private = lists_private
         self.instance_versions = {"v2", "v1"}
         self.max_characters = 500
         self.processing: tuple[int, bool] = (0, False)  # looks until the next videos are done, and whether they fail
@@ -82,15 +83,16 @@ class MastodonMethods:
     def verify_credentials(self, request: ReceivedRequest) -> Answer:
         person = self._authorized(request, "read:accounts", "profile")
         entity = self.store.account_entity(person)
-        return Answer.of_json({**entity, "source": {"privacy": "public", "sensitive": False, "language": "en"}})
+        told = {"privacy": person.visibility} if person.visibility else {}
+        return Answer.of_json({**entity, "source": {**told, "sensitive": False, "language": "en"}})
 
     def account_statuses(self, request: ReceivedRequest) -> Answer:
-        """Newest first; the owner sees all of them, others what is public."""
+        """Newest first; the owner sees all of them, where the server lists those, others what is public."""
         reader = self._authorized(request, "read:statuses", functional=False)
         found = self.store.statuses_of(_id_in(request))
         if not any(person.id == _id_in(request) for person in self.store.people.values()):
             raise Refusal(404, "Record not found")
-        if reader.id != _id_in(request):
+        if reader.id != _id_in(request) or not self.lists_private:
             found = [status for status in found if status.visibility in ("public", "unlisted")]
         if request.query.get("exclude_reblogs") == "true":
             found = [status for status in found if not status.reblog_of]
@@ -190,7 +192,7 @@ class MastodonMethods:
             person,
             text,
             spoiler_text=spoiler_text,
-            visibility=_one_of(given.get("visibility") or "public", VISIBILITIES),
+            visibility=_one_of(given.get("visibility") or person.visibility or "public", VISIBILITIES),
             sensitive=bool(given.get("sensitive")) or bool(spoiler_text),
             language=given.get("language") or "en",
             media=[upload.id for upload in media],

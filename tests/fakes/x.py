@@ -76,6 +76,11 @@ class FakeX(FaultyServer):
         """The operator's credits are gone."""
         self._methods.has_credits = False
 
+    def list_nothing(self) -> None:
+        """Nobody's posts are listed any more."""
+        with self._lock:
+            self._methods.lists_nothing = True
+
     def refuse_replies(self) -> None:
         """Replies need a summons from now on, those to oneself as well."""
         self._methods.takes_replies = False

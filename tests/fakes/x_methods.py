@@ -44,6 +44,7 @@ class XMethods:
         self.media = XMedia(self.store)
         self.takes_replies = True
         self.has_credits = True
+        self.lists_nothing = False
         self.posts_read = 0  # each of which X bills
         self.endpoints: dict[str, tuple[tuple[str, ...], Callable[[Person, ReceivedRequest], Answer]]] = {
             ME: (("tweet.read", "users.read"), self.me),
@@ -108,7 +109,7 @@ class XMethods:
         return Answer.of_json({**data, "meta": meta})
 
     def _listed(self, person_id: str, query: dict[str, str]) -> list[Post]:
-        posts = list(reversed(self.store.posts_of(self.store.people[person_id])))
+        posts = [] if self.lists_nothing else list(reversed(self.store.posts_of(self.store.people[person_id])))
         if since_id := query.get("since_id"):
             posts = [post for post in posts if int(post.id) > int(since_id)]
         if start := query.get("start_time"):

@@ -15,7 +15,7 @@ from accounts.platforms.bluesky.adapter import Bluesky
 from tests.factories import AccountFactory
 from tests.fakes.bluesky import FakeBluesky
 from tests.posts.rows import NOON
-from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from tests.posts.scripted_platform import ScriptedPlatform, not_there, publish_it
 from workspaces.models import Workspace
 
 
@@ -75,7 +75,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[ScriptedPlatform]
 def verifiable(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> type[ScriptedPlatform]:
     """The scripted platform as one that can be asked; nothing is there until a test says so."""
     monkeypatch.setattr(scripted, "capabilities", replace(scripted.capabilities, retry_safety="verifiable"))
-    monkeypatch.setattr(scripted, "look", staticmethod(lambda content: None), raising=False)
+    monkeypatch.setattr(scripted, "look", staticmethod(not_there), raising=False)
     return scripted
 
 

@@ -7,7 +7,17 @@ from typing import ClassVar
 
 from accounts.platforms.base import Platform
 from accounts.platforms.counting import utf16_units
-from accounts.platforms.types import Capabilities, Content, Grant, MediaRules, Progress, Published, TextRules
+from accounts.platforms.types import (
+    Absent,
+    AskedById,
+    Capabilities,
+    Content,
+    Grant,
+    MediaRules,
+    Progress,
+    Published,
+    TextRules,
+)
 
 
 class ScriptedPlatform(Platform):
@@ -28,7 +38,7 @@ class ScriptedPlatform(Platform):
     irreversible = frozenset({"send"})
     send: ClassVar[Callable[[Content], Progress | Published]]
     sent: ClassVar[list[Content]]
-    look: ClassVar[Callable[[Content], Published | None]]
+    look: ClassVar[Callable[[Content], Published | Absent]]
     looks: ClassVar[list[Content]]
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
@@ -37,7 +47,7 @@ class ScriptedPlatform(Platform):
         type(self).sent.append(content)
         return type(self).send(content)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Published | None:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Published | Absent:
         type(self).looks.append(content)
         return type(self).look(content)
 
@@ -45,3 +55,8 @@ class ScriptedPlatform(Platform):
 def publish_it(content: Content) -> Published:
     """What `send` does when nothing goes wrong."""
     return Published(f"message-{content.key}", f"https://t.me/example/{content.key}")
+
+
+def not_there(content: Content) -> Absent:
+    """What `look` answers when the platform says that it does not have the post."""
+    return Absent(AskedById("not published"))

@@ -12,7 +12,7 @@ from accounts.platforms.facebook.capabilities import CAPABILITIES, SCOPES
 from accounts.platforms.facebook.login import Application
 from accounts.platforms.facebook.page import FIELDS, PRODUCT, SITE, Page, identity_of
 from accounts.platforms.meta.graph import VERSION, versioned
-from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
 
 
 class Facebook(Platform):
@@ -68,7 +68,7 @@ class Facebook(Platform):
             return posts.begin(content)
         return STEPS[progress.phase](self._page(grant), content, progress.state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Look for the post among the page's own, for a video by its id, for the comment below the post."""
         find = comments.find if progress.phase == "comment" else posts.find
         return find(self._page(grant), content, progress.state)

@@ -8,7 +8,7 @@ from typing import Any
 from accounts.platforms.facebook import lookup
 from accounts.platforms.facebook.page import PRODUCT, Page
 from accounts.platforms.meta.comments import comment
-from accounts.platforms.types import OUT, Content, Published
+from accounts.platforms.types import OUT, Absent, CompleteList, Content, Published
 
 
 def make(page: Page, content: Content, state: Mapping[str, Any]) -> Published:
@@ -17,6 +17,8 @@ def make(page: Page, content: Content, state: Mapping[str, Any]) -> Published:
     return Published(**state[OUT])
 
 
-def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | None:
-    """The post, when an earlier try has made the comment; None when it has not. Raises as `lookup.find`."""
-    return Published(**state[OUT]) if lookup.comment(page, content, state[OUT]) else None
+def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | Absent:
+    """The post, when an earlier try has made the comment; Absent when it has not. Raises as `lookup.find`."""
+    if lookup.comment(page, content, state[OUT]):
+        return Published(**state[OUT])
+    return Absent(CompleteList("the first comment below the post", lookup.COMMENTS_ARE_LISTED))

@@ -2,7 +2,8 @@
 
 A post with photos is known by their ids, which nothing else can have, and one of text by its words and its link.
 Facebook does not say how soon a post shows in a page's list, so that what is missing there counts only after a while
-(`Facebook.settles_seconds`); nor does it take the same words twice in a row.
+(`Facebook.settles_seconds`). That the lists hold every kind of post that is looked for here is documented, so a list that
+was read in full proves that a post is absent.
 Sources: developers.facebook.com, graph-api/reference/page/published_posts, page-stories-api (stories).
 """
 
@@ -17,7 +18,7 @@ from accounts.platforms.facebook.forms import form_of
 from accounts.platforms.facebook.page import PRODUCT, Page, permalink
 from accounts.platforms.meta.graph import GraphError, cursor_after, entries, id_of
 from accounts.platforms.meta.matching import earliest, moment_of, same_text
-from accounts.platforms.types import Content, Published
+from accounts.platforms.types import Absent, CompleteList, Content, Published
 from config.outbound import OutboundError
 
 AT_ONCE = 100
@@ -28,10 +29,13 @@ FIELDS = (
 )
 OF_MEDIA = frozenset({"album", "photo", "video"})
 EDITED_AFTER = timedelta(seconds=30)
+POSTS_ARE_LISTED = "graph-api/reference/page/published_posts: all published posts of the page"
+STORIES_ARE_LISTED = "page-stories-api: all stories of the page"
+COMMENTS_ARE_LISTED = "graph-api/reference/object/comments, filter=stream: all comments below the post"
 
 
-def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | None:
-    """The post of text or photos, or the story of a photo, that an earlier try has made; None when there is none.
+def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | Absent:
+    """The post of text or photos, or the story of a photo, that an earlier try has made; Absent when there is none.
 
     Raises OutcomeUnknown when nobody can tell, TokenExpired, Transient.
     """
@@ -39,9 +43,10 @@ def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | 
         return _found(page, content, state)
 
 
-def _found(page: Page, content: Content, state: Mapping[str, Any]) -> Published | None:
+def _found(page: Page, content: Content, state: Mapping[str, Any]) -> Published | Absent:
     if form_of(content) == "photo_story":
-        return _story(page, state["photos"][0])
+        story = _story(page, state["photos"][0])
+        return story or Absent(CompleteList(back_to="the first story", kind_listed=STORIES_ARE_LISTED))
     doubtful = False
     for post in _posts(page, state["since"]):
         attachments = _data(post.get("attachments"))
@@ -53,7 +58,7 @@ def _found(page: Page, content: Content, state: Mapping[str, Any]) -> Published 
         doubtful |= same_words or (not has_media and not content.media and _edited(post))
     if doubtful:
         raise OutcomeUnknown("A post that may be this one stands at the page, changed.", final=True)
-    return None
+    return Absent(CompleteList(back_to=earliest(state["since"]).isoformat(), kind_listed=POSTS_ARE_LISTED))
 
 
 def story_of(page: Page, media_id: str) -> Published | None:

@@ -19,13 +19,13 @@ from accounts.platforms.facebook import lookup, media, videos
 from accounts.platforms.facebook.forms import OF_A_VIDEO, STORIES, check, form_of
 from accounts.platforms.facebook.page import PRODUCT, Page, permalink
 from accounts.platforms.meta.graph import GraphError, UnreadableAnswer, id_of
-from accounts.platforms.types import OUT, TAKEN, Content, Progress, Published
+from accounts.platforms.types import OUT, TAKEN, Absent, AskedById, Content, Progress, Published
 from config.outbound import NoAnswer, NotSent
 
 FIRST_LOOK_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0
 MAX_LOOKS = 100  # about an hour and a half
 UPLOADS_LIVE = timedelta(hours=20)  # Facebook forgets them after about a day
-DUPLICATE = 506
+DUPLICATE, PHOTOS_POSTED = 506, 1366051
 
 State = Mapping[str, Any]
 
@@ -58,15 +58,15 @@ def settle(page: Page, content: Content, state: State) -> Progress | Published:
     return _settled(page, content, state, videos.look_at(page, state["video"]))
 
 
-def find(page: Page, content: Content, state: State) -> Progress | Published | None:
-    """What follows when an earlier try of `create` has published; None when it has not. Raises as `create`."""
+def find(page: Page, content: Content, state: State) -> Progress | Published | Absent:
+    """What follows when an earlier try of `create` has published; Absent when it has not. Raises as `create`."""
     if form_of(content) not in OF_A_VIDEO:
         found = lookup.find(page, content, state)
-        return _out(content, state, found) if found else None
+        return found if isinstance(found, Absent) else _out(content, state, found)
     video = videos.look_at(page, state["video"])
-    return (
-        None if video.standing == "unpublished" else _settled(page, content, {**state, TAKEN: True, "looks": 0}, video)
-    )
+    if video.standing == "unpublished":
+        return Absent(AskedById("the video is unpublished"))
+    return _settled(page, content, {**state, TAKEN: True, "looks": 0}, video)
 
 
 def _settled(page: Page, content: Content, state: State, video: videos.Video) -> Progress | Published:
@@ -128,9 +128,14 @@ def _settle_refusal(page: Page, content: Content, state: State, refused: GraphEr
     refusal = PRODUCT.refusal(refused, "this post")
     if not isinstance(refusal, ContentRejected):
         raise refusal from refused
-    repeats = refused.code == DUPLICATE or form_of(content) in OF_A_VIDEO
-    if repeats and (found := find(page, content, state)):
-        return found
+    repeated = refused.code == DUPLICATE or refused.subcode == PHOTOS_POSTED
+    if repeated or form_of(content) in OF_A_VIDEO:
+        found = find(page, content, state)
+        if not isinstance(found, Absent):
+            return found
+    if repeated and content.attempt > 1:
+        message = "Facebook says that the page has published this already, but does not list it."
+        raise OutcomeUnknown(message, final=True) from refused
     age = timezone.now() - datetime.fromisoformat(state["since"])
     if content.media and age > UPLOADS_LIVE and not state.get("again"):
         return media.following(content, {"since": timezone.now().isoformat(), "photos": [], "again": True})

@@ -12,7 +12,7 @@ from accounts.platforms.instagram.account import PRODUCT, SITE, Account, identit
 from accounts.platforms.instagram.capabilities import CAPABILITIES, SCOPES
 from accounts.platforms.instagram.login import Application
 from accounts.platforms.meta.graph import VERSION, versioned
-from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
 
 TOKENS = "https://api.instagram.com"  # where codes are exchanged
 
@@ -68,7 +68,7 @@ class Instagram(Platform):
             return containers.begin(content)
         return STEPS[progress.phase](self._account(grant), content, progress.state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Ask the container whether it is out; look for the comment below the post."""
         find = posts.find_comment if progress.phase == "comment" else posts.find
         return find(self._account(grant), content, progress.state)

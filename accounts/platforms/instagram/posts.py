@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError, RateLimited
+from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError, RateLimited, Transient
 from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.account import DAILY, GONE, NOT_READY, PRODUCT, Account, permalink_of
 from accounts.platforms.meta import comments
-from accounts.platforms.meta.graph import GraphError, entries, id_of
+from accounts.platforms.meta.graph import GraphError, cursor_after, entries, id_of
 from accounts.platforms.meta.matching import earliest, moment_of, same_text
-from accounts.platforms.types import OUT, Content, Progress, Published
+from accounts.platforms.types import OUT, Absent, AskedById, CompleteList, Content, Progress, Published
 from config.outbound import NoAnswer, NotSent
 
 AT_ONCE = "50"
+MAX_LISTS = 10
+COMMENTS_ARE_LISTED = "instagram-graph-api/reference/ig-media/comments: all comments to a media object"
 DAILY_PAUSE_SECONDS = 3600.0  # the posts of a day are counted over 24 hours that go on
 
 State = Mapping[str, Any]
@@ -41,11 +43,15 @@ def create(account: Account, content: Content, state: State) -> Progress | Publi
     return _out(content, state, Published(media_id, _permalink(account, media_id)))
 
 
-def find(account: Account, content: Content, state: State) -> Progress | Published | None:
-    """What follows when an earlier try of `create` has published; None when it has not. Raises as `create`."""
-    if containers.look_at(account, state["container"]).state != "PUBLISHED":
-        return None
-    return _out(content, state, _found(account, content, state))
+def find(account: Account, content: Content, state: State) -> Progress | Published | Absent:
+    """What follows when an earlier try of `create` has published; Absent when the container itself says that it is not
+    published. Raises as `create`."""
+    standing = containers.look_at(account, state["container"]).state
+    if standing == "PUBLISHED":
+        return _out(content, state, _found(account, content, state))
+    if standing == "IN_PROGRESS":  # it was ready before it was tried
+        raise Transient("Instagram is still publishing the post.")
+    return Absent(AskedById(f"the container is {standing}"))
 
 
 def comment(account: Account, content: Content, state: State) -> Published:
@@ -54,18 +60,24 @@ def comment(account: Account, content: Content, state: State) -> Published:
     return Published(**state[OUT])
 
 
-def find_comment(account: Account, content: Content, state: State) -> Published | None:
-    """The post, when an earlier try has made its comment; None when it has not. Raises OutcomeUnknown, TokenExpired,
-    Transient."""
-    out = state[OUT]
-    try:
-        with PRODUCT.faults():
-            answer = account.graph.get(f"/{out['external_id']}/comments", {"fields": "id,text", "limit": AT_ONCE})
-            made = any(same_text(each.get("text"), content.options["first_comment"]) for each in entries(answer))
-    except AccountDisconnected as error:
-        message = f"Instagram does not let the service look whether the first comment is there. {error.message}"
-        raise OutcomeUnknown(message, final=True) from error
-    return Published(**out) if made else None
+def find_comment(account: Account, content: Content, state: State) -> Published | Absent:
+    """The post, when an earlier try has made its comment; Absent when no comment below the post is it. Raises
+    OutcomeUnknown, TokenExpired, Transient."""
+    out, asked = state[OUT], {"fields": "id,text", "limit": AT_ONCE}
+    for _ in range(MAX_LISTS):
+        try:
+            with PRODUCT.faults():
+                answer = account.graph.get(f"/{out['external_id']}/comments", asked)
+                made = any(same_text(each.get("text"), content.options["first_comment"]) for each in entries(answer))
+        except AccountDisconnected as error:
+            message = f"Instagram does not let the service look whether the first comment is there. {error.message}"
+            raise OutcomeUnknown(message, final=True) from error
+        if made:
+            return Published(**out)
+        asked["after"] = cursor_after(answer)
+        if not asked["after"]:
+            return Absent(CompleteList(back_to="the first comment below the post", kind_listed=COMMENTS_ARE_LISTED))
+    raise OutcomeUnknown("There are too many comments below the post to tell whether this one is there.", final=True)
 
 
 def _settle_refusal(account: Account, content: Content, state: State, refused: GraphError) -> Progress | Published:
@@ -76,7 +88,7 @@ def _settle_refusal(account: Account, content: Content, state: State, refused: G
         raise RateLimited(refusal.message, retry_after=refused.retry_after or DAILY_PAUSE_SECONDS) from refused
     if kind in ("stale", "lost", "quota", "operator"):
         raise refusal from refused
-    standing = containers.look_at(account, state["container"]).state if refused.subcode not in GONE else "EXPIRED"
+    standing = _standing_after(account, content, state["container"], refused)
     if standing == "PUBLISHED":
         return _out(content, state, _found(account, content, state))
     if standing == "EXPIRED":
@@ -87,6 +99,18 @@ def _settle_refusal(account: Account, content: Content, state: State, refused: G
         message = f"Instagram answered with {refused.label} and may have taken the post: {refused.reason}"
         raise OutcomeUnknown(message) from refused
     raise refusal from refused
+
+
+def _standing_after(account: Account, content: Content, container: str, refused: GraphError) -> str:
+    """How far the container is. One that Instagram calls gone may be gone because an earlier try has published it."""
+    gone = refused.subcode in GONE
+    try:
+        standing = containers.look_at(account, container).state
+    except Transient:
+        if gone and content.attempt == 1:
+            return "EXPIRED"
+        raise
+    return "EXPIRED" if gone and standing != "PUBLISHED" else standing
 
 
 def _permalink(account: Account, media_id: str) -> str:

@@ -27,6 +27,7 @@ from accounts.platforms.mastodon.client import (
 )
 from accounts.platforms.oauth import scopes_of
 from accounts.platforms.types import (
+    Absent,
     Authorization,
     Capabilities,
     Connection,
@@ -124,7 +125,7 @@ class Mastodon(Platform):
             check(content, of_instance(**grant.limits), "the account's server")
             return statuses.begin(server, content)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Look among the account's statuses since the round began, or since the segment before. Raises as the base's, but
         never TokenExpired."""
         with platform_errors():

@@ -3,25 +3,31 @@
 The newest status of that time is remembered, so that no clock has a part in it: ids grow. A status with media is known
 by the media's ids, which nothing else can have; one of text by the text that was given for it, or where the server does
 not tell that, by its HTML; a further segment of a thread also by the status that it replies to.
-Source: docs.joinmastodon.org, accounts/:id/statuses and statuses/:id/source.
+
+Servers with this API differ in what they list to the author: some leave out statuses that are private or direct. So a
+status that is not listed is absent only if the list is known to hold statuses of its visibility. All servers list what is
+public or unlisted; of the others one has to be seen in the list.
+Source: docs.joinmastodon.org, accounts/:id/statuses, statuses/:id/source, entities/Account (source.privacy).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, Literal
 
 from accounts.platforms.chains import segments
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.mastodon.client import MastodonError, Server, UnreadableAnswer, entity_id
-from accounts.platforms.types import Content
+from accounts.platforms.types import Absent, CompleteList, Content
 
 PAGE = 40
 MAX_PAGES = 3
 MAX_HTML_LENGTH = 200_000
+LISTED_BY_ALL = frozenset({"public", "unlisted"})
 
 # A mention of somebody elsewhere is shown without the host.
 _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
@@ -41,8 +47,16 @@ def newest_status(server: Server) -> str | None:
     return entity_id(page[0]) if page else ""
 
 
-def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The status that an earlier try to send this segment has made; None when there is certainly none.
+@dataclass(frozen=True)
+class _Listed:
+    """What the server lists, newest first: the statuses after one of them, and those of the same pages that are not."""
+
+    newer: list[dict[str, Any]]
+    older: list[dict[str, Any]]
+
+
+def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | Absent:
+    """The status that an earlier try to send this segment has made; Absent when there is certainly none.
 
     Raises OutcomeUnknown when the server cannot tell, MastodonError, OutboundError.
     """
@@ -53,34 +67,64 @@ def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str
     sent, doubtful = state.get("sent", []), False
     parent, text = sent[-1] if sent else None, segments(content)[len(sent)]
     ours = content.options.get("spoiler_text", "") + text
-    for status in reversed(list(_since(server, parent or state["after"]))):
-        if status.get("reblog") or (status.get("in_reply_to_id") or None) != parent:
+    listed = _statuses(server, parent or state["after"])
+    for status in reversed(listed.newer):
+        replies_to, media = status.get("in_reply_to_id") or None, _media_of(status)
+        if status.get("reblog") or replies_to not in (parent, None):  # some servers do not tell what it replies to
             continue
-        media = _media_of(status)
         if state["media"] and sorted(media) == sorted(state["media"]):
             return status
-        if _says_the_same(server, status, ours):
-            if not media and not state["media"]:
-                return status
-            doubtful |= bool(state["media"])  # it may be ours on a server that gives media new ids, or lost one
+        likeness = _likeness(server, status, ours)
+        if likeness == "same" and replies_to == parent and not media and not state["media"]:
+            return status
+        # With media, it may be ours on a server that gives media new ids, or lost one.
+        doubtful |= likeness != "other" and (bool(state["media"]) or not media)
         doubtful |= bool(status.get("edited_at"))  # nobody can tell any more what it said
     if doubtful:
         raise OutcomeUnknown("A post that may be this one stands at the account, changed.", final=True)
-    return None
+    return Absent(_proof(server, content, state["after"], parent, listed))
 
 
-def _since(server: Server, after: str) -> Iterator[dict[str, Any]]:
-    """The account's statuses after that one, newest first. Raises OutcomeUnknown when there are too many to read."""
-    params = {"limit": str(PAGE), "exclude_reblogs": "true"} | ({"since_id": after} if after else {})
+def _statuses(server: Server, after: str) -> _Listed:
+    """The account's statuses, read back to that one. Raises OutcomeUnknown when there are too many to read."""
+    listed = _Listed([], [])
+    params = {"limit": str(PAGE), "exclude_reblogs": "true", "exclude_replies": "false"}
     for _ in range(MAX_PAGES):
         page = server.get(_statuses_of(server), params).many()
-        # Not every server knows `since_id`, and some put pinned statuses first.
-        newer = [status for status in page if _age(entity_id(status)) > _age(after)]
-        yield from newer
-        if not page or len(newer) < len(page):
-            return
+        for status in page:
+            (listed.newer if _age(entity_id(status)) > _age(after) else listed.older).append(status)
+        # The last one counts, since some servers put pinned statuses first.
+        if not page or _age(entity_id(page[-1])) <= _age(after):
+            return listed
         params["max_id"] = entity_id(page[-1])
     raise OutcomeUnknown("The account has posted too much since to tell whether this post is there.", final=True)
+
+
+def _proof(server: Server, content: Content, after: str, parent: str | None, listed: _Listed) -> CompleteList:
+    """Why the list would hold the status. Raises OutcomeUnknown when it might not."""
+    before = [entity_id(status) for status in listed.older]
+    reaches_back = parent in before if parent else before or not after
+    if not reaches_back:
+        raise OutcomeUnknown("The account's server does not list what was posted before this post.", final=True)
+    back_to = parent or after or "the account's first status"
+    visibility = content.options.get("visibility") or _default_visibility(server)
+    if visibility in LISTED_BY_ALL:
+        return CompleteList(back_to, kind_listed=f"{visibility} statuses are listed by all servers")
+    for status in (*listed.older, *listed.newer):
+        if visibility and status.get("visibility") == visibility:
+            return CompleteList(back_to, kind_listed=f"{visibility} status {entity_id(status)}")
+    raise OutcomeUnknown(
+        "The account's server does not list this post, but it was not seen to list any other "
+        f"{visibility or 'of its visibility'} one either.",
+        final=True,
+    )
+
+
+def _default_visibility(server: Server) -> str | None:
+    """The visibility that the account gives to posts that name none, where the server tells it."""
+    source = server.get("/api/v1/accounts/verify_credentials").one().get("source")
+    told = source.get("privacy") if isinstance(source, dict) else None
+    return told if isinstance(told, str) else None
 
 
 def _age(identifier: str) -> tuple[int, str]:
@@ -97,22 +141,44 @@ def _media_of(status: Mapping[str, Any]) -> list[str]:
     return [str(each.get("id")) for each in media if isinstance(each, dict)] if isinstance(media, list) else []
 
 
-def _says_the_same(server: Server, status: Mapping[str, Any], ours: str) -> bool:
-    """Whether the status was given this warning and text; a server may take a content warning alone for the text."""
+def _likeness(server: Server, status: Mapping[str, Any], ours: str) -> Literal["same", "alike", "other"]:
+    """Whether the status was given this warning and text; a server may take a content warning alone for the text.
+
+    `alike`: the source differs, but not in its letters, or the HTML does not. Some servers take tags out of a text, and
+    some make the source out of the HTML, where links are cut short.
+    """
+    source = _source(server, status)
+    if source is not None and _squeezed(source) == _squeezed(ours):
+        return "same"
+    warning, html = str(status.get("spoiler_text") or ""), str(status.get("content"))[:MAX_HTML_LENGTH]
+    told = {_letters(warning + text) for text in _readings(html)}
+    if source is not None:
+        told.add(_letters(source))
+    elif _letters(ours) in told:
+        return "same"
+    wanted = {_letters(ours), *(_letters(text) for text in _readings(ours))}
+    return "alike" if wanted & told else "other"
+
+
+def _source(server: Server, status: Mapping[str, Any]) -> str | None:
+    """The warning and the text that the status was given; None where the server does not tell."""
     try:
         source = server.get(f"/api/v1/statuses/{entity_id(status)}/source").one()
     except UnreadableAnswer:
-        pass
+        return None
     except MastodonError as error:
         if error.status in (401, 429) or error.status >= 500:
             raise
-    else:
-        return _squeezed(f"{source.get('spoiler_text')}{source.get('text')}") == _squeezed(ours)
+        return None
+    return f"{source.get('spoiler_text') or ''}{source.get('text') or ''}"
+
+
+def _readings(html: str) -> tuple[str, str]:
+    """The HTML as it is displayed, and with the links' addresses in place of their words."""
     rendered = _Rendered()
-    rendered.feed(str(status.get("content"))[:MAX_HTML_LENGTH])
+    rendered.feed(html)
     rendered.close()
-    warning = str(status.get("spoiler_text") or "")
-    return _letters(ours) in (_letters(warning + "".join(rendered.shown)), _letters(warning + "".join(rendered.whole)))
+    return "".join(rendered.shown), "".join(rendered.whole)
 
 
 def _squeezed(text: str) -> str:

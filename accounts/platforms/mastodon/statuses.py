@@ -18,7 +18,7 @@ from accounts.platforms.mastodon.client import (
     platform_error,
     platform_errors,
 )
-from accounts.platforms.types import Content, Progress, Published
+from accounts.platforms.types import Absent, Content, Progress, Published
 from config.outbound import NoAnswer, NotSent
 
 OF_ALL = ("visibility", "spoiler_text", "language")  # the options that hold for every segment
@@ -52,8 +52,8 @@ def _newest_status(server: Server) -> str | None:
 
 
 def create(server: Server, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Make the status of the next segment, which most often is the only one. Mastodon itself knows the key again for an
-    hour and answers the status that it made for it.
+    """Make the status of the next segment, which most often is the only one. Mastodon itself remembers the key for an hour
+    and answers the status that it made for it. Other servers ignore the key, so nothing here relies on it.
 
     Raises platform errors.
     """
@@ -77,13 +77,13 @@ def create(server: Server, content: Content, state: Mapping[str, Any]) -> Progre
         return _settle_refusal(server, content, state, error)
 
 
-def find(server: Server, content: Content, state: Mapping[str, Any]) -> Progress | Published | None:
-    """What follows when an earlier try of `create` has made its status; None when it certainly has not.
+def find(server: Server, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
+    """What follows when an earlier try of `create` has made its status; Absent when it certainly has not.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """
-    status = lookup.find(server, content, state)
-    return _following(content, state, status) if status is not None else None
+    found = lookup.find(server, content, state)
+    return found if isinstance(found, Absent) else _following(content, state, found)
 
 
 def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _settle_refusal(
             raise Transient("The server has not finished processing the media.")
         if "gone" in standings:
             following = find(server, content, state)
-            if following is not None:
+            if not isinstance(following, Absent):
                 return following
             if not state.get("again"):
                 return Progress("upload", {**state, "media": [], "pending": [], "again": True})

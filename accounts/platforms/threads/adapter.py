@@ -14,7 +14,7 @@ from accounts.platforms.threads import account, containers, posts
 from accounts.platforms.threads.account import PRODUCT, Account
 from accounts.platforms.threads.authorization import Application
 from accounts.platforms.threads.capabilities import CAPABILITIES, SCOPES
-from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
 
 _VERSION = re.compile(r"/v[0-9.]+$")
 
@@ -80,7 +80,7 @@ class Threads(Platform):
         take = {"container": containers.make, "wait": posts.wait, "publish": posts.publish}[progress.phase]
         return take(profile, content, state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Ask for the container's status; the post's id is looked for among the profile's own."""
         return posts.find(self._account(grant), content, progress.state)
 

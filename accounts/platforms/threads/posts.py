@@ -19,7 +19,7 @@ from accounts.platforms.meta.graph import GraphError, id_of
 from accounts.platforms.threads import containers, lookup
 from accounts.platforms.threads.account import CONTAINER_NOT_THERE, PRODUCT, Account
 from accounts.platforms.threads.capabilities import CAPABILITIES
-from accounts.platforms.types import OUT, Content, Progress, Published
+from accounts.platforms.types import OUT, Absent, AskedById, Content, Progress, Published
 from config.outbound import NoAnswer, NotSent
 
 MAX_MISSES = 4  # of a container that Threads calls ready and does not know; two minutes and a half
@@ -64,8 +64,9 @@ def publish(account: Account, content: Content, state: State) -> Progress:
         raise PRODUCT.refusal(error, "this post") from error
 
 
-def find(account: Account, content: Content, state: State) -> Progress | None:
-    """What follows when an earlier try of `publish` has published its container; None when it certainly has not.
+def find(account: Account, content: Content, state: State) -> Progress | Absent:
+    """What follows when an earlier try of `publish` has published its container; Absent when the container itself says that
+    it is not published. That the profile does not list the post proves nothing.
 
     Raises OutcomeUnknown and what `PRODUCT.faults` raises.
     """
@@ -76,7 +77,7 @@ def find(account: Account, content: Content, state: State) -> Progress | None:
         if status == "IN_PROGRESS":  # it was ready before it was tried
             raise Transient("Threads is still publishing the post.")
         if status != "GONE":
-            return None
+            return Absent(AskedById(f"the container is {status}"))
         found = lookup.find(account, content, state)
     if found is None:
         raise OutcomeUnknown("Threads does not know any more what became of the post.", final=True)

@@ -12,7 +12,7 @@ from accounts.platforms.tiktok import creator, posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES
 from accounts.platforms.tiktok.client import Api, platform_errors
 from accounts.platforms.tiktok.tokens import Application
-from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
 
 
 class TikTok(Platform):
@@ -76,7 +76,7 @@ class TikTok(Platform):
             posts.check_addresses(content, self.setting("VERIFIED_PREFIX"))
         return publishing.STEPS[progress.phase](self._opened(grant), content, progress.state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | None:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
         """Ask by the publish id whether TikTok has the whole video."""
         return publishing.find(self._opened(grant), content, progress.state)
 

@@ -19,7 +19,7 @@ from accounts.platforms.tiktok import creator, posts, status
 from accounts.platforms.tiktok.client import Api, TikTokError, UnreadableAnswer, line, platform_errors, refusal
 from accounts.platforms.tiktok.creator import Creator
 from accounts.platforms.tiktok.transfer import CHUNK_BYTES, OutOfStep, OwnFault, Transfer, TransferEnded, plan
-from accounts.platforms.types import Content, Progress
+from accounts.platforms.types import Absent, AskedById, Content, Progress
 from accounts.platforms.upload_addresses import is_own, open_address, seal_address
 from config.outbound import NoAnswer, NotSent
 
@@ -104,8 +104,8 @@ def create(api: Api, content: Content, state: State) -> Progress:
 STEPS = {"start": start, "upload": upload, "finish": finish, "create": create, "poll": status.poll}
 
 
-def find(api: Api, content: Content, state: State) -> Progress | None:
-    """What follows when an earlier try of `finish` has posted the video; None when TikTok still waits for its bytes.
+def find(api: Api, content: Content, state: State) -> Progress | Absent:
+    """What follows when an earlier try of `finish` has posted the video; Absent when TikTok still waits for its bytes.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """
@@ -116,7 +116,10 @@ def find(api: Api, content: Content, state: State) -> Progress | None:
             final=True,
         )
     received = _known(_received(api, content, state))
-    return _go_on(content, state, received) if received >= content.media[0].size_bytes else None
+    size = content.media[0].size_bytes
+    if received < size:
+        return Absent(AskedById(f"the upload has {received} of {size} bytes"))
+    return _go_on(content, state, received)
 
 
 def _announce(api: Api, content: Content, made_by: Creator) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from accounts.platforms import oauth
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, TokenExpired
-from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
 from accounts.platforms.x import account, media, posts
 from accounts.platforms.x.account import Account
 from accounts.platforms.x.capabilities import CAPABILITIES
@@ -81,7 +81,7 @@ class X(Platform):
             return posts.create(self._account(grant), content, progress.state)
         return media.STEPS[progress.phase](self._account(grant).api, content.media, progress.state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Look among the account's posts since the publication began, or since the segment before."""
         return posts.find(self._account(grant), content, progress.state)
 

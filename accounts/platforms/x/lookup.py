@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from accounts.platforms.errors import OutcomeUnknown
+from accounts.platforms.types import Absent, CompleteList
 from accounts.platforms.x.account import Account
 from accounts.platforms.x.client import UnreadableAnswer, id_of
 
@@ -24,13 +25,14 @@ MAX_PAGES = 3
 # Between this machine's clock, by which the beginning is known, and X's. X refuses a text that it was given so shortly
 # before, so that what is found there is no other post.
 CLOCKS_APART = timedelta(minutes=5)
+POSTS_ARE_LISTED = "users/:id/tweets: the account's 3,200 newest posts, replies and protected posts too"
 FIELDS = "attachments,edit_history_tweet_ids,entities,referenced_tweets"
 
 _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
-def find(account: Account, text: str, state: Mapping[str, Any]) -> str | None:
-    """The id of the post that an earlier try to send this segment has made; None when there is certainly none.
+def find(account: Account, text: str, state: Mapping[str, Any]) -> str | Absent:
+    """The id of the post that an earlier try to send this segment has made; Absent when there is certainly none.
 
     Raises OutcomeUnknown when nobody can tell, XError, NotSent, NoAnswer.
     """
@@ -47,7 +49,7 @@ def find(account: Account, text: str, state: Mapping[str, Any]) -> str | None:
         doubtful |= _letters(told) == _letters(text) or len(_listed(post.get("edit_history_tweet_ids"))) > 1
     if doubtful:
         raise OutcomeUnknown("A post that may be this one stands at the account, changed.", final=True)
-    return None
+    return Absent(CompleteList(back_to=parent or newer["start_time"], kind_listed=POSTS_ARE_LISTED))
 
 
 def _posts(account: Account, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -56,8 +58,9 @@ def _posts(account: Account, newer: Mapping[str, str]) -> Iterator[dict[str, Any
     for _ in range(MAX_PAGES):
         page = account.api.get(f"/2/users/{account.id}/tweets", params)
         meta, posts = page.get("meta"), _entries(page.get("data"))
-        # An answer without a count tells of something else that went wrong, not that there are no posts.
-        if not isinstance(meta, dict) or meta.get("result_count") != len(posts):
+        # An answer without a count tells of something else that went wrong, not that there are no posts; one with errors
+        # leaves posts out.
+        if not isinstance(meta, dict) or meta.get("result_count") != len(posts) or page.get("errors"):
             raise UnreadableAnswer("The answer is no list of posts.")
         yield from posts
         if not meta.get("next_token"):

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.platforms.chains import check, segments
 from accounts.platforms.errors import OutcomeUnknown
-from accounts.platforms.types import Content, Progress, Published
+from accounts.platforms.types import Absent, Content, Progress, Published
 from accounts.platforms.x import lookup, media
 from accounts.platforms.x.account import Account
 from accounts.platforms.x.capabilities import CAPABILITIES
@@ -38,14 +38,18 @@ def create(account: Account, content: Content, state: Mapping[str, Any]) -> Prog
     return _following(account, content, state, post_id)
 
 
-def find(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published | None:
-    """What follows when an earlier try of `create` has made its post; None when it certainly has not.
+def find(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
+    """What follows when an earlier try of `create` has made its post; Absent when it certainly has not.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
+    found = _look(account, content, state)
+    return found if isinstance(found, Absent) else _following(account, content, state, found)
+
+
+def _look(account: Account, content: Content, state: Mapping[str, Any]) -> str | Absent:
     with platform_errors():
-        post_id = lookup.find(account, _next_text(content, state), state)
-    return _following(account, content, state, post_id) if post_id else None
+        return lookup.find(account, _next_text(content, state), state)
 
 
 def _make(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
@@ -76,10 +80,14 @@ def _settle_refusal(account: Account, content: Content, state: Mapping[str, Any]
     """What a refusal comes to. One of a repetition, or of media that X no longer takes, may mean that an earlier try has
     made the post after all; media are uploaded once more (None), since X forgets them after a day."""
     if refused.is_duplicate or refused.is_about_media:
-        with platform_errors():
-            post_id = lookup.find(account, _next_text(content, state), state)
-        if post_id or (refused.is_about_media and not state.get("again")):
-            return post_id
+        found = _look(account, content, state)
+        if not isinstance(found, Absent):
+            return found
+        if refused.is_about_media and not state.get("again"):
+            return None
+        if refused.is_duplicate and content.attempt > 1:
+            message = "X says that the account has posted this already, but does not list it."
+            raise OutcomeUnknown(message, final=True) from refused
     raise refusal(refused, "this post") from refused
 
 

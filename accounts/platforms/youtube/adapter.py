@@ -8,7 +8,7 @@ from typing import Any
 from accounts.platforms import oauth
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, TokenExpired
-from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
 from accounts.platforms.youtube import channel, videos
 from accounts.platforms.youtube.capabilities import CAPABILITIES
 from accounts.platforms.youtube.client import Api, platform_errors
@@ -81,7 +81,7 @@ class YouTube(Platform):
         """Take the step that `progress` names."""
         return videos.STEPS[progress.phase](self._opened(grant), content, progress.state)
 
-    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | None:
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
         """Ask the upload session whether it has made the video."""
         return videos.find(self._opened(grant), content, progress.state)
 

@@ -23,7 +23,7 @@ from accounts.platforms.errors import (
     TokenExpired,
     Transient,
 )
-from accounts.platforms.types import TAKEN, Content, MediaFile, Progress, Published
+from accounts.platforms.types import TAKEN, Absent, AskedById, Content, MediaFile, Progress, Published
 from accounts.platforms.upload_addresses import open_address, seal_address
 from accounts.platforms.youtube import thumbnail
 from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC, tags_length
@@ -114,8 +114,8 @@ def finish(api: Api, content: Content, state: State) -> Progress | Published:
     return _next_piece(content, state, standing)
 
 
-def find(api: Api, content: Content, state: State) -> Progress | None:
-    """What follows when an earlier try of `finish` has made the video; None when the session still waits for bytes."""
+def find(api: Api, content: Content, state: State) -> Progress | Absent:
+    """What follows when an earlier try of `finish` has made the video; Absent when the session still waits for bytes."""
     with platform_errors():
         try:
             standing = _session(api, content, state).standing()
@@ -127,7 +127,9 @@ def find(api: Api, content: Content, state: State) -> Progress | None:
             ) from error
         except YouTubeError as error:
             raise _untold(error) from error
-    return _next_piece(content, state, standing) if standing.video_id else None
+    if standing.video_id is None:
+        return Absent(AskedById(f"the upload session has {standing.received} of {content.media[0].size_bytes} bytes"))
+    return _next_piece(content, state, standing)
 
 
 def set_thumbnail(api: Api, content: Content, state: State) -> Progress:

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError, Transient
-from accounts.platforms.types import Content, Published
+from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown, PlatformError, Transient
+from accounts.platforms.types import Content, Progress, Published
 from billing import selectors as billing
 from billing.models import MonthCounter
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
+from posts.publishing.attempts import begin_step, count_try
 from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
 from tests.conftest import ApiClient
@@ -168,6 +169,65 @@ def test_a_retry_that_takes_up_the_unconfirmed_looks_before_it_sends(
     publish_due()
 
     assert (read(api, group)["status"], verifiable.sent) == ("published", [])
+
+
+@pytest.fixture
+def unknown(api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any) -> dict[str, Any]:
+    """The post after a try whose outcome nobody can tell, and a request to send it all the same."""
+    _die_while_sending(clock)
+    verifiable.look = staticmethod(_raises(OutcomeUnknown("It cannot tell.", final=True)))
+    publish_rounds(clock)
+    assert (read(api, group)["status"], verifiable.sent) == ("unconfirmed", [])
+    clock.shift(3600)
+    answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
+    assert answer.status_code == 200
+    return group
+
+
+def test_what_nobody_can_tell_is_sent_again_when_a_person_asks_for_it(
+    api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
+) -> None:
+    publish_rounds(clock)
+
+    assert (read(api, unknown)["status"], len(verifiable.sent)) == ("published", 1)
+
+
+def test_a_person_who_asks_once_has_it_sent_once(
+    api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
+) -> None:
+    verifiable.send = staticmethod(_no_answer)
+
+    publish_rounds(clock)
+
+    [target] = read(api, unknown)["targets"]
+    assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert len(verifiable.sent) == 1
+
+
+def test_a_worker_that_dies_while_it_sends_what_a_person_asked_for_leaves_it_unconfirmed(
+    api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
+) -> None:
+    worker = take_up()
+    count_try(worker)
+    begin_step(worker, Progress(worker.phase, worker.progress))
+    do(worker)
+    clock.shift(LEASE)
+
+    publish_rounds(clock)
+
+    assert (read(api, unknown)["status"], len(verifiable.sent)) == ("unconfirmed", 1)
+
+
+def test_a_rejection_of_what_a_person_asked_for_says_nothing_of_the_earlier_try(
+    api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
+) -> None:
+    verifiable.send = staticmethod(_raises(ContentRejected("The text repeats an earlier one.")))
+
+    publish_rounds(clock)
+
+    [target] = read(api, unknown)["targets"]
+    assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert "An earlier try may be out." in target["error"]["message"]
 
 
 def test_a_worker_that_dies_while_it_looks_leaves_it_to_be_looked_for_again(

@@ -110,6 +110,23 @@ def test_a_post_whose_answer_is_lost(
         assert len(world.posts()) - before == int(taken or settled)
 
 
+def test_a_post_whose_answer_is_lost_is_never_doubled_where_no_list_holds_it(
+    api: ApiClient, world: World, account: ConnectedAccount, clock: Any
+) -> None:
+    world.stop_listing()
+    for number, fault in enumerate(("drop", 503)):
+        target = post(api, world, account, f"Post {number}")
+        if fault == "drop":
+            world.server.drop_next(world.create)
+        else:
+            world.server.fail_next(world.create, after_accept=True)
+
+        publish_rounds(clock)
+
+        assert len(world.posts()) == number + 1
+        assert ended(target) == UNKNOWN or ended(target)[0] == "published"
+
+
 def test_a_server_that_goes_on_failing_before_it_takes_anything_never_doubles(
     api: ApiClient, world: World, account: ConnectedAccount, clock: Any
 ) -> None:

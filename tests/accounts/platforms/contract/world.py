@@ -96,6 +96,10 @@ class World:
         """A refusal that no table of the adapter's knows, whose words are Hello."""
         raise NotImplementedError
 
+    def stop_listing(self) -> None:
+        """No list of the platform's holds what the account posts from now on, as for kinds of posts that it leaves out;
+        nothing to do where no list is read."""
+
     def withdraw(self) -> None:
         """The account's owner takes the access away."""
         raise NotImplementedError

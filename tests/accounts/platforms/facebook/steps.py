@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.facebook.adapter import Facebook
-from accounts.platforms.types import Connection, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
 from tests.fakes.facebook import FakeFacebook
 from tests.fakes.http_server import Answer
 
@@ -57,7 +57,7 @@ def follow(facebook: Facebook, grant: Grant, content: Content, progress: Progres
         result = step(facebook, grant, content, result)
 
 
-def look(facebook: Facebook, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+def look(facebook: Facebook, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
     """Look for what an earlier try of the step may have published."""
     return facebook.find(grant, content, stored(progress))
 

@@ -9,7 +9,7 @@ import time_machine
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.facebook.adapter import Facebook
-from accounts.platforms.types import Content, Grant, Progress, Published
+from accounts.platforms.types import Absent, Content, Grant, Progress, Published
 from tests.accounts.platforms.facebook.steps import go_to, look, post, step
 from tests.accounts.platforms.media_files import MP4, media_file, picture
 from tests.fakes.facebook import FINISH_REEL, POSTS, FakeFacebook
@@ -42,7 +42,7 @@ def test_a_post_whose_workers_die_after_every_step_is_there_once(
         step(facebook, grant, content, result)  # and its worker dies, before anybody has stored what came of it
         if result.phase in facebook.irreversible:
             found = look(facebook, grant, content, result)
-            assert found is not None
+            assert not isinstance(found, Absent)
             result = found
         else:
             result = step(facebook, grant, content, result)
@@ -62,7 +62,7 @@ def test_what_was_not_taken_is_not_found(
     step_to_look_for = "comment" if "first_comment" in content.options else "create"
     progress = go_to(step_to_look_for, facebook, grant, content)
 
-    assert look(facebook, grant, content, progress) is None
+    assert isinstance(look(facebook, grant, content, progress), Absent)
 
 
 def test_a_post_is_known_by_its_photos_and_not_by_its_words(
@@ -91,7 +91,7 @@ def test_a_text_is_not_taken_for_a_photo_with_the_same_words_nor_for_an_old_post
         step(facebook, grant, illustrated, go_to("create", facebook, grant, illustrated))
         progress = go_to("create", facebook, grant, post("Look"))
 
-        assert look(facebook, grant, post("Look"), progress) is None
+        assert isinstance(look(facebook, grant, post("Look"), progress), Absent)
 
 
 @pytest.mark.parametrize("text", ["Read this", ""])
@@ -138,7 +138,7 @@ def test_more_posts_than_can_be_read_leave_it_open(
     progress = go_to("create", facebook, grant, post())
     for number in range(150):
         server.post(page_id, f"Post {number}")
-    assert look(facebook, grant, post(), progress) is None
+    assert isinstance(look(facebook, grant, post(), progress), Absent)
 
     for number in range(200):
         server.post(page_id, f"Further {number}")

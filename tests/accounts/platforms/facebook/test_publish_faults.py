@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -20,6 +21,7 @@ from accounts.platforms.errors import (
 from accounts.platforms.facebook.adapter import Facebook
 from accounts.platforms.types import Grant, Progress
 from tests.accounts.platforms.facebook.steps import error, go_to, post, publish, step
+from tests.accounts.platforms.media_files import media_file, picture
 from tests.fakes.facebook import (
     COMMENT,
     FEED,
@@ -164,6 +166,24 @@ def test_the_same_words_twice_in_a_row_are_refused(
         with pytest.raises(ContentRejected, match="identical"):
             publish(facebook, grant, post("Hello"))
 
+    assert len(server.posts(page_id)) == 1
+
+
+@pytest.mark.parametrize("with_photo", [True, False])
+def test_a_repetition_of_what_is_not_listed_leaves_the_outcome_open(
+    facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str, with_photo: bool
+) -> None:
+    content = replace(post("Hello", *[media_file(picture())] * with_photo), attempt=2)
+    progress = go_to("create", facebook, grant, content)
+    server.drop_next(FEED)
+    server.lag_lists(3600)
+    with pytest.raises(OutcomeUnknown):
+        step(facebook, grant, content, progress)
+
+    with pytest.raises(OutcomeUnknown) as caught:
+        step(facebook, grant, content, progress)
+
+    assert caught.value.final
     assert len(server.posts(page_id)) == 1
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from tests.accounts.platforms.contract.world import Post, World, redirect_uri
 from tests.fakes.facebook import FEED, FakeFacebook
 from tests.fakes.facebook_login import CLIENT_ID, CLIENT_SECRET
@@ -41,6 +43,9 @@ class PlatformWorld(World):
 
     def odd(self) -> Answer:
         return GraphRefusal(99_999, "Hello").answer()
+
+    def stop_listing(self) -> None:
+        self.server.lag_lists(timedelta(days=1).total_seconds())
 
     def withdraw(self) -> None:
         self.server.withdraw("alice")

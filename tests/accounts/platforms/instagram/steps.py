@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.instagram.adapter import Instagram
-from accounts.platforms.types import Connection, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.media_files import MP4, media_file, picture
 from tests.fakes.instagram import FakeInstagram
 
@@ -69,7 +69,7 @@ def follow(instagram: Instagram, grant: Grant, content: Content, progress: Progr
         result = step(instagram, grant, content, result)
 
 
-def look(instagram: Instagram, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+def look(instagram: Instagram, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
     """Look for what an earlier try of the step may have published."""
     return instagram.find(grant, content, stored(progress))
 

@@ -8,8 +8,9 @@ import pytest
 
 from accounts.platforms.errors import OutcomeUnknown, Transient
 from accounts.platforms.instagram.adapter import Instagram
-from accounts.platforms.types import Content, Grant, Progress, Published
+from accounts.platforms.types import Absent, Content, Grant, Progress, Published
 from tests.accounts.platforms.instagram.steps import connect, go_to, image, look, post, step, video
+from tests.fakes.http_server import Answer
 from tests.fakes.instagram import MEDIA, OBJECT, PUBLISH, FakeInstagram
 
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -38,7 +39,7 @@ def test_a_post_whose_workers_die_after_every_step_is_there_once(
         step(instagram, grant, content, result)  # and its worker dies, before anybody has stored what came of it
         if result.phase in instagram.irreversible:
             found = look(instagram, grant, content, result)
-            assert found is not None
+            assert not isinstance(found, Absent)
             result = found
         else:
             result = step(instagram, grant, content, result)
@@ -56,7 +57,7 @@ def test_what_was_not_taken_is_not_found(instagram: Instagram, server: FakeInsta
     server.post("alice", "Hello #bread")
     progress = go_to("comment" if kind == "commented" else "create", instagram, grant, content)
 
-    assert look(instagram, grant, content, progress) is None
+    assert isinstance(look(instagram, grant, content, progress), Absent)
 
 
 @pytest.mark.parametrize("lists", ["two that fit", "cannot be read"])
@@ -96,3 +97,48 @@ def test_a_comment_that_cannot_be_looked_for_leaves_it_open(instagram: Instagram
         look(instagram, grant, content, progress)
 
     assert caught.value.final
+
+
+def test_a_container_that_is_being_published_is_asked_again(
+    instagram: Instagram, server: FakeInstagram, grant: Grant
+) -> None:
+    content = content_of(server, "image")
+    progress = go_to("create", instagram, grant, content)
+    server.refuse_next(OBJECT, Answer.of_json({"id": progress.state["container"], "status_code": "IN_PROGRESS"}))
+
+    with pytest.raises(Transient, match="still publishing"):
+        look(instagram, grant, content, progress)
+
+
+@pytest.mark.parametrize("below", [100, 600])
+def test_a_comment_is_looked_for_on_every_page_to_a_bound(
+    instagram: Instagram, server: FakeInstagram, grant: Grant, below: int
+) -> None:
+    content = content_of(server, "commented")
+    progress = go_to("comment", instagram, grant, content)
+    for number in range(below):
+        server.comment(progress.state["out"]["external_id"], f"Comment {number}")
+    step(instagram, grant, content, progress)
+
+    if below > 500:
+        with pytest.raises(OutcomeUnknown, match="too many comments"):
+            look(instagram, grant, content, progress)
+    else:
+        assert isinstance(look(instagram, grant, content, progress), Published)
+
+
+def test_a_container_that_is_gone_because_it_was_published_is_not_made_again(
+    instagram: Instagram, server: FakeInstagram, grant: Grant
+) -> None:
+    content = content_of(server, "image")
+    progress = go_to("create", instagram, grant, content)
+    server.drop_next(PUBLISH)
+    with pytest.raises(OutcomeUnknown):
+        step(instagram, grant, content, progress)
+    gone = {"message": "The media has expired.", "code": -2, "error_subcode": 2207020}
+    server.refuse_next(PUBLISH, Answer.of_json({"error": gone}, 400))
+
+    published = step(instagram, grant, content, progress)
+
+    assert isinstance(published, Published)
+    assert [made["id"] for made in server.posts("alice")] == [published.external_id]

@@ -17,7 +17,7 @@ from accounts.platforms.errors import (
     Transient,
 )
 from accounts.platforms.instagram.adapter import Instagram
-from accounts.platforms.types import Content, Grant, Progress, Published
+from accounts.platforms.types import Absent, AskedById, Content, Grant, Progress, Published
 from tests.accounts.platforms.instagram.steps import follow, go_to, image, look, post, publish, step, video
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.fakes.http_server import Answer
@@ -57,9 +57,11 @@ def test_an_answer_that_is_lost_leaves_the_outcome_open_until_the_container_is_a
 
     assert not caught.value.final
     found = look(instagram, grant, content, ready)
-    assert [found.external_id if isinstance(found, Published) else found] == (
-        [server.posts("alice")[0]["id"]] if taken else [None]
-    )
+    if taken:
+        assert isinstance(found, Published)
+        assert found.external_id == server.posts("alice")[0]["id"]
+    else:
+        assert found == Absent(AskedById("the container is FINISHED"))
 
 
 @pytest.mark.parametrize(

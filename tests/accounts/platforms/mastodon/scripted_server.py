@@ -12,6 +12,7 @@ ALICE = {
     "display_name": "Alice",
     "url": "https://social.example/@alice",
     "avatar": "https://cdn.example/a.png",
+    "source": {"privacy": "public"},
 }
 CONNECTABLE = {
     VERIFY: Answer.of_json(ALICE),

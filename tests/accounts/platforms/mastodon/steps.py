@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
 
@@ -52,7 +52,7 @@ def publish(mastodon: Mastodon, grant: Grant, content: Content, progress: Progre
     return result
 
 
-def look(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+def look(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
     """Look for what an earlier try of the step may have published."""
     return mastodon.find(grant, content, stored(progress))
 

@@ -10,7 +10,7 @@ import time_machine
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.mastodon.media import MAX_LOOKS
-from accounts.platforms.types import Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
 from tests.accounts.platforms.mastodon.steps import PNG, go_to, image, look, post, publish, step, video
 from tests.fakes.http_server import Answer
@@ -123,7 +123,7 @@ def test_uploads_are_used_again_by_the_next_try(mastodon: Mastodon, server: Fake
     with pytest.raises(OutcomeUnknown):
         step(mastodon, grant, content, progress)
 
-    assert look(mastodon, grant, content, progress) is None
+    assert isinstance(look(mastodon, grant, content, progress), Absent)
     publish(mastodon, grant, content, progress)
 
     assert [status["media"] for status in server.statuses("alice")] == [ids_of(server)]

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Content, Grant, Progress, Published
+from accounts.platforms.types import Absent, Content, Grant, Progress, Published
 from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
@@ -75,8 +75,9 @@ def test_a_thread_goes_on_where_an_answer_was_lost(
 
     found = look(mastodon, grant, THREE, progress)
 
-    assert (found is not None) is taken
-    published = found if isinstance(found, Published) else publish(mastodon, grant, THREE, found or progress)
+    assert isinstance(found, Absent) is not taken
+    following = progress if isinstance(found, Absent) else found
+    published = following if isinstance(following, Published) else publish(mastodon, grant, THREE, following)
     ours = [status for status in server.statuses("alice") if status["in_reply_to_id"] != "1"]
     assert [status["text"] for status in ours] == ["One", "Two", "Three"]
     assert [status["in_reply_to_id"] for status in ours] == [None, ours[0]["id"], ours[1]["id"]]

@@ -40,5 +40,9 @@ class PlatformWorld(World):
     def odd(self) -> Answer:
         return Refusal(409, "Hello").answer()
 
+    def stop_listing(self) -> None:
+        self.server.list_no_private()
+        self.options = {"visibility": "private"}
+
     def withdraw(self) -> None:
         self.server.revoke_tokens("alice")

@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.threads.adapter import Threads
-from accounts.platforms.types import Connection, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.media_files import media_file
 from tests.fakes.threads import FakeThreads
 
@@ -69,7 +69,7 @@ def publish(threads: Threads, grant: Grant, content: Content, progress: Progress
     return result
 
 
-def look(threads: Threads, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+def look(threads: Threads, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
     """Look for what an earlier try of the step may have published."""
     return threads.find(grant, content, stored(progress))
 

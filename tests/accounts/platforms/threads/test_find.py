@@ -9,7 +9,7 @@ import time_machine
 
 from accounts.platforms.errors import OutcomeUnknown, TokenExpired, Transient
 from accounts.platforms.threads.adapter import Threads
-from accounts.platforms.types import Grant, Progress, Published
+from accounts.platforms.types import Absent, Grant, Progress, Published
 from tests.accounts.platforms.media_files import picture
 from tests.accounts.platforms.threads.scripted_server import ScriptedServer
 from tests.accounts.platforms.threads.steps import after, chain, connect, go_to, hosted, look, post, publish, step
@@ -38,7 +38,7 @@ def test_a_chain_goes_on_where_an_answer_was_lost(
 
     found = look(threads, grant, THREE, progress)
 
-    assert (found is not None) is taken
+    assert isinstance(found, Absent) is not taken
     published = publish(threads, grant, THREE, found if isinstance(found, Progress) else progress)
     assert texts_of(server) == ["One", "Two", "Three"]
     assert published.external_id == server.posts("alice")[0]["id"]
@@ -101,7 +101,7 @@ def test_what_is_published_and_not_listed_yet_is_looked_for_again(
         look(threads, grant, post("Hello"), progress)
 
     server.list_nothing(False)
-    assert look(threads, grant, post("Hello"), progress) is not None
+    assert not isinstance(look(threads, grant, post("Hello"), progress), Absent)
 
 
 def test_the_last_segment_needs_no_list(threads: Threads, server: FakeThreads, grant: Grant) -> None:
@@ -119,10 +119,10 @@ def test_the_last_segment_needs_no_list(threads: Threads, server: FakeThreads, g
 def test_a_container_that_is_shown_as_a_post_was_published(threads: Threads, server: FakeThreads, grant: Grant) -> None:
     server.show_posts_only()
     progress = go_to("publish", threads, grant, post("Hello"))
-    assert look(threads, grant, post("Hello"), progress) is None
+    assert isinstance(look(threads, grant, post("Hello"), progress), Absent)
     step(threads, grant, post("Hello"), progress)
 
-    assert look(threads, grant, post("Hello"), progress) is not None
+    assert not isinstance(look(threads, grant, post("Hello"), progress), Absent)
 
 
 @pytest.mark.parametrize("taken", [True, False])
@@ -135,7 +135,7 @@ def test_where_the_container_is_gone_the_profile_is_looked_at(
     server.forget_containers()
 
     if taken:
-        assert look(threads, grant, post("Hello"), progress) is not None
+        assert not isinstance(look(threads, grant, post("Hello"), progress), Absent)
     else:
         with pytest.raises(OutcomeUnknown) as caught:
             look(threads, grant, post("Hello"), progress)
@@ -149,7 +149,7 @@ def test_an_expired_container_was_not_published_and_is_made_again(threads: Threa
         progress = go_to("publish", threads, grant, content)
         clock.shift(timedelta(hours=25))
 
-        assert look(threads, grant, content, progress) is None
+        assert isinstance(look(threads, grant, content, progress), Absent)
         publish(threads, grant, content, progress)
 
     assert [len(made["media"]) for made in server.posts("alice")] == [1]

@@ -9,7 +9,7 @@ import time_machine
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.threads.adapter import Threads
 from accounts.platforms.threads.capabilities import CAPABILITIES
-from accounts.platforms.types import Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.media_files import MP4, picture
 from tests.accounts.platforms.threads.steps import chain, hosted, look, post, publish, step
 from tests.fakes.threads import LIST, MAKE, PUBLISH, SHOW, FakeThreads
@@ -190,7 +190,7 @@ def test_a_post_whose_workers_die_after_every_step_is_there_once(
             result = step(threads, grant, content, result)
             continue
         found = look(threads, grant, content, result)
-        assert found is not None
+        assert not isinstance(found, Absent)
         result = found
 
     made = server.posts("alice")

@@ -48,6 +48,9 @@ class PlatformWorld(World):
     def odd(self) -> Answer:
         return GraphRefusal(99_999, "Hello").answer()
 
+    def stop_listing(self) -> None:
+        self.server.list_nothing()
+
     def withdraw(self) -> None:
         self.server.withdraw("alice")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.tiktok.adapter import TikTok
-from accounts.platforms.types import Connection, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.media_files import MP4, media_file, picture
 from tests.fakes.tiktok import FakeTikTok
 
@@ -67,7 +67,7 @@ def publish(tiktok: TikTok, grant: Grant, content: Content, progress: Progress =
     return result
 
 
-def look(tiktok: TikTok, grant: Grant, content: Content, progress: Progress) -> Progress | None:
+def look(tiktok: TikTok, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
     """Look for what an earlier try of the step may have published."""
     return tiktok.find(grant, content, stored(progress))
 

@@ -6,7 +6,7 @@ import pytest
 
 from accounts.platforms.errors import OutcomeUnknown, PlatformError, RateLimited, TokenExpired, Transient
 from accounts.platforms.tiktok.adapter import TikTok
-from accounts.platforms.types import Content, Grant, Progress
+from accounts.platforms.types import Absent, Content, Grant, Progress
 from tests.accounts.platforms.tiktok.steps import bytes_of, go_to, look, post, publish, step, video
 from tests.fakes.http_server import Answer
 from tests.fakes.tiktok import LAST, STATUS, FakeTikTok
@@ -41,7 +41,7 @@ def test_a_video_that_is_not_there_waits_for_its_last_chunk(tiktok: TikTok, serv
     content = post("Look", video(20))
     progress = lose(tiktok, server, grant, content, taken=False)
 
-    assert look(tiktok, grant, content, progress) is None
+    assert isinstance(look(tiktok, grant, content, progress), Absent)
     publish(tiktok, grant, content, progress)
     [shown] = server.posts("alice")
     assert shown["content"] == bytes_of(content.media[0])

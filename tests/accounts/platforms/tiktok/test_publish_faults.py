@@ -19,7 +19,7 @@ from accounts.platforms.errors import (
     Transient,
 )
 from accounts.platforms.tiktok.adapter import TikTok
-from accounts.platforms.types import Content, Grant, Progress
+from accounts.platforms.types import Absent, Content, Grant, Progress
 from tests.accounts.platforms.tiktok.steps import bytes_of, connect, go_to, photo, post, publish, step, video
 from tests.fakes.http_server import Answer
 from tests.fakes.tiktok import CHUNK, CREATOR, LAST, PHOTOS, VIDEO, FakeTikTok
@@ -162,7 +162,7 @@ def test_a_step_whose_worker_died_before_anybody_stored_it_makes_no_second_post(
 
     if phase == "finish":  # the engine looks first
         found = tiktok.find(grant, content, progress)
-        assert found is not None
+        assert not isinstance(found, Absent)
         progress = found
     made = publish(tiktok, grant, content, progress)
 

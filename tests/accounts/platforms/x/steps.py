@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from accounts.platforms.base import START
-from accounts.platforms.types import Connection, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
 from accounts.platforms.x.adapter import X
 from tests.fakes.x import FakeX
 
@@ -54,7 +54,7 @@ def publish(x: X, grant: Grant, content: Content, progress: Progress = START) ->
     return result
 
 
-def look(x: X, grant: Grant, content: Content, progress: Progress) -> Progress | Published | None:
+def look(x: X, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
     """Look for what an earlier try of the step may have published."""
     return x.find(grant, content, stored(progress))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.platforms.types import Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
 from accounts.platforms.x.adapter import X
 from tests.accounts.platforms.media_files import MP4, media_file, picture
 from tests.accounts.platforms.x.steps import look, post, step, thread
@@ -29,7 +29,7 @@ def taken_again(x: X, grant: Grant, content: Content, progress: Progress) -> Pro
     if progress.phase not in x.irreversible:
         return step(x, grant, content, progress)
     found = look(x, grant, content, progress)
-    assert found is not None
+    assert not isinstance(found, Absent)
     return found
 
 

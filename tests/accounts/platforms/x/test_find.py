@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,7 +19,7 @@ from accounts.platforms.errors import (
     TokenExpired,
     Transient,
 )
-from accounts.platforms.types import Content, Grant, Progress, Published
+from accounts.platforms.types import Absent, Content, Grant, Progress, Published
 from accounts.platforms.x.adapter import X
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.accounts.platforms.x.scripted_server import ScriptedServer
@@ -71,7 +72,7 @@ def test_what_was_not_taken_is_not_found_and_reads_nothing(x: X, server: FakeX, 
         clock.shift(timedelta(minutes=6))
         progress = lose(x, server, grant, post(), taken=False)
 
-        assert look(x, grant, post(), progress) is None
+        assert isinstance(look(x, grant, post(), progress), Absent)
         assert server.posts_read == 0
 
 
@@ -90,8 +91,8 @@ def test_the_clocks_of_both_sides_may_differ(x: X, server: FakeX, grant: Grant) 
 def test_another_text_is_another_post(x: X, scripted: ScriptedServer, scripted_grant: Grant, text: str) -> None:
     scripted.list_posts({"id": "8", "text": text}, {"id": "7", "text": "🎉"})
 
-    assert look(x, scripted_grant, post("Hello world"), BEGUN) is None
-    assert look(x, scripted_grant, post("🎈"), BEGUN) is None
+    assert isinstance(look(x, scripted_grant, post("Hello world"), BEGUN), Absent)
+    assert isinstance(look(x, scripted_grant, post("🎈"), BEGUN), Absent)
 
 
 def test_a_post_with_media_is_known_by_them_whatever_it_says(x: X, server: FakeX, grant: Grant) -> None:
@@ -114,7 +115,7 @@ def test_a_text_alone_is_no_post_with_media_nor_a_reply(x: X, server: FakeX, gra
     publish(x, grant, post("Look", media_file(picture())))
     server.post("alice", "Look", reply_to=server.posts("alice")[0]["id"])
 
-    assert look(x, grant, post("Look"), progress) is None
+    assert isinstance(look(x, grant, post("Look"), progress), Absent)
 
 
 def test_a_segment_is_known_by_what_it_replies_to(x: X, server: FakeX, grant: Grant) -> None:
@@ -122,7 +123,7 @@ def test_a_segment_is_known_by_what_it_replies_to(x: X, server: FakeX, grant: Gr
     progress = step(x, grant, content, go_to("create", x, grant, content))
     assert isinstance(progress, Progress)
     server.post("alice", "Two")
-    assert look(x, grant, content, progress) is None
+    assert isinstance(look(x, grant, content, progress), Absent)
 
     answer = server.post("alice", "Two", reply_to=progress.state["sent"][0])
 
@@ -196,6 +197,7 @@ def test_what_may_be_a_segment_that_was_changed_is_for_a_person_to_judge(
         (Answer(200, b"<html>"), Transient),
         (Answer.of_json({"errors": [{"detail": "Could not find user"}]}), Transient),
         (Answer.of_json({"meta": {"result_count": 1}}), Transient),
+        (Answer.of_json({"meta": {"result_count": 0}, "errors": [{"title": "Authorization Error"}]}), Transient),
         (Answer.of_json({"data": ["8"], "meta": {"result_count": 1}}), Transient),
         (Answer.of_json({"data": [{"text": "Hello"}], "meta": {"result_count": 1}}), Transient),
     ],
@@ -239,4 +241,16 @@ def test_a_repetition_that_cannot_be_looked_at_is_tried_again(x: X, server: Fake
         step(x, grant, post(), progress)
 
     assert isinstance(step(x, grant, post(), progress), Published)
+    assert len(server.posts("alice")) == 1
+
+
+def test_a_repetition_of_what_is_not_listed_leaves_the_outcome_open(x: X, server: FakeX, grant: Grant) -> None:
+    progress = lose(x, server, grant, post())
+    server.list_nothing()
+    assert isinstance(look(x, grant, post(), progress), Absent)
+
+    with pytest.raises(OutcomeUnknown) as caught:
+        step(x, grant, replace(post(), attempt=2), progress)
+
+    assert caught.value.final
     assert len(server.posts("alice")) == 1

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, TokenExpired
-from accounts.platforms.types import Grant, Progress, Published
+from accounts.platforms.types import Absent, Grant, Progress, Published
 from accounts.platforms.x.adapter import X
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.accounts.platforms.x.steps import go_to, look, post, publish, step, thread
@@ -61,9 +61,9 @@ def test_a_thread_goes_on_where_an_answer_was_lost(x: X, server: FakeX, grant: G
 
     found = look(x, grant, THREE, progress)
 
-    assert (found is not None) is taken
+    assert isinstance(found, Absent) is not taken
     if not isinstance(found, Published):
-        publish(x, grant, THREE, found or progress)
+        publish(x, grant, THREE, progress if isinstance(found, Absent) else found)
     assert chain_of(server) == [("One", None), ("Two", 0), ("Three", 1)]
     assert server.posts_read == int(taken)
 

@@ -45,5 +45,8 @@ class PlatformWorld(World):
     def odd(self) -> Answer:
         return Problem(403, "Hello", "Hello", "a-new-problem").answer()
 
+    def stop_listing(self) -> None:
+        self.server.list_nothing()
+
     def withdraw(self) -> None:
         self.server.withdraw("alice")

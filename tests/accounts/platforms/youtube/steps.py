@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from accounts.platforms.base import START
-from accounts.platforms.types import Connection, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
 from accounts.platforms.youtube.adapter import YouTube
 from tests.accounts.platforms.media_files import MP4, media_file
 from tests.fakes.youtube import FakeYouTube
@@ -63,7 +63,7 @@ def publish(youtube: YouTube, grant: Grant, content: Content, progress: Progress
     return result
 
 
-def look(youtube: YouTube, grant: Grant, content: Content, progress: Progress) -> Progress | None:
+def look(youtube: YouTube, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
     """Look for what an earlier try of the step may have published."""
     return youtube.find(grant, content, stored(progress))
 

@@ -9,7 +9,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.platforms.errors import OutcomeUnknown, PlatformError, RateLimited, TokenExpired, Transient
-from accounts.platforms.types import Content, Grant, Progress
+from accounts.platforms.types import Absent, Content, Grant, Progress
 from accounts.platforms.youtube.adapter import YouTube
 from tests.accounts.platforms.youtube.steps import bytes_of, connect, go_to, look, post, publish, step, video
 from tests.fakes.http_server import Answer
@@ -43,7 +43,7 @@ def test_a_video_that_is_not_there_waits_for_its_last_piece(
     content = post(file=video(9))
     progress = lose(youtube, server, grant, content, taken=False)
 
-    assert look(youtube, grant, content, progress) is None
+    assert isinstance(look(youtube, grant, content, progress), Absent)
     publish(youtube, grant, content, progress)
     [shown] = server.videos("alice")
     assert shown["content"] == bytes_of(content.media[0])
