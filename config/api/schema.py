@@ -256,8 +256,8 @@ def finish_document(result: dict[str, Any], generator: Any, request: Any, public
         if component.get("type") == "object" and "additionalProperties" not in component:
             component["additionalProperties"] = False
     add_examples(result)
-    result["components"]["examples"] = error_examples()
     paths = {**result["paths"], "/openapi.json": {"get": DOCUMENT_OPERATION}}
+    result["components"]["examples"] = error_examples(paths)
     # The generator's order of methods differs from process to process; all shall serve the same bytes and ETag.
     result["paths"] = {path: dict(sorted(methods.items())) for path, methods in paths.items()}
     return result

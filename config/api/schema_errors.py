@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from config.api.errors import ApiError
@@ -114,9 +114,13 @@ def error_answers(codes: list[str], envelope: dict[str, Any], headers: dict[str,
     }
 
 
-def error_examples() -> dict[str, Any]:
-    """The document's components: an example of each error, by its code."""
-    return {code: {"summary": cls.message, "value": _envelope(cls)} for code, cls in sorted(_classes().items())}
+def error_examples(paths: Mapping[str, Any]) -> dict[str, Any]:
+    """The document's components: an example of each error that an operation in `paths` names, by its code."""
+    answers = [answer for methods in paths.values() for one in methods.values() for answer in one["responses"].values()]
+    contents = [content for answer in answers for content in answer.get("content", {}).values()]
+    named = {code for content in contents for code in content.get("examples", {})}
+    classes = sorted((code, cls) for code, cls in _classes().items() if code in named)
+    return {code: {"summary": cls.message, "value": _envelope(cls)} for code, cls in classes}
 
 
 def _envelope(cls: type[ApiError]) -> dict[str, Any]:

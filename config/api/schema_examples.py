@@ -120,7 +120,7 @@ SAMPLES: dict[str, Any] = {
     "timezone": "Europe/Berlin",
     "token": "sps_key_…",
     "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
-    "url": "https://example.com/…",
+    "url": "https://example.com/boat.jpg",
     "value": "We are live.",
     "version": "1.4.0",
     "via": "cli",
@@ -204,7 +204,7 @@ class _Maker:
             return name in ("valid", "ok", "available", "deleted", "received", "include_unconfirmed")
         if kind in ("integer", "number"):
             return schema.get("minimum", 0) or 1
-        forms = {"date-time": _TIME, "date": _TIME[:10], "uri": "https://example.com/…"}
+        forms = {"date-time": _TIME, "date": _TIME[:10], "uri": "https://example.com/boat.jpg"}
         return forms.get(schema.get("format", ""), name or "…")
 
     def _object(self, schema: Mapping[str, Any], name: str, owner: str) -> Any:

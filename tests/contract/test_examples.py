@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import best_match
 
 from tests.contract.answers import inlined
@@ -14,6 +16,13 @@ from tests.contract.routes import described
 
 DOCUMENT = described()
 JSON = "application/json"
+FORMATS = FormatChecker(("date", "date-time", "email", "uuid"))
+URI = re.compile(r"https?://[\w.:-]+(?:/[\w./~:@!$&'()*+,;=%-]*)?(?:\?[\w./~:@!$&'()*+,;=%?-]*)?", re.ASCII)
+
+
+@FORMATS.checks("uri")
+def _is_uri(value: object) -> bool:
+    return not isinstance(value, str) or URI.fullmatch(value) is not None
 
 
 def _resolved(example: dict[str, Any]) -> dict[str, Any]:
@@ -39,12 +48,18 @@ def bodies() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("schema", "examples"), list(bodies()))
 def test_every_example_fits_its_schema(schema: dict[str, Any], examples: list[Any]) -> None:
-    validator = Draft202012Validator(inlined(schema))
+    validator = Draft202012Validator(inlined(schema), format_checker=FORMATS)
 
     assert examples
     for example in examples:
         fault = best_match(validator.iter_errors(example))
         assert fault is None, f"{fault.json_path}: {fault.message}"
+
+
+def test_every_error_example_is_referred_to() -> None:
+    named = set(re.findall(r"#/components/examples/(\w+)", json.dumps(DOCUMENT["paths"])))
+
+    assert set(DOCUMENT["components"]["examples"]) == named
 
 
 def test_every_error_example_stands_under_its_own_code() -> None:
