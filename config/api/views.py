@@ -31,7 +31,7 @@ class OperationViewSet(ViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.format_kwarg = None
-        if not (self.declared and self.declared.public):
+        if not self._is_public():
             self._admit(request)
         request.accepted_renderer, request.accepted_media_type = self.perform_content_negotiation(request)
 
@@ -39,6 +39,13 @@ class OperationViewSet(ViewSet):
     def declared(self) -> Operation | None:
         """The operation that this request is for; None where its method has none."""
         return getattr(getattr(self, self.action or "", None), "operation", None)
+
+    def _is_public(self) -> bool:
+        """Whether no bearer is asked for. A method without an operation is as public as the operations of its address."""
+        if self.declared:
+            return self.declared.public
+        operations = [getattr(getattr(self, action), "operation", None) for action in self.action_map.values()]
+        return all(operation and operation.public for operation in operations)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
         """JSON, errors always; an operation with further media types may be asked for by the name of one of those."""

@@ -83,6 +83,13 @@ def test_a_method_that_an_address_does_not_take(api: ApiClient) -> None:
     assert "GET" in answer["allow"]
 
 
+@pytest.mark.parametrize("method", ["GET", "PUT", "TRACE"])
+def test_a_method_without_an_operation_asks_for_a_bearer_where_the_operations_do(method: str) -> None:
+    nobody = ApiClient()
+    assert_envelope(nobody.request(method, "/billing/webhooks/processor"), 405, "METHOD_NOT_ALLOWED")
+    assert_envelope(nobody.request(method, "/posts"), 401, "UNAUTHENTICATED")
+
+
 def test_a_foreign_host_is_refused(api: ApiClient) -> None:
     assert_envelope(api.get("/capabilities", host="evil.example"), 400, "MALFORMED_REQUEST")
 
