@@ -98,6 +98,7 @@ class AccountViewSet(OperationViewSet):
         responses={200: AccountEnvelope},
         preview=DisconnectPreview,
         idempotent="lease",
+        errors=("ACCOUNT_NOT_ALLOWED",),
     )
     def destroy(self, call: Call, account_id: str) -> Reply | Preview:
         account = services.disconnect_account(caller=call.caller, account_id=account_id, dry_run=call.dry_run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from config.api.errors import ApiError, Forbidden
+from config.api.errors import ApiError
 
 
 class ContentInvalid(ApiError):
@@ -14,8 +14,3 @@ class ContentInvalid(ApiError):
         "Apply the repair_hint of each issue, or change the content; POST /posts/validate checks it again."
     )
     auto_fixable = True
-
-
-class AccountNotAllowed(Forbidden):
-    code, message = "ACCOUNT_NOT_ALLOWED", "The owner did not allow this agent to post to one of these accounts."
-    suggested_action = "Leave the account out, or ask the owner to add it to the agent's account_allowlist."

@@ -63,6 +63,10 @@ class PostGroup(TimestampedModel):
         return sum(target.cost_cents for target in self.targets.all())
 
     @property
+    def account_ids(self) -> list[str]:
+        return [target.account_id for target in self.targets.all()]
+
+    @property
     def created_by(self) -> dict[str, str]:
         return {"actor_type": self.created_by_type, "actor_id": self.created_by_id}
 

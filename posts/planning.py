@@ -5,7 +5,7 @@ A dry run answers the plan and the real call commits that very plan, so a previe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,14 +15,14 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from agents.models import Agent
 from billing.prices import Charge
-from config.api.caller import Caller, Mode, require, workspace_of
+from config.api.caller import Caller, Mode, check_allowlist, require, workspace_of
 from config.api.errors import AgentModeForbids, ValidationFailed
 from config.api.scopes import any_of
 from config.api.trace import current_trace_id
 from config.api.webhook_url import check_webhook_url
 from config.db.ids import new_id
 from media.models import MediaAsset
-from posts.errors import AccountNotAllowed, ContentInvalid
+from posts.errors import ContentInvalid
 from posts.media import AttachedMedia, assets_in, attach
 from posts.models import PostGroup, PostTarget
 from posts.states import GroupStatus
@@ -172,12 +172,6 @@ def resolve_targets(
         )
         for target in targets
     ]
-
-
-def check_allowlist(caller: Caller, account_ids: Iterable[str]) -> None:
-    """Raises AccountNotAllowed when an agent may not post to one of these accounts."""
-    if caller.account_allowlist is not None and not set(account_ids) <= set(caller.account_allowlist):
-        raise AccountNotAllowed()
 
 
 def payer(caller: Caller, group: PostGroup) -> str | None:

@@ -14,7 +14,7 @@ from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
 from auditlog.services import record
 from config.api.budget import outside
-from config.api.caller import Caller, WorkspaceStatus
+from config.api.caller import Caller, WorkspaceStatus, check_allowlist
 from config.db.encryption import SealedValueError
 
 logger = logging.getLogger(__name__)
@@ -25,9 +25,10 @@ FORGOTTEN = dict.fromkeys(("credentials", "tokens", "token_expires_at", "refresh
 def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:
     """Forget the account's secrets and revoke them at the platform, where that can be done.
 
-    Raises NotFound, ScopeMissing, RateLimited (nothing is changed then).
+    Raises NotFound, ScopeMissing, AccountNotAllowed, WorkspacePaused, RateLimited (nothing is changed then).
     """
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.write", write=True)
+    check_allowlist(caller, [account.id])
     forgets = account.status != ConnectedAccount.Status.DISCONNECTED and not dry_run
     grant = _opened(account) if forgets else None
     if grant is None:

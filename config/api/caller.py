@@ -5,6 +5,7 @@ Authentication (floor 3) builds a Caller; every service's first line is `require
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol, cast
@@ -216,6 +217,12 @@ def require_role(
     require(caller, workspace_id, None, write=write, body_field=body_field)
     if caller.role not in roles:
         raise errors.Forbidden(f"This needs the role {' or '.join(roles)} in the workspace.")
+
+
+def check_allowlist(caller: Caller, account_ids: Iterable[str]) -> None:
+    """Raises AccountNotAllowed when an agent may not use one of these accounts."""
+    if caller.account_allowlist is not None and not set(account_ids) <= set(caller.account_allowlist):
+        raise errors.AccountNotAllowed()
 
 
 def facts(caller: Caller) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 ApiError
 ├── MalformedRequest 400 · Unauthenticated, ApiKeyExpired, ApiKeyRevoked, ReauthenticationRequired 401
-├── ScopeMissing, Forbidden, WorkspacePaused, AgentModeForbids, UserSessionRequired 403 · NotFound 404
+├── ScopeMissing, Forbidden, WorkspacePaused, AgentModeForbids, AccountNotAllowed, UserSessionRequired 403
+├── NotFound 404
 ├── MethodNotAllowed 405 · NotAcceptable 406 · RequestTimeout 408 · PayloadTooLarge 413 · UnsupportedMediaType 415
 ├── Conflict, InvalidState, IdempotencyInProgress 409 · ValidationFailed, WebhookUrlNotAllowed 422 · RateLimited 429
 └── InternalError 500 · ServiceUnavailable 503
@@ -110,6 +111,11 @@ class WorkspacePaused(Forbidden):
 class AgentModeForbids(Forbidden):
     code, message = "AGENT_MODE_FORBIDS", "The mode that the owner gave this agent does not allow this."
     suggested_action = "Ask for less (draft or dry run), or ask the owner for a wider default_mode."
+
+
+class AccountNotAllowed(Forbidden):
+    code, message = "ACCOUNT_NOT_ALLOWED", "The owner did not allow this agent to use one of these accounts."
+    suggested_action = "Leave the account out, or ask the owner to add it to the agent's account_allowlist."
 
 
 class UserSessionRequired(Forbidden):

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, require
+from config.api.caller import Caller, check_allowlist, require
 from config.api.scopes import any_of
 from posts import selectors
 from posts.events import tell_group
@@ -20,19 +20,20 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
     """Cancel a draft, a group that waits for confirmation, or a scheduled one none of whose targets has begun.
 
     Races with the publisher at the targets' rows: whichever claims them first wins, the other is told.
-    Raises NotFound, ScopeMissing (posts.schedule; a draft: posts.draft), InvalidState, WorkspacePaused.
+    Raises NotFound, ScopeMissing (posts.schedule; a draft: posts.draft), AccountNotAllowed, InvalidState, WorkspacePaused.
     """
     group = selectors.group_of(
         caller=caller, post_group_id=post_group_id, scope=any_of("posts.schedule", "posts.draft"), write=True
     )
     require(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
+    check_allowlist(caller, group.account_ids)
     if group.status not in CANCELLABLE:
         raise too_late(group)
     with transaction.atomic():
         if dry_run:
             _preview(group)
         else:
-            group = _cancel(group)
+            group = _cancel(caller, group)
         record(
             caller=caller,
             operation="posts.cancel",
@@ -50,12 +51,13 @@ def _preview(group: PostGroup) -> None:
     group.status, group.finished_at = roll_up(target.status for target in group.targets.all()), timezone.now()
 
 
-def _cancel(group: PostGroup) -> PostGroup:
+def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
     locked = PostGroup.objects.select_for_update().get(pk=group.pk)
     if locked.status not in CANCELLABLE:
         raise too_late(locked)
     take_back(locked, cancel=True)
     written = selectors.groups_with_targets().get(pk=group.pk)
+    check_allowlist(caller, written.account_ids)  # an edit may have changed the targets before the row was locked
     # What an earlier round published stays so: a retry that is cancelled leaves its group as the round ended.
     written.status = roll_up(target.status for target in written.targets.all())
     written.finished_at = written.updated_at = timezone.now()

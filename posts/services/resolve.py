@@ -6,11 +6,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, absent, check_allowlist
 from config.api.errors import InvalidState
 from posts import selectors
 from posts.models import PostGroup, PostTarget
-from posts.planning import check_allowlist, require_publishing_mode
+from posts.planning import require_publishing_mode
 from posts.publishing.endings import close_targets, lock_groups
 from posts.publishing.outcomes import not_published
 from posts.states import FINISHED, TargetStatus, roll_up

@@ -12,7 +12,7 @@ from accounts.platforms.registry import publisher
 from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, absent, check_allowlist
 from config.api.errors import InvalidState
 from config.api.webhook_url import check_webhook_url
 from config.db.bell import ring
@@ -20,7 +20,7 @@ from posts import selectors
 from posts.events import tell_group
 from posts.media import assets_in, attach, keep_media
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of, check_allowlist, check_schedule, payer, require_publishing_mode
+from posts.planning import charges_of, check_schedule, payer, require_publishing_mode
 from posts.publishing.segments import segments_out
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
@@ -47,8 +47,7 @@ def retry_post(
     require_publishing_mode(caller)
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
-    again = _to_send(group, include_unconfirmed)
-    check_allowlist(caller, [target.account_id for target in again])
+    again = _to_send(caller, group, include_unconfirmed)
     due = scheduled_at or timezone.now()
     attach(group.media, assets_in(group.workspace_id, group.media))
     if dry_run:
@@ -61,7 +60,8 @@ def retry_post(
         return _send_again(caller, group, include_unconfirmed, scheduled_at, webhook_url, due)
 
 
-def _to_send(group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
+def _to_send(caller: Caller, group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
+    check_allowlist(caller, group.account_ids)
     wanted = {TargetStatus.FAILED} | ({TargetStatus.UNCONFIRMED} if include_unconfirmed else set())
     again = [target for target in group.targets.all() if target.status in wanted]
     if group.status not in RETRYABLE or not again:
@@ -84,7 +84,7 @@ def _send_again(
 ) -> PostGroup:
     PostGroup.objects.select_for_update().get(pk=group.pk)
     group = selectors.groups_with_targets().get(pk=group.pk)
-    again = _to_send(group, include_unconfirmed)
+    again = _to_send(caller, group, include_unconfirmed)
     keep_media(group)
     failed = [target for target in again if target.status == TargetStatus.FAILED]
     charges = charges_of(failed)

@@ -33,7 +33,7 @@ class PostActionViewSet(OperationViewSet):
         preview=CancelPostPreview,
         idempotent="transaction",
         replay=show_group,
-        errors=("INVALID_STATE",),
+        errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )
     def cancel(self, call: Call, post_group_id: str) -> Reply | Preview:
         group = services.cancel_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run)

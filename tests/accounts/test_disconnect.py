@@ -79,6 +79,18 @@ def test_disconnecting_again_answers_it_again_and_asks_nobody(
     assert pds.requests_to(DELETE_SESSION) == 1
 
 
+def test_an_agent_disconnects_only_accounts_that_it_may_use(
+    connected: ConnectedAccount, account: ConnectedAccount, agent_client: Any, pds: FakeBluesky
+) -> None:
+    narrow = agent_client(account_allowlist=[account.id])
+
+    for body in (None, {"dry_run": True}):
+        assert_envelope(disconnect(narrow, connected, body), 403, "ACCOUNT_NOT_ALLOWED")
+    assert stands(connected)
+    assert pds.requests_to(DELETE_SESSION) == 0
+    assert disconnect(agent_client(account_allowlist=[connected.id]), connected).status_code == 200
+
+
 @pytest.mark.parametrize("fault", ["503", "dropped", "closed"])
 def test_a_platform_that_is_down_does_not_hold_it_up(
     api: ApiClient, connected: ConnectedAccount, pds: FakeBluesky, fault: str, caplog: pytest.LogCaptureFixture

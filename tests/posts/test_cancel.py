@@ -56,6 +56,19 @@ def test_a_group_that_waits_for_confirmation_is_cancelled(
     assert kinds_of(group) == ["post.pending_confirmation", "post.cancelled"]
 
 
+def test_an_agent_cancels_only_a_group_all_of_whose_accounts_it_may_use(
+    api: ApiClient, agent_client: Any, accounts: list[ConnectedAccount], clock: Any
+) -> None:
+    group = create(api, *accounts[:2], scheduled_at=TOMORROW)
+    narrow = agent_client(account_allowlist=[accounts[0].id])
+
+    for query in ("", "?dry_run=true"):
+        assert_envelope(narrow.delete(f"/posts/{group['id']}{query}"), 403, "ACCOUNT_NOT_ALLOWED")
+    assert read(api, group) == group
+    wide = agent_client(account_allowlist=[each.id for each in accounts[:2]])
+    assert wide.delete(f"/posts/{group['id']}").json()["post_group"]["status"] == "cancelled"
+
+
 def test_its_money_is_free_again(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount, clock: Any
 ) -> None:

@@ -242,13 +242,15 @@ def test_an_agent_of_dry_runs_sees_what_it_would_do(api: ApiClient, agent_client
     assert read(api, mixed) == mixed
 
 
-def test_only_accounts_that_the_agent_may_use_are_sent_again(
-    agent_client: Any, accounts: list[ConnectedAccount], mixed: dict[str, Any]
+def test_an_agent_retries_only_a_group_all_of_whose_accounts_it_may_use(
+    api: ApiClient, agent_client: Any, accounts: list[ConnectedAccount], mixed: dict[str, Any]
 ) -> None:
-    client = agent_client(account_allowlist=[accounts[0].id])
+    narrow = agent_client(account_allowlist=[accounts[0].id])
 
-    assert_envelope(retry(client, mixed, include_unconfirmed=True), 403, "ACCOUNT_NOT_ALLOWED")
-    assert retry(client, mixed).status_code == 200
+    for fields in ({}, {"include_unconfirmed": True}, {"dry_run": True}):
+        assert_envelope(retry(narrow, mixed, **fields), 403, "ACCOUNT_NOT_ALLOWED")
+    assert read(api, mixed) == mixed
+    assert retry(agent_client(account_allowlist=[each.id for each in accounts]), mixed).status_code == 200
 
 
 def test_retrying_needs_its_scope(key_with: Any, mixed: dict[str, Any]) -> None:

@@ -63,7 +63,22 @@ def test_an_agent_edits_only_what_goes_to_its_accounts(
     for dry_run in (True, False):
         assert_envelope(patch(client, group, **changes, dry_run=dry_run), 403, "ACCOUNT_NOT_ALLOWED")
     assert read(api, group) == group
-    assert patch(client, group, targets=targets_for(accounts[0])).status_code == 200
+    if "targets" in changes:
+        assert patch(client, group, targets=targets_for(accounts[0])).status_code == 200
+
+
+def test_an_agent_moves_no_post_away_from_accounts_that_it_may_not_use(
+    api: ApiClient, agent_client: Any, accounts: list[ConnectedAccount]
+) -> None:
+    group = create(api, *accounts[:2], draft=True)
+    narrow = agent_client(account_allowlist=[accounts[0].id])
+
+    for dry_run in (True, False):
+        answer = patch(narrow, group, targets=targets_for(accounts[0]), dry_run=dry_run)
+        assert_envelope(answer, 403, "ACCOUNT_NOT_ALLOWED")
+    assert read(api, group) == group
+    wide = agent_client(account_allowlist=[each.id for each in accounts[:2]])
+    assert patch(wide, group, targets=targets_for(accounts[0])).status_code == 200
 
 
 @pytest.mark.parametrize("state", ["publishing", "retrying", "published", "failed", "cancelled", "retried"])
