@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from agents.models import Agent
 from billing.prices import Charge
-from config.api.caller import Caller, Mode, check_allowlist, require, workspace_of
+from config.api.caller import Caller, Mode, check_allowlist, require, require_scope, workspace_of
 from config.api.errors import AgentModeForbids, ValidationFailed
 from config.api.scopes import any_of
 from config.api.trace import current_trace_id
@@ -71,13 +71,15 @@ def plan_post(
     ContentInvalid (a draft may hold invalid content, so that it can be repaired).
     """
     workspace_id = workspace_of(caller, workspace_id)
-    scope = "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish"
-    require(caller, workspace_id, WRITE_SCOPES if sandbox or dry_run else scope, body_field="workspace_id")
+    require(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
+    accounts = accounts_in(workspace_id, targets)
+    if not (dry_run or sandbox or _only_sandbox(accounts, targets)):
+        require_scope(caller, "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish")
     status = ceiling(caller, GroupStatus.DRAFT if draft else _wanted(scheduled_at))
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
     attached = attach(media, assets_in(workspace_id, media) if assets is None else assets)
-    inputs = resolve_targets(caller, workspace_id, text, targets, sandbox, attached)
+    inputs = resolve_targets(caller, accounts, text, targets, sandbox, attached)
     validation = validate(inputs)
     if not draft and not validation.valid:
         raise content_invalid(validation)
@@ -135,17 +137,21 @@ def check_schedule(scheduled_at: datetime | None) -> None:
         raise ValidationFailed.of("scheduled_at", "Lies more than 366 days ahead.", "too_far")
 
 
+def accounts_in(workspace_id: str, targets: Sequence[Mapping[str, Any]]) -> dict[str, ConnectedAccount]:
+    """The accounts of the workspace that the targets name, by id: one query."""
+    ids = [target["connected_account_id"] for target in targets]
+    return ConnectedAccount.objects.filter(workspace_id=workspace_id).in_bulk(ids)
+
+
 def resolve_targets(
     caller: Caller,
-    workspace_id: str,
+    accounts: Mapping[str, ConnectedAccount],
     text: str,
     targets: Sequence[Mapping[str, Any]],
     sandbox: bool,
     media: tuple[AttachedMedia, ...],
 ) -> list[TargetInput]:
-    """The targets with their accounts: one query. Raises ValidationFailed naming the field, AccountNotAllowed."""
-    ids = [target["connected_account_id"] for target in targets]
-    accounts = ConnectedAccount.objects.filter(workspace_id=workspace_id).in_bulk(ids)
+    """The targets with their accounts, out of `accounts_in`. Raises ValidationFailed naming the field, AccountNotAllowed."""
     problems, seen = [], set()
     for index, target in enumerate(targets):
         account = accounts.get(target["connected_account_id"])
@@ -226,6 +232,11 @@ def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
         for target in targets
         if not target.sandbox
     ]
+
+
+def _only_sandbox(accounts: Mapping[str, ConnectedAccount], targets: Sequence[Mapping[str, Any]]) -> bool:
+    named = [accounts.get(target["connected_account_id"]) for target in targets]
+    return all(account is not None and account.sandbox for account in named)
 
 
 def _wanted(scheduled_at: datetime | None) -> GroupStatus:

@@ -21,6 +21,7 @@ from posts.models import PostGroup, PostTarget
 from posts.planning import (
     WRITE_SCOPES,
     PostPlan,
+    accounts_in,
     ceiling,
     check_schedule,
     content_invalid,
@@ -92,7 +93,8 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostP
     attached = attach(media, assets_in(group.workspace_id, media))
     text = changes.get("text", group.text)
     targets = changes.get("targets") or target_inputs(group)
-    inputs = resolve_targets(caller, group.workspace_id, text, targets, group.sandbox, attached)
+    accounts = accounts_in(group.workspace_id, targets)
+    inputs = resolve_targets(caller, accounts, text, targets, group.sandbox, attached)
     validation = validate(inputs, group_id=group.id)
     if group.status != GroupStatus.DRAFT and not validation.valid:
         raise content_invalid(validation)

@@ -9,7 +9,7 @@ from config.api.caller import Caller, require, workspace_of
 from config.api.scopes import any_of
 from posts.media import assets_in, attach
 from posts.models import PostGroup
-from posts.planning import resolve_targets
+from posts.planning import accounts_in, resolve_targets
 from posts.validation import Validation, validate
 
 ANY_POSTS_SCOPE = any_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
@@ -32,4 +32,5 @@ def validate_post(
     require(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
     attached = attach(media, assets_in(chosen, media))
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
-    return validate(resolve_targets(caller, chosen, text, targets, sandbox, attached), group_id=group_id)
+    inputs = resolve_targets(caller, accounts_in(chosen, targets), text, targets, sandbox, attached)
+    return validate(inputs, group_id=group_id)

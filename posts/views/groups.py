@@ -53,7 +53,7 @@ class PostViewSet(PostActionViewSet):
         "posts.create",
         summary="Draft, schedule, publish or preview a post group",
         description="The scope is posts.draft for drafts, posts.schedule with `scheduled_at`, posts.publish otherwise; "
-        "sandbox posts and dry runs need any one of them.",
+        "dry runs and sandbox posts (`sandbox: true`, or only sandbox accounts as targets) need any one of them.",
         scope=WRITE_SCOPES,
         body=CreatePostSerializer,
         responses={201: PostCreatedSerializer},

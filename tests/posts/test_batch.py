@@ -199,12 +199,14 @@ def test_the_agents_mode_is_a_ceiling_for_each_post(
     assert PostGroup.objects.count() == (0 if outcome in ("AGENT_MODE_FORBIDS", "preview") else 2)
 
 
-def test_each_post_needs_its_own_scope(key_with: Any, account: ConnectedAccount, clock: Any) -> None:
+def test_each_post_needs_its_own_scope(
+    key_with: Any, account: ConnectedAccount, telegram_account: ConnectedAccount, clock: Any
+) -> None:
     client = key_with("posts.draft", "posts.schedule")
-    fit = [body_for(account, draft=True), body_for(account, scheduled_at=TOMORROW)]
+    fit = [body_for(telegram_account, draft=True), body_for(account)]
 
     assert len(groups_in(batch(client, *fit))) == 2
-    assert_envelope(batch(client, *fit, body_for(account)), 403, "SCOPE_MISSING")
+    assert_envelope(batch(client, *fit, body_for(telegram_account)), 403, "SCOPE_MISSING")
     assert_envelope(batch(key_with("posts.read"), *fit), 403, "SCOPE_MISSING")
     assert PostGroup.objects.count() == 2
 

@@ -214,9 +214,9 @@ def test_at_most_fifty_targets(api: ApiClient, workspace: Workspace) -> None:
     ],
 )
 def test_the_scope_depends_on_what_is_asked(
-    key_with: Any, account: ConnectedAccount, clock: Any, scope: str, allowed: set[str]
+    key_with: Any, workspace: Workspace, clock: Any, scope: str, allowed: set[str]
 ) -> None:
-    client = key_with(scope)
+    client, account = key_with(scope), AccountFactory(workspace=workspace, sandbox=False)
     asked: dict[str, dict[str, Any]] = {
         "draft": {"draft": True},
         "scheduled": {"scheduled_at": TOMORROW},
