@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agents import selectors, services, tokens
+from agents import selectors, services
 from agents.serializers import (
     AgentClaimedSerializer,
     AgentCreatedSerializer,
@@ -29,6 +29,12 @@ from agents.serializers import (
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import page_body
 from config.api.views import OperationViewSet
+
+
+def _claim(call: Call) -> str:
+    """Whoever brings the same claim token shares its Idempotency-Keys, except keys of other workspaces."""
+    claim = services.find_claim(caller=call.caller, claim_token=call.data["claim_token"])
+    return f"claim:{claim.token_sha256}"
 
 
 class AgentViewSet(OperationViewSet):
@@ -129,7 +135,7 @@ class AgentViewSet(OperationViewSet):
         body=ClaimSerializer,
         responses={200: AgentClaimedSerializer},
         idempotent="transaction",
-        idempotency_actor=lambda call: f"claim:{tokens.digest(call.data['claim_token'])}",
+        idempotency_actor=_claim,
         secrets=("token",),
         claim_token=True,
         errors=("CLAIM_TOKEN_INVALID", "CLAIM_TOKEN_USED", "CLAIM_TOKEN_EXPIRED"),

@@ -28,16 +28,9 @@ class AgentClaimed:
 def claim_agent(*, caller: Caller, claim_token: str) -> AgentClaimed:
     """Burn the token and issue the agent's key; of many at once, one wins.
 
-    Any authenticated caller may bring the token: who holds it, is the agent.
     Raises ClaimTokenInvalid, ClaimTokenUsed, ClaimTokenExpired, WorkspacePaused.
     """
-    claim = (
-        ClaimToken.objects.select_related("agent__workspace").filter(token_sha256=tokens.digest(claim_token)).first()
-        if tokens.is_well_formed(claim_token)
-        else None
-    )
-    if claim is None or claim.agent.workspace.status == WorkspaceStatus.DELETED:
-        raise ClaimTokenInvalid()
+    claim = find_claim(caller=caller, claim_token=claim_token)
     if claim.agent.workspace.status == WorkspaceStatus.PAUSED:
         raise WorkspacePaused()
     now = timezone.now()
@@ -60,3 +53,17 @@ def claim_agent(*, caller: Caller, claim_token: str) -> AgentClaimed:
             metadata={"api_key_id": issued.api_key.id},
         )
     return AgentClaimed(agent, issued.api_key, issued.token)
+
+
+def find_claim(*, caller: Caller, claim_token: str) -> ClaimToken:
+    """The claim of this token, used or not. Raises ClaimTokenInvalid, to a key of another workspace too.
+
+    A person may bring any claim token, since whoever holds it could send it as the bearer.
+    """
+    live = ClaimToken.objects.exclude(agent__workspace__status=WorkspaceStatus.DELETED)
+    known = live if caller.is_user else live.filter(agent__workspace=caller.workspace_id)
+    rows = known.select_related("agent__workspace").filter(token_sha256=tokens.digest(claim_token))
+    claim = rows.first() if tokens.is_well_formed(claim_token) else None
+    if claim is None:
+        raise ClaimTokenInvalid()
+    return claim

@@ -80,10 +80,45 @@ def test_the_key_ends_when_the_operator_has_set(agent: Agent, claim_token: str, 
     assert claim(claim_token).json()["api_key"]["expires_at"] == "2027-06-08T12:00:00Z"
 
 
-def test_any_callers_bearer_may_carry_a_claim(claim_token: str, agent: Agent, stranger: User) -> None:
-    foreign = factories.workspace_key(stranger.owned_workspaces.get())
+@pytest.mark.parametrize("who", ["a key", "an agent", "the owner", "a teammate"])
+def test_a_caller_of_the_workspace_may_bring_a_claim_token(
+    claim_token: str, agent: Agent, owner: User, teammate: User, who: str
+) -> None:
+    with time_machine.travel(NOON, tick=False):
+        bearers = {
+            "a key": factories.workspace_key(agent.workspace, ["posts.read"]),
+            "an agent": factories.agent_key(factories.AgentFactory.create(workspace=agent.workspace)),
+            "the owner": factories.user_token(owner),
+            "a teammate": factories.user_token(teammate),
+        }
 
-    assert claim(claim_token, bearer=foreign).json()["agent"]["id"] == agent.id
+    assert claim(claim_token, bearer=bearers[who]).json()["agent"]["id"] == agent.id
+
+
+def test_a_key_of_another_workspace_knows_no_claim_token(claim_token: str, agent: Agent, stranger: User) -> None:
+    elsewhere = stranger.owned_workspaces.get()
+    own = tokens.new_token(tokens.CLAIM)
+    ClaimToken.objects.create(
+        agent=factories.AgentFactory.create(workspace=elsewhere),
+        token_sha256=tokens.digest(own),
+        expires_at=NOON + timedelta(hours=24),
+    )
+    foreign_agent = factories.agent_key(factories.AgentFactory.create(workspace=elsewhere))
+
+    for bearer in (factories.workspace_key(elsewhere), foreign_agent, own):
+        refused = assert_envelope(claim(claim_token, bearer=bearer), 422, "CLAIM_TOKEN_INVALID")
+        unknown = assert_envelope(claim(tokens.new_token(tokens.CLAIM), bearer=bearer), 422, "CLAIM_TOKEN_INVALID")
+        assert refused | {"trace_id": ""} == unknown | {"trace_id": ""}
+    assert not ClaimToken.objects.exclude(burned_at=None).exists()
+    assert not ApiKey.objects.filter(agent=agent).exists()
+    assert claim(claim_token).status_code == 200
+
+
+def test_a_key_of_another_workspace_is_shown_no_replay_of_a_claim(claim_token: str, stranger: User) -> None:
+    foreign = factories.workspace_key(stranger.owned_workspaces.get())
+    assert claim(claim_token, idempotency_key="one").status_code == 200
+
+    assert_envelope(claim(claim_token, bearer=foreign, idempotency_key="one"), 422, "CLAIM_TOKEN_INVALID")
 
 
 def test_a_claim_needs_some_bearer(claim_token: str) -> None:
