@@ -33,7 +33,7 @@ from config.api.views import OperationViewSet
 
 def _claim(call: Call) -> str:
     """Whoever brings the same claim token shares its Idempotency-Keys, except keys of other workspaces."""
-    claim = services.find_claim(caller=call.caller, claim_token=call.data["claim_token"])
+    claim = services.find_claim(caller=call.caller, claim_token=str(call.data.get("claim_token")))
     return f"claim:{claim.token_sha256}"
 
 

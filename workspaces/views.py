@@ -26,8 +26,9 @@ from workspaces.serializers import (
 
 def _owner(call: Call) -> str:
     """An owner and the keys of their workspaces share Idempotency-Keys; nobody else is to be shown a replay."""
-    services.require_maker(call.caller, call.data["owner_user_id"])
-    return f"owner:{call.data['owner_user_id']}"
+    owner_user_id = call.data.get("owner_user_id", "")  # missing where the form is wrong
+    services.require_maker(call.caller, owner_user_id)
+    return f"owner:{owner_user_id}"
 
 
 class WorkspaceViewSet(OperationViewSet):

@@ -101,6 +101,13 @@ def under_lease(
     return result
 
 
+def find_answered(slip: Ticket) -> IdempotencyRecord | None:
+    """The record of a call with this key that was answered within the window, where there is one."""
+    return IdempotencyRecord.objects.filter(
+        pk=slip.record_id, answered_at__isnull=False, expires_at__gt=timezone.now()
+    ).first()
+
+
 def differs(kept: IdempotencyRecord, slip: Ticket) -> bool:
     """Whether the repeat asks for something else than the first request did."""
     return kept.fingerprint != slip.fingerprint

@@ -2,7 +2,8 @@
 
 `@operation("agents.create", …)` on a view method says who may call it, what goes in and out, whether it replays and
 whether it can be previewed. The request's path follows from it, and the OpenAPI document says the same (schema.py).
-The order of checks: authentication, rate limit, form of the request, scope; then the service's own.
+The order of checks: authentication, rate limit, form of the request, scope; then the service's own. A request whose
+Idempotency-Key has an answer gets that answer whatever its form is, once its JSON can be read.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from datetime import timedelta
 from typing import Any, Literal, TypeVar, cast
 
 from django.conf import settings
-from django.http.request import RawPostDataException
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer, Serializer
@@ -24,13 +25,14 @@ from rest_framework.serializers import BaseSerializer, Serializer
 from config.api import errors, fields, idempotency
 from config.api.caller import Caller, Mode, nobody, require, require_scope
 from config.api.models import IdempotencyRecord
+from config.api.operation_input import SAFE_METHODS, asked_for_preview, check_body, check_query, read_body
 from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer, shape
-from config.api.uploads import Spool, UploadRules, read_fields
+from config.api.uploads import Spool, UploadRules
 from config.api.webhook_url import check_webhook_hosts, collected_webhook_urls
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-SAFE_METHODS = ("GET", "HEAD")
+INPUT_REFUSALS = (ValidationError, errors.ValidationFailed, errors.WebhookUrlNotAllowed)
 
 
 class WriteBody(StrictSerializer):
@@ -86,6 +88,14 @@ class Operation:
     @property
     def resource(self) -> str:
         return self.name.partition(".")[0]
+
+    @property
+    def body_serializer(self) -> type[StrictSerializer]:
+        return self.body or (WriteBody if self.preview else StrictSerializer)
+
+    @property
+    def query_serializer(self) -> type[QuerySerializer]:
+        return WriteQuery if self.preview and self.query is QuerySerializer else self.query
 
     def writes_by(self, method: str) -> bool:
         """Whether a caller's request by this HTTP method may change something; a GET does where it can be previewed."""
@@ -161,16 +171,26 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
             key = idempotency.read_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None
             if declared.upload:
                 _require_scope(caller, declared)  # before hundreds of megabytes are read
-            with collected_webhook_urls() as webhook_urls:
-                data, query = _read_body(declared, request, spool), _read_query(declared, request)
-            call = Call(caller, declared, data, query, False, request, path)
-            call.dry_run = _take_dry_run(call)
-            _require_scope(caller, declared)
-            check_webhook_hosts(webhook_urls, caller)
+            raw = read_body(declared, request, spool)
+            try:
+                with collected_webhook_urls() as webhook_urls:
+                    data, query = check_body(declared, raw, spool), check_query(declared, request)
+                call = Call(caller, declared, data, query, False, request, path)
+                call.dry_run = _take_dry_run(call)
+                _require_scope(caller, declared)
+                check_webhook_hosts(webhook_urls, caller)
+            except INPUT_REFUSALS:
+                given = raw if isinstance(raw, dict) else {}
+                replayed = _replay_whatever_the_form(
+                    Call(caller, declared, given, {}, False, request, path), key, spool
+                )
+                if replayed is None:
+                    raise
+                return replayed
             return _answer(call, functools.partial(method, call, **path), key)
         except Exception as error:
             if declared.on_record or declared.writes_by(request.method or ""):
-                dry_run = call.dry_run if call else _asked_for_preview(request, declared, spool)
+                dry_run = call.dry_run if call else asked_for_preview(declared, request, spool)
                 import_string(settings.REFUSAL_RECORDER)(
                     caller=caller, operation=declared.name, error=error, dry_run=dry_run
                 )
@@ -183,33 +203,10 @@ def _require_scope(caller: Caller, declared: Operation) -> None:
         require_scope(caller, declared.scope)
 
 
-def _asked_for_preview(request: Request, declared: Operation, spool: Spool) -> bool:
-    """Whether a request whose form was refused asked for a dry run, as far as it could be read."""
-    if request.query_params.get("dry_run") == "true":
-        return True
-    if declared.upload:
-        return spool.fields.get("dry_run") in (True, "true", "True")
-    try:
-        return isinstance(request.data, dict) and request.data.get("dry_run") is True
-    except (errors.ApiError, RawPostDataException):  # the body cannot be read, or not a second time
-        return False
-
-
 def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) -> HttpResponseBase:
     if key is None or call.dry_run:
         return _respond(call, work())
-    # A user has no workspace before the service lets them into one: the resource in the path stands for its own.
-    workspace_id = call.caller.workspace_id or "/".join(call.path.values()) or str(call.data.get("workspace_id", ""))
-    actor = call.caller.idempotency_actor
-    if call.operation.idempotency_actor is not None:
-        workspace_id, actor = "", call.operation.idempotency_actor(call)
-    slip = idempotency.ticket(
-        workspace_id=workspace_id,
-        actor=actor,
-        operation=call.operation.name,
-        key=key,
-        request=[call.path, call.data, call.query],
-    )
+    slip = _ticket(call, key)
     run: Callable[..., Any] = idempotency.in_transaction
     if call.operation.idempotent == "lease":
         run = functools.partial(idempotency.under_lease, lease=call.operation.lease)
@@ -217,6 +214,38 @@ def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) ->
     if isinstance(result, IdempotencyRecord):
         return _replay(call, result, idempotency.differs(result, slip))
     return _respond(call, result)
+
+
+def _ticket(call: Call, key: str) -> idempotency.Ticket:
+    # A user has no workspace before the service lets them into one: the resource in the path stands for its own.
+    workspace_id = call.caller.workspace_id or "/".join(call.path.values()) or str(call.data.get("workspace_id", ""))
+    actor = call.caller.idempotency_actor
+    if call.operation.idempotency_actor is not None:
+        workspace_id, actor = "", call.operation.idempotency_actor(call)
+    return idempotency.ticket(
+        workspace_id=workspace_id,
+        actor=actor,
+        operation=call.operation.name,
+        key=key,
+        request=[call.path, call.data, call.query],
+    )
+
+
+def _replay_whatever_the_form(call: Call, key: str | None, spool: Spool) -> Response | None:
+    """The replay of a key that has an answer, for a request that failed the check of its form; `call.data` is unchecked.
+
+    None when there is no such answer, when a dry run was asked for, and for a caller who may not have the answer: they
+    are told what is wrong with the form.
+    """
+    declared, only_previews = call.operation, call.caller.mode == Mode.DRY_RUN and call.operation.preview
+    if key is None or only_previews or asked_for_preview(declared, call.request, spool):
+        return None
+    try:
+        _require_scope(call.caller, declared)
+        record = idempotency.find_answered(_ticket(call, key))
+    except errors.ApiError:
+        return None
+    return _replay(call, record, request_differs=True) if record else None
 
 
 def _keep(call: Call, reply: Reply) -> idempotency.Answer:
@@ -269,36 +298,6 @@ def _render_preview(call: Call, preview: Preview) -> dict[str, Any]:
         **preview.extra,
     }
     return dict(shape(call.operation.preview).to_representation(told))
-
-
-def _read_body(declared: Operation, request: Request, spool: Spool) -> dict[str, Any]:
-    """The checked body; an operation without one takes an empty body or an empty object."""
-    if request.method in SAFE_METHODS or declared.raw_body:
-        return {}
-    serializer_class = declared.body or (WriteBody if declared.preview else StrictSerializer)
-    if not declared.upload:
-        return _checked(
-            serializer_class, request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
-        )
-    raw = read_fields(request._request, spool)
-    serializer_class = declared.upload.form if spool.is_form else serializer_class
-    serializer = serializer_class(data=raw, context={"spool": spool})
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
-
-
-def _checked(serializer: type[StrictSerializer], raw: Any) -> dict[str, Any]:
-    return dict(shape(serializer).run_validation(raw))
-
-
-def _read_query(declared: Operation, request: Request) -> dict[str, Any]:
-    twice = [name for name, values in request.query_params.lists() if len(values) > 1]
-    if twice:
-        raise errors.ValidationFailed.of(twice[0], "This parameter stands more than once.", "repeated")
-    serializer_class = declared.query
-    if declared.preview and serializer_class is QuerySerializer:
-        serializer_class = WriteQuery
-    return _checked(serializer_class, request.query_params.dict())
 
 
 def _take_dry_run(call: Call) -> bool:

@@ -11,11 +11,11 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiRequest, PolymorphicP
 from rest_framework.serializers import ModelSerializer
 
 from config.api import fields
-from config.api.operation import Operation, WriteBody, WriteQuery
+from config.api.operation import Operation, WriteBody
 from config.api.schema_errors import codes_of, error_answers, error_examples
 from config.api.schema_examples import add_examples
 from config.api.scopes import AnyOf
-from config.api.serializers import ErrorEnvelope, QuerySerializer
+from config.api.serializers import ErrorEnvelope
 from config.api.uploads import FILE_PART, FORM, JSON, UploadRules
 
 RATE_LIMIT_HEADERS = {
@@ -175,9 +175,7 @@ class OperationSchema(AutoSchema):
 
     def get_override_parameters(self) -> list[Any]:
         declared = self.declared
-        query = declared.query
-        if declared.preview and query is QuerySerializer:
-            query = WriteQuery
+        query = declared.query_serializer
         parameters: list[Any] = [query] if query().fields else []
         for name, description in declared.headers.items():
             parameters.append(

@@ -239,6 +239,18 @@ def test_a_repeat_with_the_key_answers_the_first_asset_with_a_fresh_address(
     assert (stored(), list(incoming.iterdir())) == ([jpeg()], [])
 
 
+def test_a_repeat_with_the_key_and_a_form_that_is_not_right_answers_the_first_asset(
+    api: ApiClient, stored: Stored
+) -> None:
+    first = api.upload(jpeg(), idempotency_key="1").json()["media"]
+    answers = [api.upload(jpeg(), colour="red", idempotency_key="1"), api.post("/media", {}, idempotency_key="1")]
+
+    assert [answer.json()["media"]["id"] for answer in answers] == [first["id"]] * 2
+    for answer in answers:
+        assert (answer["Idempotency-Replayed"], answer["Idempotency-Request-Differs"]) == ("true", "true")
+    assert (MediaAsset.objects.count(), len(stored())) == (1, 1)
+
+
 def test_a_repeat_after_the_deletion_says_so(api: ApiClient) -> None:
     media = api.upload(jpeg(), idempotency_key="1").json()["media"]
     api.delete(f"/media/{media['id']}")

@@ -1,0 +1,197 @@
+"""An Idempotency-Key that has an answer gives it again before the form of the second request is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from accounts.models import ConnectedAccount
+from agents import tokens
+from agents.models import Agent, ApiKey, ClaimToken
+from auditlog.models import AuditEntry
+from posts.models import PostGroup
+from tests import factories
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.people import as_user
+from workspaces.models import Member, User, Workspace
+
+NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
+KEYS = "/auth/api-keys"
+
+
+def new_key(workspace: Workspace, **changes: Any) -> dict[str, Any]:
+    return {"workspace_id": workspace.id, "name": "A key", "scopes": ["posts.read"], **changes}
+
+
+def draft(account: ConnectedAccount, **changes: Any) -> dict[str, Any]:
+    target = {"platform": account.platform, "connected_account_id": account.id}
+    return {"text": "Hello", "draft": True, "targets": [target], **changes}
+
+
+def assert_replayed(answer: Any, first: Any) -> None:
+    """The answer is the first once more, and says that the request was another one."""
+    assert answer.status_code in (first.status_code, 200), answer.content
+    assert (answer["Idempotency-Replayed"], answer["Idempotency-Request-Differs"]) == ("true", "true")
+    assert answer.json() == {name: None if name == "token" else value for name, value in first.json().items()}
+
+
+def assert_refused(answer: Any) -> None:
+    """The form is refused, and nothing is replayed."""
+    assert_envelope(answer, 422, "VALIDATION_FAILED")
+    assert "Idempotency-Replayed" not in answer
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, [], None, 7, "text", {"name": 1}, {"colour": "red"}, {"workspace_id": "nonsense"}, {"scopes": ["posts.all"]}],
+    ids=str,
+)
+def test_a_body_of_wrong_form_is_answered_with_the_first_result(
+    api: ApiClient, workspace: Workspace, body: Any
+) -> None:
+    first = api.post(KEYS, new_key(workspace), idempotency_key="one")
+    made = ApiKey.objects.count()
+    given = {**new_key(workspace), **body} if isinstance(body, dict) and body else body
+
+    assert_replayed(api.request("POST", KEYS, b"null" if body is None else given, idempotency_key="one"), first)
+    assert ApiKey.objects.count() == made
+    assert not AuditEntry.objects.filter(outcome="refused").exists()
+
+
+def test_a_query_of_wrong_form_is_too(api: ApiClient, workspace: Workspace) -> None:
+    first = api.post(KEYS, new_key(workspace), idempotency_key="one")
+
+    for query in ("colour=red", "dry_run=false&dry_run=false"):
+        assert_replayed(api.post(f"{KEYS}?{query}", new_key(workspace), idempotency_key="one"), first)
+
+
+def test_a_post_is_shown_as_it_stands_now(api: ApiClient, account: ConnectedAccount) -> None:
+    first = api.post("/posts", draft(account), idempotency_key="one").json()["post_group"]
+    changed = api.request("PATCH", f"/posts/{first['id']}", {"text": "Better"}).json()["post_group"]
+
+    again = api.post("/posts", draft(account, targets=[]), idempotency_key="one")
+    assert (again.status_code, again["Idempotency-Request-Differs"]) == (201, "true")
+    assert again.json()["post_group"] == changed
+    assert PostGroup.objects.count() == 1
+
+
+@pytest.mark.parametrize("content", [b"{", b'{"a": 1, "a": 2}', b"\xff", b"[NaN]"])
+def test_json_that_cannot_be_read_is_malformed_as_ever(api: ApiClient, workspace: Workspace, content: bytes) -> None:
+    api.post(KEYS, new_key(workspace), idempotency_key="one")
+
+    assert_envelope(api.request("POST", KEYS, content, idempotency_key="one"), 400, "MALFORMED_REQUEST")
+
+
+def test_a_preview_is_never_a_replay(api: ApiClient, workspace: Workspace) -> None:
+    api.post(KEYS, new_key(workspace), idempotency_key="one")
+
+    assert_refused(api.post(KEYS, {"dry_run": True}, idempotency_key="one"))
+    assert_refused(api.post(f"{KEYS}?dry_run=true", {}, idempotency_key="one"))
+
+
+def test_an_agent_of_dry_runs_is_shown_no_replay(workspace: Workspace, account: ConnectedAccount) -> None:
+    agent = factories.AgentFactory.create(workspace=workspace)
+    client = ApiClient(factories.agent_key(agent))
+    client.post("/posts", draft(account), idempotency_key="one")
+    Agent.objects.update(default_mode="dry_run")
+
+    assert_refused(client.post("/posts", {}, idempotency_key="one"))
+
+
+def test_without_an_answer_the_form_is_refused_and_the_key_stays_free(api: ApiClient, workspace: Workspace) -> None:
+    assert_refused(api.post(KEYS, {}, idempotency_key="one"))
+
+    assert "Idempotency-Replayed" not in api.post(KEYS, new_key(workspace), idempotency_key="one")
+
+
+def test_after_24_hours_the_form_is_refused(api: ApiClient, workspace: Workspace) -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        first = api.post(KEYS, new_key(workspace), idempotency_key="one")
+        clock.move_to(NOON + timedelta(hours=24, seconds=-1))
+        assert_replayed(api.post(KEYS, {}, idempotency_key="one"), first)
+        clock.move_to(NOON + timedelta(hours=24))
+        assert_refused(api.post(KEYS, {}, idempotency_key="one"))
+
+
+def test_only_the_same_caller_and_operation_are_answered(
+    api: ApiClient, key_with: Any, agent_client: Any, workspace: Workspace, account: ConnectedAccount, stranger: User
+) -> None:
+    foreign = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
+    api.post("/posts", draft(account), idempotency_key="one")
+
+    for client in (key_with("posts.draft"), agent_client(), foreign):
+        assert_refused(client.post("/posts", {}, idempotency_key="one"))
+    assert_refused(api.post("/posts/batch", {}, idempotency_key="one"))
+
+
+def test_who_has_lost_the_scope_is_told_about_the_form(workspace: Workspace, account: ConnectedAccount) -> None:
+    client = ApiClient(factories.agent_key(factories.AgentFactory.create(workspace=workspace)))
+    client.post("/posts", draft(account), idempotency_key="one")
+    Agent.objects.update(scopes=["posts.read"])
+
+    assert_refused(client.post("/posts", {}, idempotency_key="one"))
+
+
+def test_a_persons_keys_are_known_by_the_workspace_that_the_body_names(
+    workspace: Workspace, owner: User, teammate: User, stranger: User
+) -> None:
+    Member.objects.filter(user=teammate).update(role="admin")
+    first = as_user(owner).post(KEYS, new_key(workspace), idempotency_key="one")
+    elsewhere = factories.WorkspaceFactory.create(owner_user=owner)
+
+    assert_replayed(as_user(owner).post(KEYS, new_key(workspace, name=1), idempotency_key="one"), first)
+    assert_refused(as_user(owner).post(KEYS, {}, idempotency_key="one"))
+    assert_refused(as_user(owner).post(KEYS, new_key(elsewhere, name=1), idempotency_key="one"))
+    for person in (teammate, stranger):
+        assert_refused(as_user(person).post(KEYS, new_key(workspace, name=1), idempotency_key="one"))
+
+
+def test_a_person_who_has_left_is_shown_no_replay(workspace: Workspace, teammate: User) -> None:
+    Member.objects.filter(user=teammate).update(role="admin")
+    as_user(teammate).post(KEYS, new_key(workspace), idempotency_key="one")
+    Member.objects.filter(user=teammate).delete()
+
+    answer = as_user(teammate).post(KEYS, new_key(workspace, name=1), idempotency_key="one")
+    assert_envelope(answer, 404, "NOT_FOUND")
+
+
+def test_an_owners_keys_are_known_by_the_owner(api: ApiClient, owner: User, teammate: User, stranger: User) -> None:
+    body = {"owner_user_id": owner.id, "name": "Acme"}
+    first = as_user(owner).post("/workspaces", body, idempotency_key="one")
+
+    for client in (as_user(owner), api):
+        assert_replayed(client.post("/workspaces", {**body, "name": 1}, idempotency_key="one"), first)
+    for client in (as_user(teammate), as_user(stranger)):
+        assert_refused(client.post("/workspaces", {**body, "name": 1}, idempotency_key="one"))
+    for wrong in ({}, {"owner_user_id": [owner.id]}, {"owner_user_id": None}):
+        assert_refused(as_user(owner).post("/workspaces", wrong, idempotency_key="one"))
+
+
+@pytest.fixture
+def claim_token(workspace: Workspace) -> str:
+    token = tokens.new_token(tokens.CLAIM)
+    ClaimToken.objects.create(
+        agent=factories.AgentFactory.create(workspace=workspace),
+        token_sha256=tokens.digest(token),
+        expires_at=datetime.now(UTC) + timedelta(hours=1),
+    )
+    return token
+
+
+def test_a_claims_keys_are_known_by_the_claim_token(
+    api: ApiClient, claim_token: str, stranger: User, key_with: Callable[..., ApiClient]
+) -> None:
+    path, wrong = "/agents/claim", {"claim_token": claim_token, "colour": "red"}
+    first = ApiClient(claim_token).post(path, {"claim_token": claim_token}, idempotency_key="one")
+
+    for client in (ApiClient(claim_token), api, key_with("posts.read")):
+        assert_replayed(client.post(path, wrong, idempotency_key="one"), first)
+    foreign = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
+    assert_refused(foreign.post(path, wrong, idempotency_key="one"))
+    for body in ({}, {"claim_token": 1}):
+        assert_refused(api.post(path, body, idempotency_key="one"))
