@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from rest_framework import serializers
 
 from config.api import fields
@@ -11,6 +12,7 @@ from config.api.caller import WorkspaceStatus
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, page_of, preview_of
 from workspaces.models import User, Workspace
+from workspaces.services.create import default_free_credit
 
 
 class OptionalPack(serializers.BaseSerializer):
@@ -66,7 +68,9 @@ class CreateWorkspaceSerializer(WriteBody):
     owner_user_id = fields.Identifier("usr", help_text="The user who is to own it.")
     name = fields.Name()
     default_timezone = fields.Timezone(default="UTC", help_text="An IANA time zone.")
-    free_monthly_credit_cents = fields.Integer(min_value=0, default=100)
+    free_monthly_credit_cents = fields.Integer(
+        min_value=0, default=default_free_credit(), help_text=f"At most {settings.MAX_FREE_CREDIT_CENTS}."
+    )
     monthly_spend_cap_cents = fields.Integer(min_value=0, default=0)
     monthly_social_url_post_cap = fields.Integer(min_value=0, default=0)
     commit_pack_id = fields.Name(required=False)

@@ -50,7 +50,7 @@ class WorkspaceViewSet(OperationViewSet):
         preview=CreateWorkspacePreview,
         idempotent="transaction",
         idempotency_actor=_owner,
-        errors=("FORBIDDEN", "WORKSPACE_PAUSED"),
+        errors=("FORBIDDEN", "WORKSPACE_PAUSED", "CONFLICT"),
     )
     def create(self, call: Call) -> Reply | Preview:
         plan = services.create_workspace(caller=call.caller, dry_run=call.dry_run, **call.data)

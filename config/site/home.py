@@ -13,13 +13,15 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import ConnectedAccount
 from auditlog import selectors as audit
+from auditlog.services import record_refusal
 from billing.caps import SpendCap
 from billing.selectors import spend_cap
+from config.api.errors import ApiError
 from posts import selectors as posts
 from posts.models import PostGroup
 from posts.states import FOR_A_PERSON, GroupStatus
 from workspaces.dashboard.forms import GeneralForm
-from workspaces.frame import WorkspacePage, caller_of, workspace_page
+from workspaces.frame import WorkspacePage, caller_of, put_errors, workspace_page
 from workspaces.models import Workspace
 from workspaces.selectors import live_workspaces
 from workspaces.services import create_workspace
@@ -36,9 +38,8 @@ def choose(request: HttpRequest) -> HttpResponse:
     mine = list(live_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
     if request.method == "POST":
         form = GeneralForm(request.POST, workspace=Workspace())
-        if form.is_valid():
-            return _made(request, form)
-        return render(request, "dashboard/workspaces.html", {"workspaces": mine, "form": form}, status=422)
+        made = _make(request, form) if form.is_valid() else None
+        return made or render(request, "dashboard/workspaces.html", {"workspaces": mine, "form": form}, status=422)
     if len(mine) == 1 and "all" not in request.GET:
         return redirect("home", workspace_id=mine[0].id)
     return render(
@@ -46,9 +47,15 @@ def choose(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _made(request: HttpRequest, form: GeneralForm) -> HttpResponse:
+def _make(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
+    """Make the workspace and go there; None when that is refused, which the form then says."""
     caller = caller_of(request)
-    plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)
+    try:
+        plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)
+    except ApiError as error:
+        record_refusal(caller=caller, operation="workspaces.create", error=error, dry_run=False)
+        put_errors(form, error)
+        return None
     return redirect("home", workspace_id=plan.workspace.id)
 
 

@@ -10,6 +10,7 @@ from config.api.caller import Caller, absent, require_recent_sign_in, require_ro
 from config.api.errors import Forbidden, InvalidState, ValidationFailed
 from workspaces import selectors
 from workspaces.models import Member, Workspace
+from workspaces.services.create import require_room
 
 ADMINS = (Member.Role.OWNER, Member.Role.ADMIN)
 GIVEN_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner's is handed over
@@ -53,7 +54,7 @@ def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> W
     """Make another member the owner; who was it stays as an admin. Only the owner may.
 
     Raises UserSessionRequired, NotFound (no member), Forbidden, WorkspacePaused, ReauthenticationRequired,
-    InvalidState (the owner already).
+    InvalidState (the owner already), Conflict (that member owns too many).
     """
     require_role(caller, workspace_id, Member.Role.OWNER)
     require_recent_sign_in(caller)
@@ -62,6 +63,7 @@ def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> W
         workspace = Workspace.objects.get(pk=workspace_id)
         if workspace.owner_user_id != caller.actor_id:  # another request has handed it over meanwhile
             raise Forbidden("Only the owner of a workspace may hand it over.")
+        require_room(user_id)
         Member.objects.filter(workspace=workspace, user_id=caller.actor_id).update(
             role=Member.Role.ADMIN, updated_at=timezone.now()
         )
