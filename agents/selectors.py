@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, Max, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
 
 from agents.models import Agent, ApiKey, ClaimToken
 from config.api.caller import Caller, absent, require
@@ -62,6 +63,12 @@ def api_keys_of(*, workspace_id: str, limit: int, cursor: str | None = None) -> 
     """The workspace's keys and its agents', whatever their status, newest first."""
     keys = ApiKey.objects.select_related("agent").filter(workspace_id=workspace_id)
     return paginate(keys, limit=limit, cursor=cursor)
+
+
+def live_keys(*, workspace_id: str) -> QuerySet[ApiKey]:
+    """The workspace's own keys that open it: not its agents', and none that is revoked, retiring or expired."""
+    own = ApiKey.objects.filter(workspace_id=workspace_id, agent=None, revoked_at=None, retiring_since=None)
+    return own.filter(Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
 
 
 def api_key_of(*, caller: Caller, api_key_id: str) -> ApiKey:

@@ -57,7 +57,7 @@ class AgentViewSet(OperationViewSet):
         preview=CreateAgentPreview,
         idempotent="transaction",
         secrets=("claim_token",),
-        errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "WEBHOOK_URL_NOT_ALLOWED"),
+        errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "CONFLICT", "WEBHOOK_URL_NOT_ALLOWED"),
     )
     def create(self, call: Call) -> Reply | Preview:
         created = services.create_agent(caller=call.caller, dry_run=call.dry_run, **call.data)
@@ -168,10 +168,7 @@ class ApiKeyViewSet(OperationViewSet):
         idempotent="transaction",
         replay_status=200,
         secrets=("token",),
-        errors=(
-            "REAUTHENTICATION_REQUIRED",
-            "FORBIDDEN",
-        ),
+        errors=("REAUTHENTICATION_REQUIRED", "FORBIDDEN", "CONFLICT"),
     )
     def create(self, call: Call) -> Reply | Preview:
         issued = services.create_api_key(caller=call.caller, dry_run=call.dry_run, **call.data)

@@ -14,11 +14,13 @@ from agents.models import Agent, ApiKey, ClaimToken
 from agents.services.keys import forbid_agents, require_grantable
 from auditlog.services import record
 from config.api.caller import Caller, require, require_recent_sign_in
-from config.api.errors import InvalidState, ValidationFailed
+from config.api.errors import Conflict, InvalidState, ValidationFailed
 from config.api.webhook_url import check_webhook_url
 from workspaces.models import Member
+from workspaces.services import lock_workspace
 
 CLAIM_LIFETIME = timedelta(hours=24)
+MAX_LIVE_AGENTS = 100  # of a workspace
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     """Register an agent and issue its claim token.
 
     `fields` are the create-agent fields of SPEC.md. Raises ScopeMissing (also for granting a scope that the caller lacks),
-    Forbidden (an agent), ReauthenticationRequired, ValidationFailed (owner_user_id, webhook_url), WorkspacePaused.
+    Forbidden (an agent), ReauthenticationRequired, ValidationFailed (owner_user_id, webhook_url), Conflict (MAX_LIVE_AGENTS),
+    WorkspacePaused.
     """
     require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agents(caller)
@@ -46,6 +49,11 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     token = None if dry_run else tokens.new_token(tokens.CLAIM)
     created = AgentCreated(Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_LIFETIME)
     with transaction.atomic():
+        lock_workspace(workspace_id)  # else two calls at once could both count one agent less than there are
+        if Agent.objects.filter(workspace_id=workspace_id, status=Agent.Status.ACTIVE).count() >= MAX_LIVE_AGENTS:
+            raise Conflict(
+                f"The workspace has {MAX_LIVE_AGENTS} agents.", suggested_action="Revoke agents that are not used."
+            )
         if token:
             created.agent.save(force_insert=True)
             ClaimToken.objects.create(

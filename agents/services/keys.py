@@ -14,8 +14,11 @@ from agents import selectors, tokens
 from agents.models import Agent, ApiKey
 from auditlog.services import record
 from config.api.caller import Caller, require, require_recent_sign_in
-from config.api.errors import Forbidden, ScopeMissing, ValidationFailed
+from config.api.errors import Conflict, Forbidden, ScopeMissing, ValidationFailed
 from config.api.paging import Page
+from workspaces.services import lock_workspace
+
+MAX_LIVE_KEYS = 100  # of a workspace, its agents' not counted
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ def create_api_key(
 
     `allowed_networks`: as `parse_network` returns them; without them the key may be used from anywhere.
 
-    Raises ScopeMissing, Forbidden (an agent), ReauthenticationRequired, ValidationFailed, WorkspacePaused.
+    Raises ScopeMissing, Forbidden (an agent), ReauthenticationRequired, ValidationFailed, Conflict
+    (MAX_LIVE_KEYS), WorkspacePaused.
     """
     require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agents(caller)
@@ -56,6 +60,11 @@ def create_api_key(
     if expires_at and expires_at <= timezone.now():
         raise ValidationFailed.of("expires_at", "Must lie in the future.")
     with transaction.atomic():
+        lock_workspace(workspace_id)  # else two calls at once could both count one key less than there are
+        if selectors.live_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
+            raise Conflict(
+                f"The workspace has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke keys that are not used."
+            )
         issued = issue_key(
             workspace_id=workspace_id,
             name=name,

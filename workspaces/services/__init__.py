@@ -14,7 +14,7 @@ from workspaces.services.invitations import (
     withdraw_invitation,
 )
 from workspaces.services.mail import queue_mail
-from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, remove_member
+from workspaces.services.members import change_role, hand_over_workspace, leave_workspace, lock_workspace, remove_member
 from workspaces.services.pause import pause_workspace, resume_workspace
 from workspaces.services.people import person_of_token, sign_in_person
 from workspaces.services.sessions import end_every_session, end_other_sessions, end_session, sign_out_everywhere
@@ -40,6 +40,7 @@ __all__ = [
     "hand_over_workspace",
     "invite_member",
     "leave_workspace",
+    "lock_workspace",
     "look_at_invitation",
     "pause_workspace",
     "person_of_token",
