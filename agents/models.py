@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
@@ -45,6 +46,12 @@ class Agent(TimestampedModel):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.id})"
+
+    @property
+    def effective_rate_limit(self) -> int | None:
+        """The agent's own limit, which the service's highest bounds; None: as for any key."""
+        own = self.rate_limit_per_minute
+        return None if own is None else min(own, settings.MAX_RATE_LIMIT_PER_MINUTE)
 
 
 class ApiKey(TimestampedModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from rest_framework import serializers
 
 from agents.models import OVERLAP_HOURS, Agent, ApiKey
@@ -17,6 +18,7 @@ from config.api.webhook_url import WebhookUrl
 
 KEY_STATUSES = ["active", "retiring", "revoked", "expired"]
 INT32 = 2**31 - 1
+RATE_HELP = f"Requests a minute, at most {settings.MAX_RATE_LIMIT_PER_MINUTE}."
 
 
 def scope_list(**kwargs: Any) -> StrictList:
@@ -37,6 +39,7 @@ class AgentSettingsSerializer(serializers.ModelSerializer):
     """What the owner set for the agent beside its scopes and mode."""
 
     account_allowlist = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    rate_limit_per_minute = serializers.IntegerField(source="effective_rate_limit", allow_null=True)
 
     class Meta:
         model = Agent
@@ -78,7 +81,7 @@ class CreateAgentSerializer(WriteBody):
     account_allowlist = StrictList(
         child=fields.Identifier("acc"), required=False, max_length=200, help_text="The accounts it may post to."
     )
-    rate_limit_per_minute = fields.Integer(required=False, min_value=1, max_value=INT32)
+    rate_limit_per_minute = fields.Integer(required=False, min_value=1, help_text=RATE_HELP)
     posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=INT32)
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0)
@@ -108,7 +111,7 @@ class UpdateAgentSerializer(WriteBody):
         max_length=200,
         help_text="The accounts it may post to; null: all of the workspace.",
     )
-    rate_limit_per_minute = fields.Integer(required=False, min_value=1, max_value=INT32, allow_null=True)
+    rate_limit_per_minute = fields.Integer(required=False, min_value=1, allow_null=True, help_text=RATE_HELP)
     posts_per_day_cap = fields.Integer(required=False, min_value=1, max_value=INT32, allow_null=True)
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0, allow_null=True)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0, allow_null=True)

@@ -73,7 +73,7 @@ def pytest_sessionfinish() -> None:
 @pytest.fixture(autouse=True)
 def _fresh_rate_limits(settings: Any) -> None:
     """Each test begins with an unused limit, and one that only tests of the limit meet."""
-    settings.RATE_LIMIT_PER_MINUTE = 100_000
+    settings.RATE_LIMIT_PER_MINUTE = settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 100_000
     rate_limit.limiter.cache_clear()
 
 

@@ -86,7 +86,6 @@ class AgentForm(forms.Form):
     rate_limit_per_minute = forms.IntegerField(
         required=False,
         min_value=1,
-        max_value=INT32,
         label="Requests in a minute",
         help_text="Empty: as many as any key.",
     )
@@ -137,10 +136,11 @@ class AgentForm(forms.Form):
 def _shown(agent: Agent) -> dict[str, Any]:
     """The agent's settings as the form's inputs hold them."""
     names = ("name", "description", "default_mode", "scopes", "webhook_url")
-    caps = ("posts_per_day_cap", "monthly_social_url_post_cap", "rate_limit_per_minute")
+    caps = ("posts_per_day_cap", "monthly_social_url_post_cap")
     cents = agent.monthly_spend_cap_cents
     return {
         **{name: getattr(agent, name) for name in (*names, *caps)},
+        "rate_limit_per_minute": agent.effective_rate_limit,
         "monthly_spend": None if cents is None else f"{Decimal(cents) / 100:.2f}",
         "accounts_from": ALL if agent.account_allowlist is None else CHOSEN,
         "accounts": agent.account_allowlist or [],

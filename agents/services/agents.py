@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -36,8 +37,8 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     """Register an agent and issue its claim token.
 
     `fields` are the create-agent fields of SPEC.md. Raises ScopeMissing (also for granting a scope that the caller lacks),
-    Forbidden (an agent), ReauthenticationRequired, ValidationFailed (owner_user_id, webhook_url), Conflict (MAX_LIVE_AGENTS),
-    WorkspacePaused.
+    Forbidden (an agent), ReauthenticationRequired, ValidationFailed (owner_user_id, rate_limit_per_minute),
+    WebhookUrlNotAllowed, Conflict (MAX_LIVE_AGENTS), WorkspacePaused.
     """
     require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
     forbid_agents(caller)
@@ -45,6 +46,7 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
     require_recent_sign_in(caller)
     if not Member.objects.filter(workspace_id=workspace_id, user_id=fields["owner_user_id"], role="owner").exists():
         raise ValidationFailed.of("owner_user_id", "This user does not own the workspace.", "not_found")
+    _check_rate_limit(fields.get("rate_limit_per_minute"))
     check_webhook_url(fields.get("webhook_url"))
     token = None if dry_run else tokens.new_token(tokens.CLAIM)
     created = AgentCreated(Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_LIFETIME)
@@ -74,11 +76,12 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
     """Change what is given of an agent: the create-agent fields of SPEC.md but its workspace and owner.
 
     None takes a setting away. Scopes that the agent holds already may stay, whoever changes it; added ones the caller
-    must hold. Raises ScopeMissing, NotFound, Forbidden (an agent), InvalidState (revoked), WebhookUrlNotAllowed,
-    WorkspacePaused.
+    must hold. Raises ScopeMissing, NotFound, Forbidden (an agent), InvalidState (revoked), ValidationFailed
+    (rate_limit_per_minute), WebhookUrlNotAllowed, WorkspacePaused.
     """
     agent = selectors.agent_of(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
     forbid_agents(caller)
+    _check_rate_limit(changes.get("rate_limit_per_minute"))
     _require_changeable(caller, agent, changes)
     check_webhook_url(changes.get("webhook_url"))
     with transaction.atomic():
@@ -129,6 +132,12 @@ def _require_changeable(caller: Caller, agent: Agent, changes: dict[str, Any]) -
     require_grantable(caller, [scope for scope in changes.get("scopes", ()) if scope not in agent.scopes])
     if agent.status == Agent.Status.REVOKED:
         raise InvalidState("The agent is revoked and cannot be changed any more.")
+
+
+def _check_rate_limit(requests_per_minute: int | None) -> None:
+    most = settings.MAX_RATE_LIMIT_PER_MINUTE
+    if requests_per_minute is not None and requests_per_minute > most:
+        raise ValidationFailed.of("rate_limit_per_minute", f"At most {most} requests a minute.", "max_value")
 
 
 def _stop(agent: Agent) -> None:

@@ -1,4 +1,6 @@
-"""The rate limit: GCRA (a leaky bucket told as one time stamp) with a burst equal to the limit, for each key or user.
+"""The rate limit: GCRA (a leaky bucket stored as one time stamp) with a burst equal to the limit.
+
+Each key and each person has a bucket, and all keys of a workspace share one more.
 
 Shared by all processes through Redis. Without Redis, and while it is away, each process counts for itself: the limit is
 then looser, but the doors do not stand open.
@@ -10,6 +12,7 @@ import logging
 import math
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -22,18 +25,39 @@ PAUSE_AFTER_FAILURE = 5.0
 MAX_LOCAL_ENTRIES = 10_000
 
 # The theoretical arrival time moves on by one emission interval for each request; it may run one period ahead of now.
+# A request takes from all of its buckets, or from none of them when one is full.
 _GCRA = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
-local interval = tonumber(ARGV[1])
-local period = tonumber(ARGV[2])
-local tat = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
-if tat + interval - now > period + 0.000001 then
-  return {0, tostring(tat - now)}
+local period = tonumber(ARGV[1])
+local allowed, backlogs = 1, {}
+for n, key in ipairs(KEYS) do
+  backlogs[n] = math.max(tonumber(redis.call('GET', key) or '0') - now, 0)
+  if backlogs[n] + tonumber(ARGV[n + 1]) > period + 0.000001 then
+    allowed = 0
+  end
 end
-redis.call('SET', KEYS[1], string.format('%.6f', tat + interval), 'EX', math.ceil(period))
-return {1, tostring(tat + interval - now)}
+for n, key in ipairs(KEYS) do
+  if allowed == 1 then
+    backlogs[n] = backlogs[n] + tonumber(ARGV[n + 1])
+    redis.call('SET', key, string.format('%.6f', now + backlogs[n]), 'EX', math.ceil(period))
+  end
+  backlogs[n] = tostring(backlogs[n])
+end
+return {allowed, backlogs}
 """
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """What requests are counted in: the key's or person's own, or one that several share; `limit` a minute."""
+
+    key: str
+    limit: int
+
+    @property
+    def interval(self) -> float:
+        return PERIOD / self.limit
 
 
 @dataclass(frozen=True)
@@ -68,16 +92,17 @@ class LocalLimiter:
         self._arrivals: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    def take(self, key: str, limit: int) -> Verdict:
-        now, interval = time.monotonic(), PERIOD / limit
+    def take(self, *buckets: Bucket) -> Verdict:
+        now = time.monotonic()
         with self._lock:
             if len(self._arrivals) > MAX_LOCAL_ENTRIES:
                 self._arrivals = {name: tat for name, tat in self._arrivals.items() if tat > now}
-            tat = max(self._arrivals.get(key, 0.0), now)
-            if tat + interval - now > PERIOD + 1e-6:
-                return Verdict(False, limit, tat - now)
-            self._arrivals[key] = tat + interval
-        return Verdict(True, limit, tat + interval - now)
+            backlogs = [max(self._arrivals.get(bucket.key, 0.0) - now, 0.0) for bucket in buckets]
+            ahead = [backlog + bucket.interval for backlog, bucket in zip(backlogs, buckets, strict=True)]
+            allowed = max(ahead) <= PERIOD + 1e-6
+            if allowed:
+                self._arrivals.update({bucket.key: now + tat for bucket, tat in zip(buckets, ahead, strict=True)})
+        return _tightest(allowed, buckets, ahead if allowed else backlogs)
 
 
 class SharedLimiter:
@@ -89,16 +114,23 @@ class SharedLimiter:
         self._local = LocalLimiter()
         self._silent_until = 0.0
 
-    def take(self, key: str, limit: int) -> Verdict:
+    def take(self, *buckets: Bucket) -> Verdict:
         if time.monotonic() < self._silent_until:
-            return self._local.take(key, limit)
+            return self._local.take(*buckets)
+        keys = [f"rate:{bucket.limit}:{bucket.key}" for bucket in buckets]
         try:
-            allowed, backlog = self._script(keys=[f"rate:{limit}:{key}"], args=[PERIOD / limit, PERIOD])
+            allowed, backlogs = self._script(keys=keys, args=[PERIOD, *(bucket.interval for bucket in buckets)])
         except redis.RedisError as error:
             self._silent_until = time.monotonic() + PAUSE_AFTER_FAILURE
             logger.warning("Redis does not count the rate limit (%s); this process counts for itself.", error)
-            return self._local.take(key, limit)
-        return Verdict(bool(allowed), limit, float(backlog))
+            return self._local.take(*buckets)
+        return _tightest(bool(allowed), buckets, list(map(float, backlogs)))
+
+
+def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> Verdict:
+    """The verdict by the bucket that has the fewest requests left; of several, by the one that takes longest to have one."""
+    verdicts = [Verdict(allowed, bucket.limit, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
+    return min(verdicts, key=lambda verdict: (verdict.remaining, -verdict.retry_after))
 
 
 @lru_cache(maxsize=4)
@@ -107,6 +139,6 @@ def limiter(url: str) -> SharedLimiter | LocalLimiter:
     return SharedLimiter(url) if url else LocalLimiter()
 
 
-def take(key: str, limit: int | None) -> Verdict:
-    """Count one request of this key; `limit` in requests a minute, None for the default."""
-    return limiter(settings.REDIS_URL).take(key, limit or settings.RATE_LIMIT_PER_MINUTE)
+def take(*buckets: Bucket) -> Verdict:
+    """Count one request in each of these buckets. When one is full it is refused, and counted in none."""
+    return limiter(settings.REDIS_URL).take(*buckets)

@@ -8,6 +8,7 @@ import threading
 from functools import lru_cache
 from typing import Any, cast
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.request import Request
@@ -61,7 +62,7 @@ class OperationViewSet(ViewSet):
             raise Unauthenticated("A claim token is good for POST /agents/claim only.")
         notes = getattr(request.META["wsgi.input"], "notes", {})  # a request that is run a second time counts once
         if "rate_limit" not in notes:
-            notes["rate_limit"] = rate_limit.take(caller.key_id or caller.actor_id, caller.rate_limit_per_minute)
+            notes["rate_limit"] = rate_limit.take(*_buckets(caller))
         verdict = notes["rate_limit"]
         self.rate_limit_headers = verdict.headers()
         if not verdict.allowed:
@@ -74,6 +75,17 @@ class OperationViewSet(ViewSet):
         return response
 
 
+def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
+    """The caller's own, and for a key that of its workspace; people have no workspace at this point."""
+    own = rate_limit.Bucket(
+        caller.key_id or caller.actor_id, caller.rate_limit_per_minute or settings.RATE_LIMIT_PER_MINUTE
+    )
+    if caller.workspace_id is None:
+        return [own]
+    return [own, rate_limit.Bucket(caller.workspace_id, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE)]
+
+
+@lru_cache(maxsize=1)
 def document() -> tuple[bytes, str]:
     """The OpenAPI document as bytes with its ETag, built once in each process."""
     with _building:  # it takes seconds: the first callers wait for one of them

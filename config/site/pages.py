@@ -151,7 +151,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 
 def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
-    verdict = rate_limit.take(f"sign-in:{_address_of(request)}", None)
+    verdict = rate_limit.take(rate_limit.Bucket(f"sign-in:{_address_of(request)}", settings.RATE_LIMIT_PER_MINUTE))
     if not verdict.allowed:
         return error_page(request, RateLimited())
     backend = _backend(request)

@@ -153,6 +153,8 @@ def test_only_scopes_that_are_added_have_to_be_held(agent: Agent, key_with: Call
         ({"default_mode": None}, "default_mode", "null"),
         ({"showcase_opt_in": None}, "showcase_opt_in", "null"),
         ({"posts_per_day_cap": 0}, "posts_per_day_cap", "min_value"),
+        ({"rate_limit_per_minute": 601}, "rate_limit_per_minute", "max_value"),
+        ({"rate_limit_per_minute": 2**63 - 1}, "rate_limit_per_minute", "max_value"),
         ({"account_allowlist": [None]}, "account_allowlist[0]", "null"),
         ({"workspace_id": new_id("wrk")}, "workspace_id", "unknown_field"),
         ({"owner_user_id": new_id("usr")}, "owner_user_id", "unknown_field"),

@@ -34,6 +34,7 @@ DEMO = "from config.site.demo import write_demo; write_demo(base_url={base_url!r
 SETTINGS = {
     "ENVIRONMENT": "development",
     "RATE_LIMIT_PER_MINUTE": "1000000",
+    "WORKSPACE_RATE_LIMIT_PER_MINUTE": "1000000",
     "MAX_WORKSPACES_PER_OWNER": "1000000",
     "OUTBOUND_ALLOW_LOOPBACK": "true",
     # Together longer than the minute after which a post that a platform does not show is certainly not there.

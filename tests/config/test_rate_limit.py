@@ -13,8 +13,10 @@ import pytest
 import redis
 from pytest_django import Settings
 
+from agents.models import Agent
 from config.api import rate_limit
-from config.api.rate_limit import LocalLimiter, SharedLimiter
+from config.api.rate_limit import Bucket, LocalLimiter, SharedLimiter
+from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
@@ -89,6 +91,60 @@ def test_each_key_and_each_person_has_a_limit_of_their_own(
     assert [client.get("/capabilities").status_code for client in clients] == [429, 429, 429, 200, 429]
 
 
+def test_all_keys_and_agents_of_a_workspace_share_one_limit_and_people_do_not(
+    api: ApiClient,
+    key_with: Any,
+    agent_client: Any,
+    owner: User,
+    teammate: User,
+    stranger: User,
+    settings: Settings,
+    clock: Clock,
+) -> None:
+    settings.RATE_LIMIT_PER_MINUTE, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 60, 3
+    for person in (owner, teammate, stranger):
+        assert told(as_user(person).get("/capabilities")) == (200, 60, 59, 1)
+    clients = [api, key_with("posts.read"), agent_client(rate_limit_per_minute=600)]
+
+    assert [told(client.get("/capabilities")) for client in clients] == [
+        (200, 3, 2, 20),
+        (200, 3, 1, 40),
+        (200, 3, 0, 60),
+    ]
+    for client in (*clients, key_with("posts.read")):
+        refused = client.get("/capabilities")
+        assert_envelope(refused, 429, "RATE_LIMITED")
+        assert (told(refused), refused["retry-after"]) == ((429, 3, 0, 60), "20")
+    elsewhere = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
+    assert told(elsewhere.get("/capabilities")) == (200, 3, 2, 20)
+    assert [as_user(person).get("/capabilities").status_code for person in (owner, teammate, stranger)] == [200] * 3
+    clock.now += 20
+    assert told(api.get("/capabilities")) == (200, 3, 0, 60)
+
+
+def test_the_headers_tell_the_tighter_limit(api: ApiClient, key_with: Any, settings: Settings, clock: Clock) -> None:
+    settings.RATE_LIMIT_PER_MINUTE, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 3, 4
+    other = key_with("posts.read")
+
+    assert [told(api.get("/capabilities"))[:3] for _ in range(2)] == [(200, 3, 2), (200, 3, 1)]
+    assert told(other.get("/capabilities"))[:3] == (200, 4, 1)
+    assert told(api.get("/capabilities"))[:3] == (200, 3, 0)
+    assert told(api.get("/capabilities"))[:3] == (429, 3, 0)
+    assert told(other.get("/capabilities"))[:3] == (429, 4, 0)
+
+
+@pytest.mark.parametrize("stored", [601, 2**31 - 1])
+def test_an_agent_whose_stored_limit_is_higher_than_the_service_allows_gets_what_it_allows(
+    agent_client: Any, api: ApiClient, settings: Settings, clock: Clock, stored: int
+) -> None:
+    settings.WORKSPACE_RATE_LIMIT_PER_MINUTE = 10_000
+    agent = agent_client(rate_limit_per_minute=stored)
+
+    assert told(agent.get("/capabilities"))[1:3] == (600, 599)
+    shown = api.get(f"/agents/{Agent.objects.get().id}").json()["settings"]
+    assert shown["rate_limit_per_minute"] == 600
+
+
 def test_what_is_refused_for_its_form_is_counted_too(api: ApiClient, settings: Settings, clock: Clock) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 2
     answers = [api.post("/auth/api-keys", b"{"), api.get("/accounts/nonsense/status"), api.post("/posts", b"{")]
@@ -100,11 +156,26 @@ def test_who_is_nobody_is_told_no_limit(db: None) -> None:
     assert "RateLimit-Limit" not in ApiClient().get("/capabilities").headers
 
 
+def test_a_refused_request_takes_from_no_bucket(clock: Clock) -> None:
+    assert_takes_from_all_or_none(LocalLimiter(), "key")
+
+
+def assert_takes_from_all_or_none(limiter: LocalLimiter | SharedLimiter, key: str) -> None:
+    one, two, both = Bucket(f"{key}-one", 2), Bucket(f"{key}-two", 3), Bucket(f"{key}-both", 4)
+
+    assert [limiter.take(one, both).allowed for _ in range(4)] == [True, True, False, False]
+    assert [limiter.take(two, both).allowed for _ in range(4)] == [True, True, False, False]
+    assert [(verdict.allowed, verdict.remaining) for verdict in (limiter.take(two), limiter.take(two))] == [
+        (True, 0),
+        (False, 0),
+    ]
+
+
 def test_the_local_limiter_counts_right_under_threads(clock: Clock) -> None:
     limiter = LocalLimiter()
     allowed: list[bool] = []
     threads = [
-        threading.Thread(target=lambda: allowed.extend(limiter.take("a", 100).allowed for _ in range(50)))
+        threading.Thread(target=lambda: allowed.extend(limiter.take(Bucket("a", 100)).allowed for _ in range(50)))
         for _ in range(8)
     ]
     for thread in threads:
@@ -119,12 +190,12 @@ def test_the_local_limiter_forgets_who_is_silent(clock: Clock, monkeypatch: pyte
     monkeypatch.setattr(rate_limit, "MAX_LOCAL_ENTRIES", 10)
     limiter = LocalLimiter()
     for n in range(11):
-        limiter.take(f"silent-{n}", 60)
+        limiter.take(Bucket(f"silent-{n}", 60))
     clock.now += 1.5
-    limiter.take("busy", 1)
-    limiter.take("another", 60)
+    limiter.take(Bucket("busy", 1))
+    limiter.take(Bucket("another", 60))
 
-    assert not limiter.take("busy", 1).allowed
+    assert not limiter.take(Bucket("busy", 1)).allowed
     assert len(limiter._arrivals) <= 3
 
 
@@ -138,13 +209,13 @@ def shared_key() -> Iterator[tuple[str, redis.Redis]]:
         pytest.skip("no Redis answers at 127.0.0.1:6379")
     key = f"test-{uuid.uuid4().hex}"
     yield key, client
-    client.delete(*client.scan_iter(f"rate:*:{key}"))
+    client.delete(*client.scan_iter(f"rate:*:{key}*"))
 
 
 def test_processes_share_a_limit_through_redis(shared_key: tuple[str, redis.Redis]) -> None:
     key, client = shared_key
     processes = [SharedLimiter(REDIS_URL), SharedLimiter(REDIS_URL)]
-    verdicts = [processes[n % 2].take(key, 3) for n in range(4)]
+    verdicts = [processes[n % 2].take(Bucket(key, 3)) for n in range(4)]
 
     assert [(verdict.allowed, verdict.remaining) for verdict in verdicts] == [
         (True, 2),
@@ -155,7 +226,26 @@ def test_processes_share_a_limit_through_redis(shared_key: tuple[str, redis.Redi
     assert verdicts[3].headers()["Retry-After"] == "20"
     assert 0 < client.ttl(f"rate:3:{key}") <= 60
     client.set(f"rate:3:{key}", float(client.get(f"rate:3:{key}") or 0) - 20)  # as 20 s later
-    assert [processes[0].take(key, 3).allowed for _ in range(2)] == [True, False]
+    assert [processes[0].take(Bucket(key, 3)).allowed for _ in range(2)] == [True, False]
+
+
+def test_redis_takes_from_all_buckets_or_none(shared_key: tuple[str, redis.Redis]) -> None:
+    assert_takes_from_all_or_none(SharedLimiter(REDIS_URL), shared_key[0])
+
+
+def test_redis_tells_the_tighter_of_two_buckets(shared_key: tuple[str, redis.Redis]) -> None:
+    limiter, key = SharedLimiter(REDIS_URL), shared_key[0]
+    own, other, shared = Bucket(f"{key}-own", 3), Bucket(f"{key}-other", 3), Bucket(f"{key}-shared", 4)
+    verdicts = [limiter.take(bucket, shared) for bucket in (own, own, other, own, own, other)]
+
+    assert [(verdict.allowed, verdict.limit, verdict.remaining) for verdict in verdicts] == [
+        (True, 3, 2),
+        (True, 3, 1),
+        (True, 4, 1),
+        (True, 3, 0),
+        (False, 3, 0),
+        (False, 4, 0),
+    ]
 
 
 def test_threads_get_no_more_than_the_limit_from_redis(shared_key: tuple[str, redis.Redis]) -> None:
@@ -163,7 +253,7 @@ def test_threads_get_no_more_than_the_limit_from_redis(shared_key: tuple[str, re
     limiter = SharedLimiter(REDIS_URL)
     allowed: list[bool] = []
     threads = [
-        threading.Thread(target=lambda: allowed.extend(limiter.take(key, 10).allowed for _ in range(5)))
+        threading.Thread(target=lambda: allowed.extend(limiter.take(Bucket(key, 10)).allowed for _ in range(5)))
         for _ in range(8)
     ]
     for thread in threads:
@@ -195,7 +285,7 @@ def test_a_redis_that_is_silent_costs_one_request_a_moment_and_the_others_nothin
         silent.listen()
         silent.settimeout(0)
         limiter = SharedLimiter(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
-        verdicts = [limiter.take("a", 20) for _ in range(21)]
+        verdicts = [limiter.take(Bucket("a", 20)) for _ in range(21)]
         silent.accept()[0].close()
         with pytest.raises(BlockingIOError):
             silent.accept()

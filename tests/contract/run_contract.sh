@@ -22,8 +22,9 @@ export ADMIN_TOKEN # the operator's, which schemathesis.toml gives to the operat
 
 # What the caller's shell has set, a database above all, is not this service's. Nothing is sent to the real platforms.
 port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-env -i PATH="$PATH" HOME="$HOME" RATE_LIMIT_PER_MINUTE=1000000 WAIT_SECONDS=1 OUTBOUND_ALLOW_LOOPBACK=true \
-  MAX_WORKSPACES_PER_OWNER=1000000 BLUESKY_API_BASE=http://127.0.0.1:9 STRIPE_WEBHOOK_SECRET=whsec_contract ADMIN_TOKEN="$ADMIN_TOKEN" \
+env -i PATH="$PATH" HOME="$HOME" WAIT_SECONDS=1 OUTBOUND_ALLOW_LOOPBACK=true \
+  RATE_LIMIT_PER_MINUTE=1000000 WORKSPACE_RATE_LIMIT_PER_MINUTE=1000000 MAX_WORKSPACES_PER_OWNER=1000000 \
+  BLUESKY_API_BASE=http://127.0.0.1:9 STRIPE_WEBHOOK_SECRET=whsec_contract ADMIN_TOKEN="$ADMIN_TOKEN" \
   .venv/bin/python manage.py up --port "$port" --data-dir "$work/data" >"$work/service.log" 2>&1 &
 service=$!
 stop() {

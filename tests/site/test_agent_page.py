@@ -121,6 +121,7 @@ def test_its_claim_token_is_shown_once_and_claims_its_key(pages: Pages, settings
         ({"monthly_spend": "1.005"}, "no more than 2 decimal places"),
         ({"monthly_spend": "92233720368547758.08"}, "less than or equal to"),
         ({"posts_per_day_cap": "0"}, "greater than or equal to 1"),
+        ({"rate_limit_per_minute": "601"}, "At most 600 requests a minute."),
         ({"webhook_url": "http://10.0.0.1/"}, "Events are not sent to this address"),
     ],
     ids=str,
@@ -147,6 +148,14 @@ def test_a_form_that_was_not_changed_writes_nothing(pages: Pages, agent: Agent, 
     save(pages, agent)
     assert not AuditEntry.objects.exists()
     assert Agent.objects.get().account_allowlist == [account.id, "acc_of_old"]
+
+
+def test_a_limit_above_the_services_highest_is_shown_as_that_and_hinders_no_change(pages: Pages, agent: Agent) -> None:
+    Agent.objects.update(rate_limit_per_minute=5000)
+
+    assert form_of(pages.get("agent", agent_id=agent.id))["rate_limit_per_minute"] == "600"
+    assert save(pages, agent, name="Renamed").status_code == 303
+    assert Agent.objects.values_list("name", "rate_limit_per_minute").get() == ("Renamed", 5000)
 
 
 def test_what_others_changed_meanwhile_stays(pages: Pages, agent: Agent) -> None:

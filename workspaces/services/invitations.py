@@ -47,7 +47,7 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
     address = plain_address(email)
     if not address:
         raise ValidationFailed.of("email", "This is not an e-mail address.")
-    verdict = rate_limit.take(f"invitations:{caller.actor_id}", A_MINUTE)
+    verdict = rate_limit.take(rate_limit.Bucket(f"invitations:{caller.actor_id}", A_MINUTE))
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
     token = secrets.token_urlsafe(32)
