@@ -81,7 +81,8 @@ class AgentViewSet(OperationViewSet):
         summary="Change an agent",
         description="What is left out stays as it is. Null takes away: version, description, account_allowlist, "
         "rate_limit_per_minute, posts_per_day_cap, monthly_spend_cap_cents, monthly_social_url_post_cap, webhook_url. "
-        "Only scopes that are added have to be held by the caller.",
+        "Scopes that are added have to be held by the caller. A higher mode, a wider or removed allowlist, a higher or "
+        "removed cap and a higher rate need every scope of the agent.",
         scope="api_keys.write",
         body=UpdateAgentSerializer,
         responses={200: AgentEnvelope},

@@ -13,6 +13,7 @@ from django.utils import timezone
 from agents import selectors, tokens
 from agents.models import Agent, ApiKey, ClaimToken
 from agents.services.keys import forbid_agents, require_grantable
+from agents.services.loosening import require_for_loosening
 from auditlog.services import record
 from config.api.caller import Caller, require, require_recent_sign_in
 from config.api.errors import Conflict, InvalidState, ValidationFailed
@@ -76,7 +77,9 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
     """Change what is given of an agent: the create-agent fields of SPEC.md but its workspace and owner.
 
     None takes a setting away. Scopes that the agent holds already may stay, whoever changes it; added ones the caller
-    must hold. Raises ScopeMissing, NotFound, Forbidden (an agent), InvalidState (revoked), ValidationFailed
+    must hold. A change that lets the agent do more (services/loosening.py) needs all of its scopes.
+
+    Raises ScopeMissing, NotFound, Forbidden (an agent), InvalidState (revoked), ValidationFailed
     (rate_limit_per_minute), WebhookUrlNotAllowed, WorkspacePaused.
     """
     agent = selectors.agent_of(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
@@ -130,6 +133,7 @@ def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Age
 
 def _require_changeable(caller: Caller, agent: Agent, changes: dict[str, Any]) -> None:
     require_grantable(caller, [scope for scope in changes.get("scopes", ()) if scope not in agent.scopes])
+    require_for_loosening(caller, agent, changes)
     if agent.status == Agent.Status.REVOKED:
         raise InvalidState("The agent is revoked and cannot be changed any more.")
 
