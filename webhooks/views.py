@@ -20,10 +20,12 @@ class SigningSecretViewSet(OperationViewSet):
     @operation(
         "workspaces.get_signing_secret",
         summary="Read the secret that signs a workspace's deliveries",
+        description="For people and workspace keys, never for an agent. Each read leaves an audit entry.",
         scope="api_keys.write",
         responses={200: SigningSecretSerializer},
         writes=False,
-        errors=("NOT_FOUND",),
+        audited_read=True,
+        errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def retrieve(self, call: Call, workspace_id: str) -> Reply:
         secret = services.read_signing_secret(caller=call.caller, workspace_id=workspace_id)

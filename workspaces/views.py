@@ -98,7 +98,7 @@ class WorkspaceViewSet(OperationViewSet):
         summary="Export a workspace",
         scope="api_keys.write",
         responses={200: WorkspaceExportSerializer},
-        on_record=True,
+        audited_read=True,
         errors=("FORBIDDEN", "NOT_FOUND"),
     )
     def export(self, call: Call, workspace_id: str) -> Reply:
@@ -126,7 +126,7 @@ class UserViewSet(OperationViewSet):
         "users.export",
         summary="Export what is held of you",
         responses={200: UserExportSerializer},
-        on_record=True,
+        audited_read=True,
         errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),
     )
     def export(self, call: Call, user_id: str) -> Reply:

@@ -21,8 +21,7 @@ KEY_SCOPES = {
     "api_keys.write": "Administer: agents, API keys, budget caps, the webhook signing secret, "
     "export and deletion of the workspace",
 }
-# No agent administers anything, whatever it holds.
-AGENT_SCOPES = KEY_SCOPES | {"api_keys.write": "Read the secret that signs webhooks"}
+AGENT_SCOPES = KEY_SCOPES | {"api_keys.write": "Nothing: agents cannot administer"}
 
 # Name and meaning of each mode, from the narrowest to the widest.
 MODES = {

@@ -55,7 +55,7 @@ class Operation:
     it. `raw_body`: any JSON object, which the service reads itself out of the request's bytes. `headers`: those that it
     reads, told in the document. `media_types`: what it answers besides JSON, by a `response` of its own. `upload`: it takes
     a file, in a form or in JSON (`body`). `lease`: how long work under a lease may take before a repeat of the call takes
-    it for dead. `on_record`: a read whose answer is sensitive, so each one leaves an audit entry as writes do: its service
+    it for dead. `audited_read`: a read whose answer is sensitive, so each one leaves an audit entry as writes do: its service
     records those that succeed, the request's path those that are refused.
     """
 
@@ -71,7 +71,7 @@ class Operation:
     preview: type[Serializer] | None = None
     preview_status: int = 200
     writes: bool = True
-    on_record: bool = False
+    audited_read: bool = False
     claim_token: bool = False
     public: bool = False
     operator: bool = False
@@ -189,7 +189,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 return replayed
             return _answer(call, functools.partial(method, call, **path), key)
         except Exception as error:
-            if declared.on_record or declared.writes_by(request.method or ""):
+            if declared.audited_read or declared.writes_by(request.method or ""):
                 dry_run = call.dry_run if call else asked_for_preview(declared, request, spool)
                 import_string(settings.REFUSAL_RECORDER)(
                     caller=caller, operation=declared.name, error=error, dry_run=dry_run

@@ -158,12 +158,50 @@ def test_a_teammate_may_not_rotate(workspace: Workspace, role: str) -> None:
     assert (response.status_code, response.json()["code"]) == (403, "FORBIDDEN")
 
 
-def test_an_agent_may_read_with_the_scope_but_not_rotate(workspace: Workspace) -> None:
-    agent = with_agent_key(workspace, Mode.ALLOW_PUBLISH, "api_keys.write")
+@pytest.mark.parametrize("mode", [Mode.DRY_RUN, Mode.ALLOW_PUBLISH])
+def test_an_agent_may_neither_read_nor_rotate_whatever_it_holds(workspace: Workspace, mode: Mode) -> None:
+    agent = with_agent_key(workspace, mode, "api_keys.write")
 
-    assert agent.get(path(workspace)).status_code == 200
-    response = agent.post(path(workspace) + "/rotate")
-    assert (response.status_code, response.json()["code"]) == (403, "FORBIDDEN")
+    for response in (agent.get(path(workspace)), agent.post(path(workspace) + "/rotate")):
+        assert (response.status_code, response.json()["code"]) == (403, "FORBIDDEN")
+        assert "whsec_" not in response.content.decode()
+    refused = AuditEntry.objects.filter(outcome="refused", code="FORBIDDEN", actor_type="agent").order_by("pk")
+    assert [(entry.operation, entry.workspace_id) for entry in refused] == [
+        ("workspaces.get_signing_secret", workspace.id),
+        ("workspaces.rotate_signing_secret", workspace.id),
+    ]
+
+
+def test_each_read_leaves_an_audit_entry_without_the_secret(workspace: Workspace) -> None:
+    key, owner = with_key(workspace, "api_keys.write"), workspace.owner_user
+    admin = UserFactory.create()
+    Member.objects.create(workspace=workspace, user=admin, role="admin")
+    for client in (key, as_user(owner), as_user(admin)):
+        assert client.get(path(workspace)).status_code == 200
+
+    entries = AuditEntry.objects.order_by("pk")
+    assert [entry.actor_type for entry in entries] == ["api_key", "user", "user"]
+    for entry in entries:
+        assert (entry.operation, entry.outcome, entry.code) == ("workspaces.get_signing_secret", "succeeded", None)
+        assert (entry.workspace_id, entry.resource_type, entry.resource_id) == (workspace.id, "workspace", workspace.id)
+        assert entry.metadata == {}
+
+
+def test_each_refused_read_leaves_an_audit_entry(workspace: Workspace, teammate: User, stranger: User) -> None:
+    elsewhere = WorkspaceFactory.create()
+    tried = [
+        (with_key(workspace, "posts.publish").get(path(workspace)), workspace.id),
+        (with_key(workspace, "api_keys.write").get(path(workspace) + "?colour=red"), workspace.id),
+        (as_user(teammate).get(path(workspace)), workspace.id),
+        (as_user(stranger).get(path(workspace)), ""),
+        (with_key(elsewhere, "api_keys.write").get(path(workspace)), elsewhere.id),
+    ]
+
+    assert list(AuditEntry.objects.order_by("pk").values_list("operation", "outcome", "code", "workspace_id")) == [
+        ("workspaces.get_signing_secret", "refused", answer.json()["code"], where) for answer, where in tried
+    ]
+    assert [answer.status_code for answer, _ in tried] == [403, 422, 403, 404, 404]
+    assert not SigningSecret.objects.exists()
 
 
 def test_strangers_meet_nothing(workspace: Workspace, stranger: User) -> None:

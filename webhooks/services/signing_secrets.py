@@ -21,9 +21,20 @@ OVERLAP = timedelta(hours=24)  # for which deliveries carry the signatures of bo
 
 
 def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
-    """The workspace's signing secret. Raises ScopeMissing, NotFound."""
+    """The workspace's signing secret, for people and workspace keys. Raises ScopeMissing, NotFound, Forbidden (an agent)."""
     require(caller, workspace_id, "api_keys.write", write=False)
-    return _secrets_of([workspace_id])[0].secret
+    if caller.agent_id:
+        raise Forbidden("An agent's key cannot read the signing secret.")
+    with transaction.atomic():
+        secret = _secrets_of([workspace_id])[0].secret
+        record(
+            caller=caller,
+            operation="workspaces.get_signing_secret",
+            workspace_id=workspace_id,
+            resource_type="workspace",
+            resource_id=workspace_id,
+        )
+    return secret
 
 
 def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> str | None:

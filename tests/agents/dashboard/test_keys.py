@@ -129,7 +129,7 @@ def test_every_key_says_what_it_opens_and_can_be_revoked(pages: Pages, workspace
     shown = words(pages.get("api-keys"))
     assert "See what is used and what it costs" in shown
     assert "key of the agent Robot" in shown
-    assert "Read the secret that signs webhooks" in shown
+    assert "Nothing: agents cannot administer" in shown
     assert "Administer" not in shown
 
     told = pages.post("api-key-revoke", follow=True, api_key_id=key.id)

@@ -48,6 +48,13 @@ def test_it_stands_in_the_answer_to_who_asks_and_nowhere_else(pages: Pages, work
     shown = shown_secret(send(pages, "webhook-secret"))
 
     assert shown == secret_of(workspace)
+    entry = AuditEntry.objects.get()
+    assert (entry.operation, entry.outcome, entry.workspace_id, entry.actor_id) == (
+        "workspaces.get_signing_secret",
+        "succeeded",
+        workspace.id,
+        workspace.owner_user_id,
+    )
     assert shown not in before + pages.get("webhooks").content.decode()
     assert pages.get("webhook-secret").status_code == 405
     assert pages.post("webhook-secret").status_code == 403  # without its token
