@@ -9,14 +9,13 @@ import pytest
 
 from agents.models import Agent
 from auditlog.models import AuditEntry
-from config.db.ids import new_id
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
 from workspaces.models import Member, User, Workspace
 
-ONE, OTHER = new_id("acc"), new_id("acc")
+ONE, OTHER = "acc_01h455vb4pex5vsknk084sn02q", "acc_01h455vb4pex5vsknk084sn02r"
 BEFORE: dict[str, Any] = {
     "default_mode": "requires_confirmation",
     "account_allowlist": [ONE],
