@@ -1,47 +1,37 @@
-"""How platforms count text, where X and Mastodon see links in it, and how to cut it to a limit.
+"""How platforms count text, and how to cut it to a limit.
 
-Every counter takes any text, costs time linear in its length (100,000 characters: well under a second, whatever they
-are) and raises nothing. Sources: Unicode UAX #29 (grapheme clusters), twitter-text v3 (X), Mastodon's
-StatusLengthValidator, Threads' publishing documentation.
+Every counter takes any text, takes time linear in its length (100,000 characters: 0.2 s at most, whatever they are) and
+raises nothing. Sources: Unicode UAX #29 (grapheme clusters), twitter-text v3 (X), Mastodon's StatusLengthValidator,
+Threads' publishing documentation.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import regex
-from twitter_text import extract_urls_with_indices
-from twitter_text.regexp.emoji import emoji as x_emoji
-from twitter_text.regexp.extract_url import extract_url
-from twitter_text.regexp.valid_cctld import valid_cctld
-from twitter_text.regexp.valid_domain_chars import valid_domain_chars
-from twitter_text.regexp.valid_gtld import valid_gtld
-from twitter_text.regexp.valid_punycode import valid_punycode
+from twitter_text.regexp.emoji import emoji_list
+
+from accounts.platforms.links import Span, links
+from accounts.platforms.unicode_text import CLUSTER, clusters, composed
+from accounts.platforms.word_patterns import any_of
 
 ELLIPSIS = "…"
 URL_LENGTH = 23  # what X and Mastodon count for a URL, however long it is
 
-_CLUSTER = regex.compile(r"\X")
-# The characters that emoji are made of; a keycap is the only emoji that starts with an ASCII character.
-_EMOJI_PART = r"[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}|\p{Regional_Indicator}"
-_EMOJI_CLUSTER = regex.compile(rf"(?={_EMOJI_PART})\X")
-_EMOJI_RUN = regex.compile(
-    rf"(?:{_EMOJI_PART}|[\p{{Emoji_Modifier}}\u200D\u20E3\uFE0F\U000E0020-\U000E007F])+", regex.VERSION0
+# A keycap is the only emoji that starts with an ASCII character.
+_EMOJI_AHEAD = r"(?=[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}|\p{Regional_Indicator})"
+_CLUSTER = regex.compile(CLUSTER)
+_EMOJI_CLUSTER = regex.compile(_EMOJI_AHEAD + CLUSTER)
+_X_EMOJI = regex.compile(
+    _EMOJI_AHEAD + any_of("".join(chr(int(code, 16)) for code in each.codepoint.split()) for each in emoji_list)
 )
 # twitter-text v3: these weigh 1, all others 2.
 _LIGHT = re.compile(r"[\u0000-\u10FF\u2000-\u200D\u2010-\u201F\u2032-\u2037]")
 _LINE_ENDING = re.compile(r"\r\n?")
 
-_HOST_CHAR = valid_domain_chars.pattern
-_TOP_LEVEL = re.compile(rf"\.(?:{valid_gtld.pattern}|{valid_cctld.pattern}|{valid_punycode.pattern})", re.IGNORECASE)
-# What can stand before the top level, matched backwards from its dot: only the last label may hold no underscore.
-_LABELS = regex.compile(rf"(?r)(?:(?:{_HOST_CHAR}[_-]*)*{_HOST_CHAR}\.)*(?:{_HOST_CHAR}-*)*{_HOST_CHAR}")
-_JOINED = regex.compile(rf"(?r){_HOST_CHAR}[_-]+")
-_SAME_HOST = regex.compile(rf"(?:[_-]*{_HOST_CHAR}|\.(?={_HOST_CHAR}))*")
-_BEFORE_HOST = len("https://") + 1  # the protocol and the character before it
-
+_PROTOCOLS = ("http://", "https://")
 _REMOTE_MENTION = re.compile(r"(?<![=/\w])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@\w+(?:[.-]+\w+)*", re.IGNORECASE)
 
 
@@ -52,7 +42,7 @@ def characters(text: str) -> int:
 
 def graphemes(text: str) -> int:
     """Extended grapheme clusters: what a reader takes for one character."""
-    return len(_CLUSTER.findall(text))
+    return len(text) - text.count("\r\n") if text.isascii() else len(clusters(text))
 
 
 def utf8_bytes(text: str) -> int:
@@ -67,7 +57,8 @@ def utf16_units(text: str) -> int:
 
 def threads_characters(text: str) -> int:
     """Threads: characters, but an emoji counts as many as it has bytes in UTF-8."""
-    return len(text) + sum(utf8_bytes(found[0]) - len(found[0]) for found in _EMOJI_CLUSTER.finditer(text))
+    emoji = "".join(_EMOJI_CLUSTER.findall(text))
+    return len(text) - len(emoji) + utf8_bytes(emoji)
 
 
 def weighted(text: str) -> int:
@@ -76,40 +67,37 @@ def weighted(text: str) -> int:
     The sum is that of `twitter_text.parse_tweet`, whose own time is quadratic in the text.
     """
     text = _normalized(text)
-    total, position = 0, 0
-    for start, end in _urls(text):
-        total += _weight(text[position:start]) + URL_LENGTH
-        position = end
-    return total + _weight(text[position:])
+    pieces = _around(text, links(text))
+    rest = "\n".join(pieces)  # what stands for a URL weighs 1 here, and is no part of an emoji
+    if not rest.isascii():
+        rest = _X_EMOJI.sub("\U0001f600", rest)
+    return 2 * len(rest) - len(_LIGHT.findall(rest)) + (URL_LENGTH - 1) * (len(pieces) - 1)
 
 
 def has_linked_url(text: str) -> bool:
     """Whether X makes a link of anything in the text; bare domains such as example.com are links."""
-    return next(_urls(_normalized(text)), None) is not None
+    return next(links(_normalized(text)), None) is not None
 
 
 def mastodon_graphemes(text: str) -> int:
     """Mastodon: grapheme clusters; an http(s) URL counts 23, a mention @user@domain counts as @user."""
-    pieces, position = [], 0
-    for start, end in _urls(text):
-        if text[start:end].lower().startswith(("http://", "https://")):
-            pieces += [text[position:start], "x" * URL_LENGTH]
-            position = end
-    return graphemes(_REMOTE_MENTION.sub(r"@\1", "".join([*pieces, text[position:]])))
+    urls = (span for span in links(text) if text[span[0] : span[0] + 8].lower().startswith(_PROTOCOLS))
+    shown = ("x" * URL_LENGTH).join(_around(text, urls))
+    return graphemes(_REMOTE_MENTION.sub(r"@\1", shown))
 
 
-def cut(text: str, limit: int, count: Callable[[str], int]) -> str:
+def cut(text: str, limit: int, count: Callable[[str], int], length: int | None = None) -> str:
     """The text itself where it fits, else its longest beginning that fits together with the ellipsis at its end.
 
     It ends between words, unless a text without spaces would lose more than half of what fits; it never splits a
     grapheme cluster, nor a URL that other words stand before. `count(result) <= limit` always holds: where not even the
-    ellipsis fits, the result is empty.
+    ellipsis fits, the result is empty. `length` is `count(text)`, for callers that know it.
     """
-    if count(text) <= limit:
+    if (count(text) if length is None else length) <= limit:
         return text
     if count(ELLIPSIS) > limit:
         return ""
-    ends, word_ends = _boundaries(text)
+    ends, word_ends = _boundaries(text, limit, count)
     words = _longest(text, word_ends, limit, count)
     within = _longest(text, [end for end in ends if end > words], limit, count)
     if words and (within <= 2 * words or "://" in text[words:within]):
@@ -117,11 +105,19 @@ def cut(text: str, limit: int, count: Callable[[str], int]) -> str:
     return text[: within or words] + ELLIPSIS
 
 
-def _boundaries(text: str) -> tuple[list[int], list[int]]:
-    """Where the text may be cut: after every cluster that is no space, and after every word."""
+def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[list[int], list[int]]:
+    """Where the text may be cut: after every cluster that is no space, and after every word.
+
+    It reads on until what it has read no longer fits, so that the rest of a long text costs nothing.
+    """
     ends: list[int] = []
     word_ends: list[int] = []
+    reach = 2 * limit
     for cluster in _CLUSTER.finditer(text):
+        if cluster.end() > reach:
+            if count(text[: cluster.start()] + ELLIPSIS) > limit:
+                break
+            reach = 2 * cluster.end()
         if not cluster[0].isspace():
             ends.append(cluster.end())
         elif ends and ends[-1] == cluster.start():
@@ -150,46 +146,13 @@ def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], 
 
 def _normalized(text: str) -> str:
     """The text as X counts it: composed, each line ending one character."""
-    return _LINE_ENDING.sub("\n", unicodedata.normalize("NFC", text))
+    return _LINE_ENDING.sub("\n", composed(text))
 
 
-def _weight(text: str) -> int:
-    """The weight of a text without URLs."""
-    text = _EMOJI_RUN.sub(lambda run: x_emoji.sub("\U0001f600", run[0]), text)
-    return 2 * len(text) - len(_LIGHT.findall(text))
-
-
-def _urls(text: str) -> Iterator[tuple[int, int]]:
-    """Where twitter-text sees URLs, with or without a protocol, in order.
-
-    Its extractor tries every character as a start and reads on from each to the end of the host, which takes seconds
-    for 1,000 characters of `a.a.a.…`. So the starts are narrowed here to hosts that end in a known top level, and the
-    extractor judges what is found there.
-    """
-    position = consumed = 0
-    while top_level := _TOP_LEVEL.search(text, position):
-        position = top_level.end()
-        labels = _LABELS.match(text, consumed, top_level.start())
-        if not labels or _goes_on(text, consumed, labels.start(), position):
-            continue
-        first = max(consumed, labels.start() - _BEFORE_HOST)
-        # One character more shows whether the top level really ends there.
-        if not (found := extract_url.search(text, first, position + 1)):
-            continue
-        if not (url := extract_url.match(text, found.start())):
-            continue
-        position = consumed = max(position, url.end())
-        # A URL may not start at the first character of a cut-out text, as it may at the start of the whole text.
-        guard = "@" if url.start() else ""
-        offset = url.start() - len(guard)
-        for entity in extract_urls_with_indices(guard + text[url.start() : url.end()]):
-            start = offset + entity["indices"][0]
-            yield start, start + len(entity["url"])
-
-
-def _goes_on(text: str, consumed: int, start: int, end: int) -> bool:
-    """Whether a host that an underscore forbids to end at `end` goes on to a later top level (a_b.app.example.com)."""
-    if not _JOINED.match(text, consumed, start):
-        return False
-    later = _TOP_LEVEL.search(text, end)
-    return later is not None and _SAME_HOST.fullmatch(text, end, later.start()) is not None
+def _around(text: str, spans: Iterable[Span]) -> list[str]:
+    """What stands before, between and behind these spans of the text."""
+    pieces, position = [], 0
+    for start, end in spans:
+        pieces.append(text[position:start])
+        position = end
+    return [*pieces, text[position:]]

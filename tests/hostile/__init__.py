@@ -1,0 +1,1 @@
+"""Input that is meant to harm the service."""

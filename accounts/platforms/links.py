@@ -1,0 +1,198 @@
+"""Where X and Mastodon see URLs in a text: the spans that twitter-text extracts, in linear time.
+
+twitter-text's own extractor tries every character as the start of a URL and reads on from each to the end of the host.
+Here the text is split into hosts first, and each host is read once. The characters, top-level domains, paths and queries
+are those of twitter-text's own patterns; a property test compares the spans with the extractor's.
+
+What the extractor has read as a URL cannot be part of another one, even where it then decides that it is no link. So
+these are found as well, and left out at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from encodings.idna import nameprep
+from functools import lru_cache
+from stringprep import b1_set
+
+from twitter_text.extract_urls import max_tco_slug_length, max_url_length
+from twitter_text.regexp.latin_accent_chars import latin_accent_chars
+from twitter_text.regexp.valid_cctld import valid_cctld
+from twitter_text.regexp.valid_domain_chars import valid_domain_chars
+from twitter_text.regexp.valid_gtld import valid_gtld
+from twitter_text.regexp.valid_port_number import valid_port_number
+from twitter_text.regexp.valid_punycode import valid_punycode
+from twitter_text.regexp.valid_tco_url import valid_tco_url
+from twitter_text.regexp.valid_url_path import valid_url_path
+from twitter_text.regexp.valid_url_preceding_chars import valid_url_preceding_chars
+from twitter_text.regexp.valid_url_query_chars import valid_url_query_chars
+from twitter_text.regexp.valid_url_query_ending_chars import valid_url_query_ending_chars
+
+from accounts.platforms.word_patterns import any_of
+
+Span = tuple[int, int]
+
+
+def _words(pattern: str) -> list[str]:
+    """The words of twitter-text's pattern for a kind of top-level domain."""
+    return pattern.removeprefix("(?:(?:").removesuffix(")(?=[^0-9a-zA-Z@+-]|$))").split("|")
+
+
+_TOP_LEVEL = (
+    rf"(?:{any_of(_words(valid_gtld.pattern) + _words(valid_cctld.pattern))}(?=[^0-9a-zA-Z@+-]|$)"
+    rf"|{valid_punycode.pattern})"
+)
+_CHARACTER = valid_domain_chars.pattern
+_LABEL = rf"{_CHARACTER}++(?:[_-]++{_CHARACTER}++)*+"
+_LAST_LABEL = rf"{_CHARACTER}++(?:-++{_CHARACTER}++)*+"  # right before the top level: without underscores
+
+_HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*+")
+_DOMAIN = re.compile(rf"(?:{_LABEL}\.)*{_LAST_LABEL}\.{_TOP_LEVEL}", re.IGNORECASE)
+_DOMAIN_END = re.compile(rf"\.{_TOP_LEVEL}", re.IGNORECASE)
+_PROTOCOL = re.compile("https?://", re.IGNORECASE)
+_BEFORE = re.compile(valid_url_preceding_chars.pattern, re.IGNORECASE)
+_BEFORE_HOST = re.compile(rf"{valid_url_preceding_chars.pattern}(?={_CHARACTER})", re.IGNORECASE)
+_AFTER_DOMAIN = re.compile(
+    rf"(?::{valid_port_number.pattern})?(/{valid_url_path.pattern}*)?"
+    rf"(?:\?{valid_url_query_chars.pattern}*{valid_url_query_ending_chars.pattern})?",
+    re.IGNORECASE,
+)
+_NO_LINK_AFTER = ("-", "_", ".", "/")  # without a protocol
+
+_ASCII = f"-a-z0-9{latin_accent_chars.pattern}"
+_ONLY_ASCII = re.compile(rf"[{_ASCII}.]++", re.IGNORECASE)
+# ASCII labels in a row: up to the last top level among them (1), else all of them, which are passed over.
+_ASCII_LABELS = re.compile(rf"((?:[{_ASCII}]++\.)+{_TOP_LEVEL})|[{_ASCII}]++(?:\.[{_ASCII}]++)*+", re.IGNORECASE)
+
+_LONG_LABEL = re.compile(r"[^.]{64}")
+_DOTS = re.compile("[.\u3002\uff0e\uff61]")  # what IDNA takes for a dot
+_IGNORED = dict.fromkeys(b1_set)  # by IDNA
+_ACE_PREFIX = "xn--"
+_MOST_IN_A_LABEL = 63
+_MOST_COMPOSED = 4  # so many characters at the most become one by Unicode's composition
+
+
+def links(text: str) -> Iterator[Span]:
+    """The start and the end of each URL, with or without a protocol, in order."""
+    read = 0  # the end of the last URL that the extractor reads, link or not
+    for host in _HOST.finditer(text) if "." in text else ():
+        if host.lastindex is None or host.end() <= read:
+            continue
+        start, domain = _first_url(text, host.start(), host.end(), read)
+        if domain:
+            start, links_here = _links_of(text, start, domain.span())
+            read = start
+            yield from links_here
+        if start < host.end():
+            read = max(read, _end_of_last_url(text, start, host.end()))
+
+
+def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Match[str] | None]:
+    """Where the first URL in the host at `start:end` begins, and its domain, which is None where there is no URL.
+
+    The domain goes on to the last top level that may end it.
+    """
+    if text.startswith("://", max(start - 3, 0)):
+        for protocol in (start - 8, start - 7):
+            domain = _DOMAIN.match(text, start) if _is_protocol(text, protocol, start, read) else None
+            if domain:
+                return protocol, domain
+    before = _BEFORE_HOST.search(text, max(read, start - 1), end)
+    if not before:
+        return end, None
+    domain = _DOMAIN.match(text, before.end())
+    if not domain and before.span() == (0, 1):  # the text's first character may belong to the domain instead
+        domain = _DOMAIN.match(text)
+    return domain.start() if domain else before.end(), domain
+
+
+def _is_protocol(text: str, start: int, end: int, read: int) -> bool:
+    """Whether `start:end` is a protocol, where a URL may begin."""
+    if start < 0 or not _PROTOCOL.fullmatch(text, start, end):
+        return False
+    return start == 0 or (start > read and _BEFORE.fullmatch(text, start - 1, start) is not None)
+
+
+def _end_of_last_url(text: str, start: int, end: int) -> int:
+    """Where the last URL ends in the rest `start:end` of a host; 0 when there is none or it ends within the host.
+
+    It is no link: the label before its top level holds an underscore, and its domain begins behind that.
+    """
+    dot = text.rfind(".", start + 1, end)
+    domain = _DOMAIN_END.match(text, dot) if dot > 0 else None
+    return _after_domain(text, domain.end())[0] if domain and domain.end() >= end else 0
+
+
+def _after_domain(text: str, position: int) -> tuple[int, bool]:
+    """Where the URL ends whose domain ends at `position`, and whether it has a path."""
+    rest = _AFTER_DOMAIN.match(text, position)
+    return (rest.end(), rest[1] is not None) if rest else (position, False)
+
+
+def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
+    """Where the URL ends that begins at `start` and has this domain, and the links that the extractor makes of it."""
+    end, has_path = _after_domain(text, domain[1])
+    url, name, protocol_length = text[start:end], text[slice(*domain)], domain[0] - start
+    if not protocol_length:
+        return end, [] if text[start - 1 : start] in _NO_LINK_AFTER else _bare_links(url, name, start, has_path)
+    if not _is_short_enough(url, name, protocol_length):
+        return end, []
+    if not (short := valid_tco_url.search(url)):
+        return end, [(start, end)]
+    return end, [(start, start + short.end())] if len(short[1]) <= max_tco_slug_length else []
+
+
+def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]:
+    """The links in a URL without a protocol: the ASCII domains in its domain, the last of them with the URL's path."""
+    spans = [(0, len(domain))] if _ONLY_ASCII.fullmatch(domain) else _ascii_domains(domain)
+    if not spans or not _is_short_enough(url, domain, len("https://")):
+        return []
+    if has_path:
+        first, last = spans[-1]
+        spans[-1] = first, first + len(url.replace(domain, domain[first:last]))
+    return [(start + first, start + last) for first, last in spans]
+
+
+def _ascii_domains(domain: str) -> list[Span]:
+    return [found.span() for found in _ASCII_LABELS.finditer(domain) if found[1]]
+
+
+def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
+    """Whether the domain has an encoding in ASCII, and the URL with it is not too long."""
+    if len(url) - len(domain) > max_url_length:
+        return False
+    encoded = _encoded_length(domain)
+    return bool(encoded) and protocol_length + len(url) - len(domain) + encoded <= max_url_length
+
+
+def _encoded_length(domain: str) -> int:
+    """The length of `domain.encode("idna")`, whose time is quadratic in a label; 0 where that raises an error."""
+    if domain.isascii():
+        return 0 if _LONG_LABEL.search(domain) else len(domain)
+    lengths = [_encoded_label_length(label) for label in _DOTS.split(domain)]
+    return sum(lengths) + len(lengths) - 1 if all(lengths) else 0
+
+
+def _encoded_label_length(label: str) -> int:
+    """The length of a label in ASCII; 0 where it has no such form, or is longer there than a label may be."""
+    if not label.isascii():
+        label = label.translate(_IGNORED)
+        if len(label) <= _MOST_IN_A_LABEL * _MOST_COMPOSED:
+            return _punycode_length(label)
+    return len(label) if len(label) <= _MOST_IN_A_LABEL else 0
+
+
+@lru_cache(maxsize=16_384)
+def _punycode_length(label: str) -> int:
+    """As `_encoded_label_length`, for a label that is not too long to try."""
+    try:
+        prepared = nameprep(label)
+    except UnicodeError:
+        return 0
+    if prepared.isascii():
+        return len(prepared) if len(prepared) <= _MOST_IN_A_LABEL else 0
+    if prepared.startswith(_ACE_PREFIX) or len(prepared) + len(_ACE_PREFIX) > _MOST_IN_A_LABEL:
+        return 0
+    length = len(_ACE_PREFIX) + len(prepared.encode("punycode"))
+    return length if length <= _MOST_IN_A_LABEL else 0
