@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import jsonschema
-
 from accounts.models import ConnectedAccount
 from accounts.platforms.chains import billed_texts, further_texts, thread_issues
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.media_check import album_issues, asset_issues
 from accounts.platforms.registry import platform
+from accounts.platforms.schemas import violations
 from accounts.platforms.text_check import length_issues, text_limit
 from accounts.platforms.types import Capabilities
 from billing.prices import price_of
@@ -172,9 +171,8 @@ def _media_issues(target: TargetInput) -> list[Issue]:
 
 
 def _option_issues(target: TargetInput, index: int) -> list[Issue]:
-    problems = jsonschema.Draft202012Validator(dict(target.capabilities.options)).iter_errors(dict(target.options))
     issues = []
-    for problem in problems:
+    for problem in violations(target.capabilities.options, target.options):
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)
         where = f"targets[{index}].options{path}"
         issues.append(Issue("OPTIONS_INVALID", "error", where, problem.message[:500]))

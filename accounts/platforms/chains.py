@@ -15,16 +15,19 @@ from accounts.platforms.text_check import length_issues
 from accounts.platforms.types import Capabilities, Content, ThreadRules
 
 OPTION = "thread"
+MAX_SEGMENT_LENGTH = 100_000  # as long as the text of a post may be
 
 
 def thread_option(rules: ThreadRules) -> dict[str, Any]:
-    """The JSON Schema of the option; how long a segment may be is counted by `thread_issues`."""
+    """The JSON Schema of the option; the platform's own limit for a segment is checked by `thread_issues`."""
     return {
         "type": "array",
         "description": "Further posts, each a reply to the one before it and as long as a post may be.",
         "items": {
             "type": "object",
-            "properties": {"text": {"type": "string", "description": "The text of the post."}},
+            "properties": {
+                "text": {"type": "string", "description": "The text of the post.", "maxLength": MAX_SEGMENT_LENGTH}
+            },
             "required": ["text"],
             "additionalProperties": False,
         },
@@ -57,13 +60,16 @@ def thread_issues(
 ) -> list[Issue]:
     """What stands against the further segments; `field` is the path of the options, such as `targets[0].options`.
 
-    What is no segment by its form is left to the options' schema.
+    What the schema of the options refuses is left to it: what is no segment by its form, what is too long to count, and
+    segments beyond the most that the platform takes.
     """
     rules = capabilities.thread
     if rules is None:
         return []
     issues, earlier = [], {text}
     for index, segment in _further(options):
+        if index >= rules.max_segments - 1 or len(segment) > MAX_SEGMENT_LENGTH:
+            continue
         where, subject = f"{field}.{OPTION}[{index}].text", f"Segment {index + 2}"
         if not segment.strip():
             hint = RepairHint("write_text", where, "Write a text, or leave the segment out.")

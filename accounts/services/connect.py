@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
-import jsonschema
 from django.db import transaction
 from django.utils import timezone
+from jsonschema import ValidationError
 
 from accounts.errors import ConnectionUnavailable, as_api_error
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import PLATFORMS, platform
+from accounts.platforms.schemas import MAX_VIOLATIONS, violations
 from accounts.platforms.types import Connection
 from accounts.services.attempts import Begun, begin
 from accounts.services.tokens import ahead_of
@@ -79,16 +81,16 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
     """The credentials, as the platform's schema asks for them. Raises ValidationFailed, which never repeats a value."""
     given = credentials or {}
     details: dict[str, dict[str, str]] = {}
-    for problem in jsonschema.Draft202012Validator(schema or NOTHING_ASKED).iter_errors(given):
+    for problem in violations(schema or NOTHING_ASKED, given):
         for suffix, code, message in _faults(problem):
             field = ".".join(["credentials", *map(str, problem.absolute_path)]) + suffix
             details.setdefault(field, {"field": field, "code": code, "message": message})
     if details:
-        raise ValidationFailed(details=list(details.values()))
+        raise ValidationFailed(details=list(details.values())[:MAX_VIOLATIONS])
     return given
 
 
-def _faults(problem: jsonschema.ValidationError) -> list[tuple[str, str, str]]:
+def _faults(problem: ValidationError) -> list[tuple[str, str, str]]:
     """What does not fit, as (what its field has behind the problem's path, code, message)."""
     rule, value, instance = str(problem.validator), problem.validator_value, problem.instance
     if rule == "required":
@@ -96,7 +98,9 @@ def _faults(problem: jsonschema.ValidationError) -> list[tuple[str, str, str]]:
     if rule == "additionalProperties":
         known = problem.schema["properties"]
         return [
-            (f".{name}", "unknown_field", "This field is not known here.") for name in instance if name not in known
+            (f".{name[:100]}", "unknown_field", "This field is not known here.")
+            for name in islice(instance, len(known) + MAX_VIOLATIONS)
+            if name not in known
         ]
     return [("", rule, f"Does not fit the credentials_schema of GET /capabilities: {rule} {value}.")]
 

@@ -28,7 +28,7 @@ CAPABILITIES = Capabilities(
             "langs": {
                 "type": "array",
                 "description": "The languages of the text, or of the whole thread, as BCP 47 tags, such as en or pt-BR.",
-                "items": {"type": "string", "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"},
+                "items": {"type": "string", "maxLength": 35, "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"},
                 "maxItems": 3,
             },
             "thread": thread_option(THREAD),

@@ -57,7 +57,8 @@ CAPABILITIES = Capabilities(
             "thread_id": {
                 "type": "string",
                 "description": "The id of a thread of the webhook's channel, to post there.",
-                "pattern": "^[0-9]{1,20}$",
+                "maxLength": 20,
+                "pattern": "^[0-9]+$",
             },
             "thread_name": {
                 "type": "string",

@@ -55,7 +55,7 @@ OPTIONS: dict[str, Any] = {
         "collaborators": {
             "type": "array",
             "description": "User names of accounts that are invited to share the post.",
-            "items": {"type": "string", "pattern": "^[A-Za-z0-9._]{1,30}$"},
+            "items": {"type": "string", "maxLength": 30, "pattern": "^[A-Za-z0-9._]+$"},
             "minItems": 1,
             "maxItems": 3,
             "uniqueItems": True,

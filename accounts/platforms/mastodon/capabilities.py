@@ -7,13 +7,16 @@ Counting is that of its StatusLengthValidator.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import URL_LENGTH, graphemes, mastodon_graphemes
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # our own bound; the platform has none
+MAX_SPOILER = 500
 
 _FEATURES = (
     "text",
@@ -46,7 +49,7 @@ _OPTIONS = {
             "description": "A content warning that the post, and a thread's every segment, is folded behind. Its length "
             "counts with the text's.",
             "minLength": 1,
-            "maxLength": 500,
+            "maxLength": MAX_SPOILER,
         },
         "sensitive": {
             "type": "boolean",
@@ -55,12 +58,18 @@ _OPTIONS = {
         "language": {
             "type": "string",
             "description": "The language of the text, or of the whole thread, as an ISO 639 code, such as en.",
+            "maxLength": 3,
             "pattern": "^[a-z]{2,3}$",
         },
         "thread": thread_option(THREAD),
     },
     "additionalProperties": False,
 }
+
+
+def _spoiler_length(options: Mapping[str, Any]) -> int:
+    """What the content warning takes up. The schema refuses a longer one, which is not counted to its end."""
+    return graphemes(str(options.get("spoiler_text", ""))[:MAX_SPOILER])
 
 
 def of_instance(
@@ -79,7 +88,7 @@ def of_instance(
             counted_as="graphemes",
             count=mastodon_graphemes,
             url_length=URL_LENGTH,
-            taken_by_options=lambda options: graphemes(str(options.get("spoiler_text", ""))),
+            taken_by_options=_spoiler_length,
         ),
         media=MediaRules(
             max_count=media,

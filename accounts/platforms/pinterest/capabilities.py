@@ -40,7 +40,8 @@ CAPABILITIES = Capabilities(
             "board_section_id": {
                 "type": "string",
                 "description": "The id of a section of the board.",
-                "pattern": "^[0-9]{1,32}$",
+                "maxLength": 32,
+                "pattern": "^[0-9]+$",
             },
             "title": {"type": "string", "description": "The pin's title.", "minLength": 1, "maxLength": 100},
             "link": {

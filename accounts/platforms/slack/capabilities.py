@@ -22,6 +22,7 @@ CAPABILITIES = Capabilities(
             "thread_ts": {
                 "type": "string",
                 "description": "The timestamp of a message, such as 1503435956.000247: the post becomes a reply to it.",
+                "maxLength": 19,
                 "pattern": r"^[0-9]{1,12}\.[0-9]{6}$",
             },
             "mrkdwn": {

@@ -53,7 +53,7 @@ CAPABILITIES = Capabilities(
                 "or the file's name where there is no text.",
                 "minLength": 1,
                 "maxLength": MAX_TITLE,
-                "pattern": r"^[^<>]*[^<>\s][^<>]*$",
+                "pattern": r"^\s*[^<>\s][^<>]*$",
             },
             "tags": {
                 "type": "array",
@@ -71,7 +71,8 @@ CAPABILITIES = Capabilities(
             "category_id": {
                 "type": "string",
                 "description": "The number of the video's category; 22 (people and blogs) where it is left out.",
-                "pattern": "^[0-9]{1,3}$",
+                "maxLength": 3,
+                "pattern": "^[0-9]+$",
             },
             "made_for_kids": {
                 "type": "boolean",
@@ -93,6 +94,7 @@ CAPABILITIES = Capabilities(
             "language": {
                 "type": "string",
                 "description": "The language of title and description, as a BCP 47 tag.",
+                "maxLength": 35,
                 "pattern": "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
             },
             "notify_subscribers": {
