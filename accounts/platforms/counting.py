@@ -112,7 +112,7 @@ def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[lis
     """
     ends: list[int] = []
     word_ends: list[int] = []
-    reach = 2 * limit
+    reach = limit
     for cluster in _CLUSTER.finditer(text):
         if cluster.end() > reach:
             if count(text[: cluster.start()] + ELLIPSIS) > limit:
