@@ -13,6 +13,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
+from accounts.platforms.text_check import CallCache
 from agents.models import Agent
 from billing.prices import Charge
 from config.api.caller import Caller, Mode, check_allowlist, require, require_scope, workspace_of
@@ -167,6 +168,7 @@ def resolve_targets(
     if problems:
         raise ValidationFailed(details=problems)
     check_allowlist(caller, seen)
+    cached = CallCache()
     return [
         TargetInput(
             account=accounts[target["connected_account_id"]],
@@ -175,6 +177,7 @@ def resolve_targets(
             shown_text=text if target.get("text") is None else target["text"],
             sandbox=sandbox or accounts[target["connected_account_id"]].sandbox,
             media=media,
+            cached=cached,
         )
         for target in targets
     ]
@@ -205,8 +208,9 @@ def inputs_of(group: PostGroup) -> list[TargetInput]:
     """
     accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
     media = attach(group.media, assets_in(group.workspace_id, group.media))
+    cached = CallCache()
     return [
-        TargetInput(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media)
+        TargetInput(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media, cached)
         for each in group.targets.all()
     ]
 

@@ -15,9 +15,10 @@ from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.media_check import album_issues, asset_issues
 from accounts.platforms.registry import platform
 from accounts.platforms.schemas import violations
-from accounts.platforms.text_check import length_issues, text_limit
+from accounts.platforms.text_check import CallCache, length_issues, text_limit
 from accounts.platforms.types import Capabilities
 from billing.prices import price_of
+from config.api.budget import check_cpu
 from posts import selectors
 from posts.media import AttachedMedia
 
@@ -32,11 +33,17 @@ class TargetInput:
     shown_text: str
     sandbox: bool
     media: tuple[AttachedMedia, ...] = ()
+    cached: CallCache = field(default_factory=CallCache, compare=False, repr=False)  # shared by the targets of a group
 
     @cached_property
     def capabilities(self) -> Capabilities:
         """What the account takes, by the limits of its own server where servers differ."""
         return platform(self.account.platform).capabilities_for(self.account.limits)
+
+    @property
+    def text_length(self) -> int:
+        """How long the text is, as this platform counts."""
+        return self.cached(self.capabilities.text.count, self.shown_text)
 
     @property
     def text_limit(self) -> int:
@@ -57,19 +64,21 @@ class TargetInput:
     @property
     def url_posts(self) -> int:
         """How many posts with a URL the platform bills; the simulator bills none."""
-        return sum(self._billed())
+        return sum(self._billed)
 
     @property
     def price_cents(self) -> int:
         """What all posts cost that the platform bills for it."""
-        return sum(price_of(self.account.platform, has_url=has_url) for has_url in self._billed())
+        return sum(price_of(self.account.platform, has_url=has_url) for has_url in self._billed)
 
+    @cached_property
     def _billed(self) -> list[bool]:
         """Of each post that is billed, whether it counts as one with a URL."""
         if self.sandbox:
             return []
-        links_url = self.capabilities.links_url or (lambda text: False)
-        return [links_url(text) for text in billed_texts(self.capabilities, self.shown_text, self.options)]
+        links_url = self.capabilities.links_url
+        texts = billed_texts(self.capabilities, self.shown_text, self.options)
+        return [links_url is not None and self.cached(links_url, text) for text in texts]
 
 
 @dataclass(frozen=True)
@@ -119,13 +128,15 @@ class Validation:
 def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validation:
     """Check each target against its platform's Capabilities; one query, for content that was sent before.
 
-    `group_id` is the group whose content this is already, which does not count as sent before.
+    `group_id` is the group whose content this is already, which does not count as sent before. Raises PayloadTooLarge when
+    the request takes too much CPU time.
     """
     earlier = selectors.earlier_groups_with(
         contents=[target.content_key for target in targets if target.shown_text or target.media], but=group_id
     )
     checked = []
     for index, target in enumerate(targets):
+        check_cpu()
         issues = [
             *_account_issues(target, index),
             *_text_issues(target, index),
@@ -134,7 +145,7 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
             *_option_issues(target, index),
             *_repeat_issues(target, index, earlier),
         ]
-        checked.append(TargetValidation(target, target.capabilities.text.count(target.shown_text), issues))
+        checked.append(TargetValidation(target, target.text_length, issues))
     return Validation(checked)
 
 
@@ -155,12 +166,15 @@ def _text_issues(target: TargetInput, index: int) -> list[Issue]:
         issues.append(Issue("TEXT_REQUIRED", "error", where, "There is neither text nor media.", repair_hint=hint))
     name, rules, scope = target.account.platform, target.capabilities.text, "; it holds for this target only"
     attached = bool(target.media)
-    return issues + length_issues(name, rules, text, where, target.options, with_media=attached, scope=scope)
+    return issues + length_issues(
+        name, rules, text, where, target.options, target.cached, with_media=attached, scope=scope
+    )
 
 
 def _thread_issues(target: TargetInput, index: int) -> list[Issue]:
     where = f"targets[{index}].options"
-    return thread_issues(target.account.platform, target.capabilities, target.shown_text, target.options, where)
+    name, text, options = target.account.platform, target.shown_text, target.options
+    return thread_issues(name, target.capabilities, text, options, where, target.cached)
 
 
 def _media_issues(target: TargetInput) -> list[Issue]:

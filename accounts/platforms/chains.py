@@ -11,7 +11,7 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.issues import Issue, RepairHint
-from accounts.platforms.text_check import length_issues
+from accounts.platforms.text_check import CallCache, length_issues
 from accounts.platforms.types import Capabilities, Content, ThreadRules
 
 OPTION = "thread"
@@ -56,7 +56,7 @@ def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, An
 
 
 def thread_issues(
-    platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str
+    platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str, cached: CallCache
 ) -> list[Issue]:
     """What stands against the further segments; `field` is the path of the options, such as `targets[0].options`.
 
@@ -78,7 +78,7 @@ def thread_issues(
             hint = RepairHint("write_text", where, "Write another text, or leave the segment out.")
             message = f"{subject} repeats an earlier one, which {platform} refuses."
             issues.append(Issue("SEGMENT_REPEATED", "error", where, message, repair_hint=hint))
-        issues += length_issues(platform, capabilities.text, segment, where, options, subject=subject)
+        issues += length_issues(platform, capabilities.text, segment, where, options, cached, subject=subject)
         earlier.add(segment)
     return issues
 
@@ -88,7 +88,7 @@ def check(content: Content, capabilities: Capabilities, label: str) -> None:
 
     Validation says the same when the post is written; limits may have changed since.
     """
-    for issue in thread_issues(label, capabilities, content.text, content.options, "options"):
+    for issue in thread_issues(label, capabilities, content.text, content.options, "options", CallCache()):
         raise ContentRejected(issue.message)
 
 

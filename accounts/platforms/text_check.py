@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeVar
 
 from accounts.platforms.counting import cut
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.types import TextRules
+
+Result = TypeVar("Result")
+
+
+class CallCache:
+    """Calls a function only once with the same arguments. One instance serves the texts of one post."""
+
+    def __init__(self) -> None:
+        self._results: dict[tuple[Hashable, ...], Any] = {}
+
+    def __call__(self, function: Callable[..., Result], *arguments: Hashable) -> Result:
+        call = (function, *arguments)
+        if call not in self._results:
+            self._results[call] = function(*arguments)
+        result: Result = self._results[call]
+        return result
 
 
 def text_limit(rules: TextRules, options: Mapping[str, Any], *, with_media: bool = False) -> int:
@@ -24,6 +40,7 @@ def length_issues(
     text: str,
     field: str,
     options: Mapping[str, Any],
+    cached: CallCache,
     *,
     with_media: bool = False,
     subject: str = "The text",
@@ -31,17 +48,19 @@ def length_issues(
 ) -> list[Issue]:
     """The text's being too long in any of the units, with one that fits all of them in the repair hint.
 
-    `subject` is what the message calls the text, `scope` what the hint adds of where the shorter text would hold.
+    `cached` counts and cuts each text only once. `subject` is what the message calls the text, `scope` what the hint adds
+    of where the shorter text would hold.
     """
     most = text_limit(rules, options, with_media=with_media)
     limits = [(rules.counted_as, most, rules.count), *rules.also]
-    over = [(unit, limit, count(text)) for unit, limit, count in limits if count(text) > limit]
+    lengths = [cached(count, text) for _, _, count in limits]
+    over = [(unit, room, length) for (unit, room, _), length in zip(limits, lengths, strict=True) if length > room]
     if not over:
         return []
     unit, limit, length = over[0]
     shorter = text
-    for _, room, count in limits:
-        shorter = cut(shorter, room, count)
+    for (_, room, count), whole in zip(limits, lengths, strict=True):
+        shorter = cached(cut, shorter, room, count, whole if shorter is text else None)
     hint = RepairHint("replace_text", field, f"The text cut at a word within {limit} {unit}{scope}.", shorter)
     message = f"{subject} counts {length} {unit}; {platform} takes {limit}{_beside(rules, most, with_media)}."
     return [Issue("TEXT_TOO_LONG", "error", field, message, auto_fixable=True, repair_hint=hint)]

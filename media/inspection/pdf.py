@@ -16,7 +16,7 @@ from media.inspection.inspected import Inspected
 _HEADER = re.compile(rb"%PDF-(?:1\.\d|2\.0)[\s%]")
 _TAIL = 1024
 _START = re.compile(rb"startxref\s+(\d{1,10})\s")
-_OBJECT = re.compile(rb"\d+\s+\d+\s+obj\b")
+_OBJECT = re.compile(rb"(?<!\d)\d+\s+\d+\s+obj\b")
 # What opening a page needs none of. /OpenAction stays: most files use it to set the zoom.
 _ACTIVE = re.compile(rb"/(?:JavaScript|Launch|EmbeddedFiles?|RichMedia)(?![A-Za-z0-9])|/JS(?=[\s(<\[/>])")
 # An action as a whole is looked for in streams as well, into which a table of objects may point.
