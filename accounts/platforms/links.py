@@ -12,9 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from encodings.idna import nameprep
-from functools import lru_cache
-from stringprep import b1_set
 
 from twitter_text.extract_urls import max_tco_slug_length, max_url_length
 from twitter_text.regexp.latin_accent_chars import latin_accent_chars
@@ -29,6 +26,7 @@ from twitter_text.regexp.valid_url_preceding_chars import valid_url_preceding_ch
 from twitter_text.regexp.valid_url_query_chars import valid_url_query_chars
 from twitter_text.regexp.valid_url_query_ending_chars import valid_url_query_ending_chars
 
+from accounts.platforms.idna import encoded_length
 from accounts.platforms.word_patterns import any_of
 
 Span = tuple[int, int]
@@ -64,13 +62,6 @@ _ASCII = f"-a-z0-9{latin_accent_chars.pattern}"
 _ONLY_ASCII = re.compile(rf"[{_ASCII}.]++", re.IGNORECASE)
 # ASCII labels in a row: up to the last top level among them (1), else all of them, which are passed over.
 _ASCII_LABELS = re.compile(rf"((?:[{_ASCII}]++\.)+{_TOP_LEVEL})|[{_ASCII}]++(?:\.[{_ASCII}]++)*+", re.IGNORECASE)
-
-_LONG_LABEL = re.compile(r"[^.]{64}")
-_DOTS = re.compile("[.\u3002\uff0e\uff61]")  # what IDNA takes for a dot
-_IGNORED = dict.fromkeys(b1_set)  # by IDNA
-_ACE_PREFIX = "xn--"
-_MOST_IN_A_LABEL = 63
-_MOST_COMPOSED = 4  # so many characters at the most become one by Unicode's composition
 
 
 def links(text: str) -> Iterator[Span]:
@@ -162,37 +153,5 @@ def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
     """Whether the domain has an encoding in ASCII, and the URL with it is not too long."""
     if len(url) - len(domain) > max_url_length:
         return False
-    encoded = _encoded_length(domain)
+    encoded = encoded_length(domain)
     return bool(encoded) and protocol_length + len(url) - len(domain) + encoded <= max_url_length
-
-
-def _encoded_length(domain: str) -> int:
-    """The length of `domain.encode("idna")`, whose time is quadratic in a label; 0 where that raises an error."""
-    if domain.isascii():
-        return 0 if _LONG_LABEL.search(domain) else len(domain)
-    lengths = [_encoded_label_length(label) for label in _DOTS.split(domain)]
-    return sum(lengths) + len(lengths) - 1 if all(lengths) else 0
-
-
-def _encoded_label_length(label: str) -> int:
-    """The length of a label in ASCII; 0 where it has no such form, or is longer there than a label may be."""
-    if not label.isascii():
-        label = label.translate(_IGNORED)
-        if len(label) <= _MOST_IN_A_LABEL * _MOST_COMPOSED:
-            return _punycode_length(label)
-    return len(label) if len(label) <= _MOST_IN_A_LABEL else 0
-
-
-@lru_cache(maxsize=16_384)
-def _punycode_length(label: str) -> int:
-    """As `_encoded_label_length`, for a label that is not too long to try."""
-    try:
-        prepared = nameprep(label)
-    except UnicodeError:
-        return 0
-    if prepared.isascii():
-        return len(prepared) if len(prepared) <= _MOST_IN_A_LABEL else 0
-    if prepared.startswith(_ACE_PREFIX) or len(prepared) + len(_ACE_PREFIX) > _MOST_IN_A_LABEL:
-        return 0
-    length = len(_ACE_PREFIX) + len(prepared.encode("punycode"))
-    return length if length <= _MOST_IN_A_LABEL else 0

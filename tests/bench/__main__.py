@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import api, deliveries, delivery_drains, drains, memory, outages, publishing, scale, starting
+from tests.bench import api, deliveries, delivery_drains, drains, memory, outages, publishing, scale, starting, texts
 from tests.bench.measure import Row, table
 from tests.bench.service import Service, running
 from tests.chaos.stack import CannotRun
@@ -25,7 +25,7 @@ ON_THE_SERVICE: dict[str, Callable[[Service], list[Row]]] = {
     "memory": memory.rows,
     "api": api.rows,
 }
-ALONE: dict[str, Callable[[], list[Row]]] = {"start": starting.rows, "scale": scale.rows}
+ALONE: dict[str, Callable[[], list[Row]]] = {"start": starting.rows, "texts": texts.rows, "scale": scale.rows}
 
 
 def main(arguments: list[str]) -> int:

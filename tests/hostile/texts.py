@@ -7,6 +7,12 @@ from __future__ import annotations
 
 LENGTH = 100_000  # the longest text that the API accepts
 
+
+def _different(letters: range, count: int, start: int) -> str:
+    """A word of different letters, and another one for each `start`."""
+    return "".join(chr(letters[(start + 97 * number * (1 + start % 7)) % len(letters)]) for number in range(count))
+
+
 # A shape is (what stands once at the beginning, what is repeated, what stands once at the end).
 SHAPES: dict[str, tuple[str, str, str]] = {
     "one word": ("", "a", ""),
@@ -32,6 +38,18 @@ SHAPES: dict[str, tuple[str, str, str]] = {
     "underscores before a domain": ("", "a_", "a.com"),
     "IDN domains": ("", "ü.de ", ""),
     "IDN domains without spaces": ("", "ü.de", ""),
+    "IDN domains that differ": ("", "".join(f"ü{number:x}.de " for number in range(12_500)), ""),
+    "long IDN domains that differ": ("", "".join(f"é{number}{'ö' * 40}.de " for number in range(2_100)), ""),
+    "Chinese domains that differ": (
+        "",
+        "".join(f"http://{_different(range(0x4E00, 0x9FA5), 14, number)}.jp " for number in range(4_000)),
+        "",
+    ),
+    "labels of different letters": (
+        "",
+        "".join(f"{_different(range(0x100, 0x17F), 50, number)}.jp " for number in range(1_900)),
+        "",
+    ),
     "Cyrillic domains": ("", "я.рф ", ""),
     "punycode": ("", "a.xn--", ""),
     "punycode labels": ("", "xn--a.xn--p1ai ", ""),

@@ -1,0 +1,53 @@
+"""How long a domain is by IDNA: exactly as long as Python's codec makes it."""
+
+from __future__ import annotations
+
+from encodings.idna import nameprep
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from accounts.platforms.idna import PREPARED, encoded_length, punycode_length
+
+PLAIN = [character for character in map(chr, range(0x110000)) if PREPARED.fullmatch(character)]
+plain = st.text(st.sampled_from(PLAIN), min_size=1, max_size=70)
+labels = st.one_of(
+    plain,
+    st.text(st.sampled_from("abü日\u00ad\u200dßİ\u0301אⅧ\ue000\u0660-"), min_size=1, max_size=70),
+    st.text(min_size=1, max_size=30).map(lambda text: text.replace(".", "")).filter(bool),
+)
+
+
+def codec_length(domain: str) -> int:
+    try:
+        return len(domain.encode("idna"))
+    except UnicodeError:
+        return 0
+
+
+@settings(derandomize=True, deadline=None, max_examples=1000)
+@given(st.lists(labels, min_size=1, max_size=3).map(lambda parts: ".".join([*parts, "com"])))
+@example("日" * 59 + ".com")
+@example("日" * 60 + ".com")
+@example("a" * 63 + ".com")
+@example("a" * 64 + ".com")
+@example("xn--ü.com")
+@example("日\u3002本.com")
+@example("日\u3002\u3002本.com")
+@example("日" + "\u00ad" * 100 + ".com")
+def test_a_domain_is_as_long_as_the_codec_makes_it(domain: str) -> None:
+    assert encoded_length(domain) == codec_length(domain)
+
+
+@settings(derandomize=True, deadline=None, max_examples=500)
+@given(st.text(min_size=1, max_size=60))
+def test_punycode_is_as_long_as_the_codec_makes_it(text: str) -> None:
+    assert punycode_length(text) == len(text.encode("punycode"))
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(plain)
+@example("".join(PLAIN))
+def test_nameprep_changes_nothing_of_letters_that_are_prepared(text: str) -> None:
+    assert nameprep(text) == text
+    assert all(nameprep(character) == character for character in text)
