@@ -244,6 +244,7 @@ RETENTION = [
     "config.site.notices.retention.DigestsOfPurged",
     "posts.retention.PostsOfPurged",
     "media.retention.MediaOfPurged",
+    "media.retention.MediaUsageOfPurged",
     "accounts.retention.AccountsOfPurged",
     "accounts.retention.ConnectionAttempts",
     "webhooks.retention.Events",
@@ -288,6 +289,7 @@ MEDIA_MAX_BYTES = {
     "video": env.int("MEDIA_MAX_VIDEO_BYTES", default=512 * 1024 * 1024),
     "document": env.int("MEDIA_MAX_DOCUMENT_BYTES", default=20 * 1024 * 1024),
 }
+MEDIA_QUOTA_BYTES = env.int("MEDIA_QUOTA_BYTES", default=5_000_000_000)  # of all files of a workspace; 0: no quota
 MEDIA_MAX_PIXELS = env.int("MEDIA_MAX_PIXELS", default=40_000_000)
 FFPROBE = env.str("FFPROBE", default="")  # the path of a program that looks at videos a second time
 MEDIA_LINK_SECONDS = env.int("MEDIA_LINK_SECONDS", default=3600)  # how long the `url` of an answer is good

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
 from config.api.admin_actions import asks_first, operator_of
 from config.api.admin_search import DIGEST
-from media.models import MediaAsset, MediaUse, PendingFile
+from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
 from media.services import delete_media
 
 
@@ -43,5 +43,13 @@ class MediaUseAdmin(ReadOnlyAdmin):
 
 @admin.register(PendingFile)
 class PendingFileAdmin(ReadOnlyAdmin):
-    list_display = ("storage_key", "abandoned", "created_at")
+    list_display = ("storage_key", "size_bytes", "abandoned", "created_at")
     ordering = ("created_at",)
+
+
+@admin.register(MediaUsage)
+class MediaUsageAdmin(ReadOnlyAdmin):
+    list_display = ("workspace", "used_bytes")
+    list_select_related = ("workspace",)
+    ordering = ("-used_bytes",)
+    finds = {"wrk": "workspace_id"}

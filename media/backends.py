@@ -47,17 +47,13 @@ class CircuitBreaker:
     def guard(self) -> Iterator[None]:
         """Make a call in the block. Raises ServiceUnavailable without entering it while calls are refused."""
         began = self._enter()
-        failed = False
         try:
             yield
         except ServiceUnavailable:
-            failed = True
             if time.monotonic() - began >= SLOW_SECONDS:
                 self._refuses_until = time.monotonic() + PAUSE_SECONDS
             raise
-        finally:
-            if not failed:
-                self._refuses_until = 0.0
+        self._refuses_until = 0.0
 
     def _enter(self) -> float:
         with self._lock:

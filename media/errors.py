@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.conf import settings
+
 from config.api.errors import ApiError, Conflict
 
 
@@ -33,6 +35,20 @@ class MediaInUse(Conflict):
     code = "MEDIA_IN_USE"
     message = "A post that is not finished uses this asset."
     suggested_action = "Cancel or change that post, or wait until it is out."
+
+
+class MediaQuotaExceeded(Conflict):
+    """The file does not fit beside the `used` bytes of the workspace's library."""
+
+    code = "MEDIA_QUOTA_EXCEEDED"
+    message = "The workspace's media library has no room for this file."
+    suggested_action = "Delete media that you no longer need, then send the file again."
+
+    def __init__(self, *, used: int = 0, size: int = 0) -> None:
+        super().__init__(
+            f"The workspace's media library has no room for this file of {size:,} bytes: "
+            f"{used:,} of {settings.MEDIA_QUOTA_BYTES:,} bytes are used."
+        )
 
 
 class RangeNotSatisfiable(ApiError):

@@ -86,6 +86,8 @@ class PendingFile(models.Model):
     """
 
     storage_key = models.CharField(max_length=255, unique=True)
+    workspace_id = models.CharField(max_length=30)  # no foreign key: the file has to go after the workspace as well
+    size_bytes = models.PositiveBigIntegerField(default=0)  # as it is counted in MediaUsage
     abandoned = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -94,6 +96,20 @@ class PendingFile(models.Model):
 
     def __str__(self) -> str:
         return self.storage_key
+
+
+class MediaUsage(models.Model):
+    """How many bytes a workspace's ready assets have together, with the files on their way to become one.
+
+    A counter, since the sum of a large library would be read again for each upload. It is raised before a file is stored
+    and lowered in the transaction that deletes the asset; `reconcile_media` counts anew.
+    """
+
+    workspace = models.OneToOneField(Workspace, primary_key=True, on_delete=models.CASCADE, related_name="media_usage")
+    used_bytes = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.workspace_id}: {self.used_bytes} bytes"
 
 
 class MediaUse(models.Model):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import QuerySet
 
 from config.db.retention import ExpiredRows
-from media.models import MediaAsset
+from media.models import MediaAsset, MediaUsage
 from media.services import delete_media_of_purged_workspaces, purge_deleted_files
 from workspaces.retention import workspaces_to_purge
 
@@ -25,3 +25,15 @@ class MediaOfPurged(ExpiredRows):
         delete_media_of_purged_workspaces(limit=limit)
         purge_deleted_files(limit=limit)
         return super().purge(limit)
+
+
+class MediaUsageOfPurged(ExpiredRows):
+    """The counters of their libraries, after the assets that they count."""
+
+    name = "media_usage"
+
+    def rows(self) -> QuerySet[MediaUsage]:
+        return MediaUsage.objects.filter(workspace__in=workspaces_to_purge())
+
+    def ready(self) -> QuerySet[MediaUsage]:
+        return self.rows().exclude(workspace__in=MediaAsset.objects.values("workspace"))

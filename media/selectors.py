@@ -10,7 +10,7 @@ from config.api.caller import Caller, absent, require
 from config.api.paging import Page, paginate, paginate_within
 from config.api.scopes import AnyOf, any_of
 from config.db.ids import is_id
-from media.models import MediaAsset
+from media.models import MediaAsset, MediaUsage
 
 LIST_SCOPES: AnyOf = any_of("media.upload", "posts.read")
 SEARCHED = 2000  # uploads that one look of a search goes through
@@ -59,6 +59,11 @@ def asset_in(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
     if asset is None:
         raise absent(None, "media asset")
     return asset
+
+
+def used_bytes(workspace_id: str) -> int:
+    """How much of its quota the workspace's library uses."""
+    return MediaUsage.objects.filter(pk=workspace_id).values_list("used_bytes", flat=True).first() or 0
 
 
 def holders_of(*, asset: MediaAsset, limit: int) -> list[str]:

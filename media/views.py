@@ -43,7 +43,13 @@ class MediaViewSet(OperationViewSet):
         idempotent="lease",
         lease=timedelta(minutes=5),  # to fetch it, to scan a long video, and to store it
         replay=show_asset,
-        errors=("FORBIDDEN", "MEDIA_TYPE_NOT_ALLOWED", "MEDIA_MALWARE_DETECTED", "MEDIA_SCAN_UNAVAILABLE"),
+        errors=(
+            "FORBIDDEN",
+            "MEDIA_TYPE_NOT_ALLOWED",
+            "MEDIA_MALWARE_DETECTED",
+            "MEDIA_SCAN_UNAVAILABLE",
+            "MEDIA_QUOTA_EXCEEDED",
+        ),
     )
     def create(self, call: Call) -> Reply | Preview:
         asset = services.upload_media(caller=call.caller, dry_run=call.dry_run, **call.data)

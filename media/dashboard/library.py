@@ -15,7 +15,7 @@ from config.api.form_files import files_of
 from media import selectors, services
 from media.dashboard.forms import AltTextForm
 from media.dashboard.uploading import take_in
-from media.dashboard.words import KINDS
+from media.dashboard.words import KINDS, usage_told
 from media.filenames import SUFFIXES
 from media.links import picture_link
 from media.models import MediaAsset
@@ -100,4 +100,5 @@ def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 20
         searched=selectors.SEARCHED,
         accepted=",".join(SUFFIXES),
         problems=problems,
+        usage=usage_told(selectors.used_bytes(page.workspace.id)),
     )

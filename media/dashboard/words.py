@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.conf import settings
+
 from accounts.platforms.issues import Issue
 from accounts.platforms.media_check import album_issues, asset_issues
 from accounts.platforms.registry import platforms
@@ -53,3 +55,17 @@ def duration_told(milliseconds: int | None) -> str:
     hours, minutes = divmod(minutes, 60)
     seconds = f"{rest // 1000:02d}" + (f".{rest % 1000 // 100}" if rest % 1000 >= 100 else "")
     return f"{hours}:{minutes:02d}:{seconds}" if hours else f"{minutes}:{seconds}"
+
+
+def size_told(size: int) -> str:
+    """Such as 4.7 GB, in powers of ten."""
+    for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= step:
+            return f"{size / step:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{size} bytes"
+
+
+def usage_told(used: int) -> str:
+    """How much of its quota a library uses."""
+    allowed = settings.MEDIA_QUOTA_BYTES
+    return f"{size_told(used)} of {size_told(allowed)} used" if allowed else f"{size_told(used)} used"

@@ -14,6 +14,7 @@ from media import selectors, storage
 from media.backends import storage_access
 from media.errors import MediaInUse
 from media.models import MediaAsset
+from media.services.quota import give_room_back
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
         asset.fence += 1  # a thumbnail that is being made comes too late
         if not dry_run:
             asset.save()
+            give_room_back(asset.workspace_id, asset.size_bytes)
             transaction.on_commit(lambda: remove_unused_files([asset]))
         record(
             caller=caller,

@@ -6,6 +6,7 @@ import logging
 from datetime import timedelta
 from pathlib import Path
 
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -13,14 +14,21 @@ from config.api.errors import ServiceUnavailable
 from media import storage
 from media.backends import storage_access
 from media.models import MediaAsset, PendingFile
+from media.services.quota import give_room_back, take_room
 
 logger = logging.getLogger(__name__)
 LEFT_AFTER = timedelta(hours=1)  # longer than a write goes on whose outcome nobody has heard
 
 
-def store_file(path: Path, key: str) -> None:
-    """Store a copy of the file at `path` as a pending one. Raises ServiceUnavailable; the purge then sees to the rest."""
-    PendingFile.objects.create(storage_key=key)
+def store_file(path: Path, key: str, *, workspace_id: str, counted_bytes: int = 0) -> None:
+    """Store a copy of the file at `path` as a pending one; `counted_bytes` are what it takes of the workspace's quota.
+
+    Raises MediaQuotaExceeded, and ServiceUnavailable (the purge then sees to what may be in the storage).
+    """
+    with transaction.atomic():
+        if counted_bytes:
+            take_room(workspace_id, counted_bytes)
+        PendingFile.objects.create(storage_key=key, workspace_id=workspace_id, size_bytes=counted_bytes)
     try:
         storage.keep(path, key)
     except BaseException:  # the storage may have it all the same, or get it a moment later
@@ -37,9 +45,17 @@ def take_over(key: str) -> None:
         raise ServiceUnavailable("The file was stored too late.")
 
 
+@transaction.atomic
 def abandon(key: str) -> bool:
-    """See to it that no asset can take the file over; false when one has."""
-    return bool(PendingFile.objects.filter(storage_key=key).update(abandoned=True))
+    """See to it that no asset can take the file over, and that it counts no more; false when it is pending no longer."""
+    row = PendingFile.objects.select_for_update().filter(storage_key=key).first()
+    if row is None:
+        return False
+    if not row.abandoned:
+        row.abandoned = True
+        row.save(update_fields=["abandoned"])
+        give_room_back(row.workspace_id, row.size_bytes)
+    return True
 
 
 def discard(key: str) -> bool:

@@ -82,7 +82,7 @@ def _keep(asset: MediaAsset, thumbnail: Thumbnail) -> str:
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(thumbnail.content)
         file.flush()
-        store_file(Path(file.name), key)
+        store_file(Path(file.name), key, workspace_id=asset.workspace_id)
     return key
 
 

@@ -16,6 +16,7 @@ from media.filenames import SUFFIXES, label_of
 from media.limits import most_bytes, most_bytes_of
 from media.models import MediaAsset
 from media.services.pending import discard, store_file, take_over
+from media.services.quota import check_room, take_room
 from media.services.thumbnails import DUTY
 
 WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF, MediaAsset.Kind.VIDEO)
@@ -35,7 +36,8 @@ def upload_media(
 
     Nothing reaches the storage before the scanner has said clean. A dry run checks all the same and stores nothing.
     Raises ScopeMissing, ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed,
-    PayloadTooLarge, MediaMalwareDetected, MediaScanUnavailable, RateLimited (source_url), ServiceUnavailable.
+    PayloadTooLarge, MediaMalwareDetected, MediaScanUnavailable, MediaQuotaExceeded, RateLimited (source_url),
+    ServiceUnavailable.
     """
     workspace_id = workspace_of(caller, workspace_id)
     require(caller, workspace_id, "media.upload", body_field="workspace_id")
@@ -45,6 +47,7 @@ def upload_media(
         asset.workspace_id, asset.alt_text = workspace_id, alt_text
         asset.filename = label_of(filename or file.filename, asset.mime_type)
         if dry_run:
+            check_room(workspace_id, asset.size_bytes)
             _record(caller, asset, dry_run=True)
         elif not _share(caller, asset):
             _store(caller, asset, file)
@@ -85,6 +88,7 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
         other = same.select_for_update().order_by("pk").first()
         if other is None:
             return False
+        take_room(asset.workspace_id, asset.size_bytes)
         asset.storage_key, asset.thumbnail_key = other.storage_key, other.thumbnail_key
         if asset.thumbnail_key:
             asset.due_at = None
@@ -96,7 +100,7 @@ def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
     """Keep the asset with a stored file of its own, which goes again when the row cannot be written."""
     key = storage.new_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
     with storage_access():
-        store_file(file.path, key)
+        store_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)
     asset.storage_key = key
     try:
         with transaction.atomic():

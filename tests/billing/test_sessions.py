@@ -6,17 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pytest_django import Settings
 
 from auditlog.models import AuditEntry
 from tests import factories
 from tests.at_once import at_once
-from tests.config.outbound_servers import Server, drips, hangs
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.fakes.payment_processor import FakePaymentProcessor
-from tests.outside import no_thread_left
-from tests.pages import Pages, words
 from tests.people import as_user
 from workspaces.models import Member, User, Workspace
 
@@ -283,41 +279,3 @@ def test_each_workspace_is_a_customer_of_its_own(
     opened(as_user(owner), PORTAL, workspace)
 
     assert [form["customer"] for form in processor.form("/v1/billing_portal/sessions")] == ["cus_other", "cus_2"]
-
-
-@both
-def test_too_many_who_wait_for_other_servers_are_refused(
-    owner: User, workspace: Workspace, processor: FakePaymentProcessor, path: str
-) -> None:
-    with no_thread_left():
-        preview = opened(as_user(owner), path, workspace, dry_run=True)
-        refused = opened(as_user(owner), path, workspace)
-    assert preview.status_code == 200
-    assert_envelope(refused, 429, "RATE_LIMITED")
-    assert (refused["Retry-After"], processor.requests) == ("5", ())
-    assert opened(as_user(owner), path, workspace).status_code == 200
-
-
-def test_a_page_that_leads_there_says_so(owner: User, workspace: Workspace, processor: FakePaymentProcessor) -> None:
-    with no_thread_left():
-        page = Pages(workspace, owner).post("usage-checkout", {"plan": "payg"}, follow=True)
-
-    assert (page.status_code, page["Content-Type"]) == (200, "text/html; charset=utf-8")
-    assert "Too many requests are waiting for other servers at the moment. Try again in a few seconds." in words(page)
-
-
-@pytest.mark.parametrize("behaviour", ["silent", "drips"])
-def test_a_processor_that_never_finishes_is_given_up_in_time(
-    owner: User,
-    workspace: Workspace,
-    processor: FakePaymentProcessor,
-    settings: Settings,
-    monkeypatch: Any,
-    behaviour: str,
-) -> None:
-    """A time limit of each read would let a processor that drips hold the thread for ever."""
-    monkeypatch.setattr("config.api.budget.OUTSIDE_SECONDS", 0.3)
-    answers = hangs if behaviour == "silent" else drips(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
-    with Server(answers) as server:
-        settings.STRIPE_API_BASE = f"http://127.0.0.1:{server.port}"
-        assert_envelope(opened(as_user(owner), CHECKOUT, workspace), 503, "BILLING_UNAVAILABLE")

@@ -30,7 +30,7 @@ from billing.models import (
 from config.api.caller import system_caller
 from config.api.models import IdempotencyRecord
 from config.site.models import Digest, Heartbeat, NewsCursor, Notice, NoticeChoice, SecondFactor
-from media.models import MediaUse, PendingFile
+from media.models import MediaUsage, MediaUse, PendingFile
 from posts.models import PostGroup, PostTarget
 from tests import factories
 from tests.webhooks.rows import make_delivery
@@ -88,7 +88,8 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
             expires_at=now,
         ),
         MediaUse.objects.create(media=asset, holder_id=group.pk),
-        PendingFile.objects.create(storage_key="wrk/file.jpg"),
+        PendingFile.objects.create(storage_key="wrk/file.jpg", workspace_id=workspace.pk),
+        MediaUsage.objects.create(workspace=workspace),
         record(caller=system_caller(workspace.id), operation="posts.create", resource_id=group.id),
         *_books(ids),
         *_of_libraries(operator),

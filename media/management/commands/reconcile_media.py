@@ -7,13 +7,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.api.errors import ServiceUnavailable
-from media.services import find_orphans, remove_files_without_row
+from media.services import find_orphans, recount_all, remove_files_without_row
 
 
 class Command(BaseCommand):
-    """Lists files without a row and assets without a file; the files can be removed."""
+    """Lists files without a row and assets without a file; the files can be removed. Corrects what quotas count."""
 
-    help = "Lists stored files that no media asset has, and media assets whose file is gone."
+    help = "Lists stored files that no media asset has and media assets whose file is gone; counts each library anew."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -30,6 +30,8 @@ class Command(BaseCommand):
             removed = remove_files_without_row(found.files, self._tell) if remove else 0
         except ServiceUnavailable as error:
             raise CommandError(error.message) from error
+        for workspace_id, before, after in recount_all():
+            self.stdout.write(f"used of the quota of {workspace_id}: {after} bytes, not {before} (corrected)")
         self.stdout.write(
             f"{len(found.files)} files without a row ({removed} removed), {len(found.assets)} assets without their file."
         )

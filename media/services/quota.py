@@ -1,0 +1,67 @@
+"""The bytes that a workspace's library may hold (MEDIA_QUOTA_BYTES), counted exactly however many upload at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import BigIntegerField, F, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from media import selectors
+from media.errors import MediaQuotaExceeded
+from media.models import MediaAsset, MediaUsage, PendingFile
+
+
+def take_room(workspace_id: str, size: int) -> None:
+    """Count so many bytes more, in the caller's transaction. Raises MediaQuotaExceeded, and counts nothing then."""
+    MediaUsage.objects.get_or_create(workspace_id=workspace_id)
+    rows = MediaUsage.objects.filter(workspace_id=workspace_id)
+    if settings.MEDIA_QUOTA_BYTES:  # the row is compared and raised by one statement, so no two get the last bytes
+        rows = rows.filter(used_bytes__lte=settings.MEDIA_QUOTA_BYTES - size)
+    if not rows.update(used_bytes=F("used_bytes") + size):
+        raise _exceeded(workspace_id, size)
+
+
+def give_room_back(workspace_id: str, size: int) -> None:
+    """Count so many bytes less, in the caller's transaction."""
+    MediaUsage.objects.filter(workspace_id=workspace_id).update(used_bytes=F("used_bytes") - size)
+
+
+def check_room(workspace_id: str, size: int) -> None:
+    """For a dry run. Raises MediaQuotaExceeded."""
+    if settings.MEDIA_QUOTA_BYTES and selectors.used_bytes(workspace_id) + size > settings.MEDIA_QUOTA_BYTES:
+        raise _exceeded(workspace_id, size)
+
+
+def recount_all() -> Iterator[tuple[str, int, int]]:
+    """Set each workspace's counter to what is there; those that were wrong, with their value before and after."""
+    having = MediaAsset.objects.order_by().values_list("workspace_id").union(MediaUsage.objects.values_list("pk"))
+    for (workspace_id,) in list(having):
+        before, after = _recount(workspace_id)
+        if before != after:
+            yield workspace_id, before, after
+
+
+@transaction.atomic
+def _recount(workspace_id: str) -> tuple[int, int]:
+    MediaUsage.objects.get_or_create(workspace_id=workspace_id)
+    row = MediaUsage.objects.filter(workspace_id=workspace_id)
+    before = row.select_for_update().get().used_bytes
+    # Both sums in one statement: a pending file may become an asset meanwhile.
+    row.update(
+        used_bytes=_sum_of(selectors.ready_assets(), workspace_id)
+        + _sum_of(PendingFile.objects.filter(abandoned=False), workspace_id)
+    )
+    return before, row.get().used_bytes
+
+
+def _sum_of(rows: QuerySet[Any], workspace_id: str) -> Coalesce:
+    grouped = rows.filter(workspace_id=workspace_id).order_by().values("workspace_id")
+    return Coalesce(Subquery(grouped.annotate(sum=Sum("size_bytes")).values("sum")), 0, output_field=BigIntegerField())
+
+
+def _exceeded(workspace_id: str, size: int) -> MediaQuotaExceeded:
+    return MediaQuotaExceeded(used=selectors.used_bytes(workspace_id), size=size)
