@@ -54,8 +54,14 @@ def bluesky() -> Iterator[FakeBluesky]:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory, bluesky: FakeBluesky) -> Iterator[Service]:
-    """What `make run` starts, for the whole session; its Bluesky is a stand-in."""
-    with running(tmp_path_factory.mktemp("service"), {"BLUESKY_API_BASE": bluesky.url}) as service:
+    """What `make run` starts, for the whole session. Its Bluesky is a stand-in, operators need a second factor as in
+    production, and no sign-in gets too old while the tests run."""
+    settings = {
+        "BLUESKY_API_BASE": bluesky.url,
+        "OPERATOR_SECOND_FACTOR": "true",
+        "REAUTHENTICATE_MINUTES": "600",
+    }
+    with running(tmp_path_factory.mktemp("service"), settings) as service:
         yield service
 
 

@@ -17,6 +17,15 @@ from tests.chaos.stack import DEMO, EmbeddedStack, wait_until
 
 LINK = re.compile(r"Dashboard +(\S+)  \(signs you in, once\)")
 
+AGED = """
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
+for key in Session.objects.values_list("pk", flat=True):
+    session = SessionStore(key)
+    session["authenticated_at"] = (session.get("authenticated_at") or 3600) - 3600
+    session.save()
+"""
+
 
 class Service:
     """A running service."""
@@ -55,6 +64,10 @@ class Service:
         assert answer.ok, f"{method} {path}: {answer.status_code} {answer.text[:500]}"
         told: dict[str, Any] = answer.json()
         return told
+
+    def age_sign_ins(self) -> None:
+        """Let everybody's last sign-in be an hour old."""
+        self.stack.run("manage.py", "shell", "--no-imports", "-c", AGED)
 
     def new_workspace(self, name: str) -> Workspace:
         """A workspace of the demo's owner, and a key that opens all of it."""

@@ -50,6 +50,7 @@ WORKSPACE_PAGES: dict[str, tuple[str, dict[str, str]]] = {
 }
 OUTSIDE = {
     "workspaces": "/dashboard/?all=1",
+    "sessions": "/dashboard/sessions",
     "not-connected": "/dashboard/connect/callback",
     "not-found": "/dashboard/nothing",
 }

@@ -72,3 +72,34 @@ def test_who_denies_at_the_provider_is_told_so(chromium: Browser, with_provider:
 
     expect(page.get_by_role("alert")).to_have_text("The identity provider was told not to sign you in.")
     context.close()
+
+
+def test_a_form_that_needs_a_recent_sign_in_is_not_lost(
+    chromium: Browser, with_provider: Service, inspection: Inspection
+) -> None:
+    context = new_context(chromium, with_provider.base_url)
+    watch = Watch(context, with_provider.base_url)
+    page = context.new_page()
+    page.goto("/dashboard/")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="ada").click()
+    page.goto("/dashboard/?all=1")
+    page.get_by_label("Name", exact=True).fill("Ada's desk")
+    page.get_by_role("button", name="Make the workspace").click()
+    page.get_by_role("link", name="Settings").click()
+    members = page.url.replace("/settings", "/members")
+    page.goto(members)
+    page.get_by_label("E-mail address").fill("grace@example.com")
+    with_provider.age_sign_ins()
+    page.get_by_role("button", name="Invite").click()
+
+    expect(page.get_by_role("heading", name="Sign in again")).to_be_visible()
+    inspection.look(page, "sign-in-again")
+    page.get_by_role("button", name="Sign in again").click()
+    page.get_by_role("button", name="ada").click()
+    expect(page.get_by_role("heading", name="You have signed in again")).to_be_visible()
+    inspection.look(page, "held-form")
+    page.get_by_role("button", name="Send the invitation").click()
+    expect(page.get_by_role("heading", name="grace@example.com is invited")).to_be_visible()
+    context.close()
+    assert watch.problems == []

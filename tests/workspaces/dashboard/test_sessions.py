@@ -57,7 +57,7 @@ def test_the_page_tells_browser_address_and_times_of_each(
     clock.shift(timedelta(minutes=5))
     told = words(here.get(PAGE))
 
-    assert "Firefox on Windows at 192.0.2.1 This one signed in 10 Mar, 13:00 · last used 10 Mar, 13:05" in told
+    assert "This one Firefox on Windows at 192.0.2.1 signed in 10 Mar, 13:00 · last used 10 Mar, 13:05" in told
     assert "Safari on iPhone at 192.0.2.7 signed in 10 Mar, 12:00 · last used 10 Mar, 12:00" in told
     assert told.index("Firefox") < told.index("iPhone")
     assert "192.0.2.99" not in told
