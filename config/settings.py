@@ -242,6 +242,7 @@ RETENTION = [
     "config.site.notices.retention.Notices",
     "config.site.notices.retention.NoticesOfPurged",
     "config.site.notices.retention.DigestsOfPurged",
+    "config.site.operators.retention.SecondFactors",
     "posts.retention.PostsOfPurged",
     "media.retention.MediaOfPurged",
     "media.retention.MediaUsageOfPurged",

@@ -22,6 +22,7 @@ from django_otp.oath import totp
 
 from auditlog.models import AuditEntry
 from config.site.models import SecondFactor
+from config.site.operators.retention import SecondFactors
 from tests.fakes.openid import FakeOpenIdProvider
 from tests.pages import words
 from tests.site.console_rows import SECRET
@@ -273,6 +274,19 @@ def test_the_command_names_an_operator(known: User, name: str) -> None:
 
     with pytest.raises(CommandError, match="There is no operator"):
         call_command("reset_second_factor", name)
+
+
+def test_what_nobody_can_use_any_more_goes(known: User, clock: time_machine.Traveller) -> None:
+    rule, former = SecondFactors(), User.objects.create_superuser("former", PASSWORD)
+    for user in (known, former):
+        SecondFactor.new_for(user).confirm()
+    SecondFactor.new_for(User.objects.create_superuser("third", PASSWORD))
+    User.objects.filter(pk=former.pk).update(is_staff=False)
+    assert (rule.count(), rule.purge(10)) == (1, 1)
+    clock.shift(timedelta(days=1, seconds=1))
+
+    assert (rule.count(), rule.purge(10)) == (1, 1)
+    assert [device.user_id for device in SecondFactor.objects.all()] == [known.pk]
 
 
 def test_signing_out_of_the_console_is_recorded(known: User) -> None:
