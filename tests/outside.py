@@ -1,4 +1,4 @@
-"""The share of web threads that wait for other servers, when all of it is taken."""
+"""The shares of web threads that wait for other servers, when all of them are taken."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from config.api import budget
 @contextmanager
 def no_thread_left() -> Iterator[None]:
     """As many requests wait for other servers as may, for the length of the block."""
-    names = (f"another workspace {number}" for number in range(100))
-    held = [name for name in names if budget.outside_threads.acquire(name)]
+    shares = (budget.outside_threads, budget.operator_chosen_threads)
+    names = [f"another workspace {number}" for number in range(100)]
+    held = [(share, name) for share in shares for name in names if share.acquire(name)]
     try:
         yield
     finally:
-        for name in held:
-            budget.outside_threads.release(name)
+        for share, name in held:
+            share.release(name)

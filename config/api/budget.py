@@ -66,20 +66,22 @@ class ThreadShare:
 
 # Requests that wait for servers of other people: fetching media from an address, asking a platform about an account.
 outside_threads = ThreadShare(settings.WEB_THREADS // 4, each=2)
+# Those that wait for servers which the operator chose. No tenant's server keeps people from signing in.
+operator_chosen_threads = ThreadShare(settings.WEB_THREADS // 4)
 
 
 @contextlib.contextmanager
-def outside(workspace_id: str) -> Iterator[None]:
+def outside(workspace_id: str, *, share: ThreadShare = outside_threads) -> Iterator[None]:
     """Wait for servers of other people during the block: in the share of such requests, for OUTSIDE_SECONDS in all.
 
-    `workspace_id` is the user's id, or the client's address, where no workspace is known. A block inside another one
-    belongs to that one. Raises RateLimited when the share is full. Requests through config.outbound end at the deadline
+    `workspace_id` is the user's id, or the client's address, where no workspace is known. `share` is another one for the
+    identity provider and the payment processor. A block inside another one belongs to that one. Raises RateLimited when the share is full. Requests through config.outbound end at the deadline
     as at a time-out.
     """
     if _is_outside.get():
         yield
         return
-    with outside_threads.held(workspace_id), total_deadline(OUTSIDE_SECONDS):
+    with share.held(workspace_id), total_deadline(OUTSIDE_SECONDS):
         token = _is_outside.set(True)
         try:
             yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 import pytest
@@ -36,3 +37,15 @@ def test_a_request_ends_when_it_used_up_its_cpu_time(monkeypatch: pytest.MonkeyP
         pass
     with pytest.raises(PayloadTooLarge):
         budget.check_cpu()
+
+
+def test_no_tenants_server_keeps_people_from_signing_in() -> None:
+    """The identity provider has a share of its own."""
+    with contextlib.ExitStack() as waiting:
+        for number in range(100):
+            if budget.outside_threads.acquire(f"wrk_{number}"):
+                waiting.callback(budget.outside_threads.release, f"wrk_{number}")
+        with pytest.raises(RateLimited), budget.outside("wrk_new"):
+            pass
+        with budget.outside("192.0.2.1", share=budget.operator_chosen_threads):
+            pass

@@ -204,7 +204,7 @@ def tarpit_connects(target: Target) -> None:
     """Accounts that are connected at a server which never answers."""
 
     def ask(number: int) -> None:
-        credentials = {"server": target.tarpit_url, "access_token": f"token{number}"}
+        credentials = {"instance": target.tarpit_url, "access_token": f"token{number}"}
         body = {"workspace_id": target.workspace_id, "platform": "mastodon", "method": "credentials"}
         target.request("POST", "/accounts/connect", {**body, "credentials": credentials})
 
