@@ -75,8 +75,8 @@ def outside(workspace_id: str, *, share: ThreadShare = outside_threads) -> Itera
     """Wait for servers of other people during the block: in the share of such requests, for OUTSIDE_SECONDS in all.
 
     `workspace_id` is the user's id, or the client's address, where no workspace is known. `share` is another one for the
-    identity provider and the payment processor. A block inside another one belongs to that one. Raises RateLimited when the share is full. Requests through config.outbound end at the deadline
-    as at a time-out.
+    identity provider and the payment processor. A block inside another one belongs to that one. Raises RateLimited when
+    the share is full. Requests through config.outbound end at the deadline as at a time-out.
     """
     if _is_outside.get():
         yield
