@@ -58,7 +58,7 @@ def _international_length(label: str) -> int:
 def punycode_length(text: str) -> int:
     """The length of `text.encode("punycode")` (RFC 3492)."""
     basic = sum(character < "\x80" for character in text)
-    return basic + bool(basic) + len(generate_integers(basic, _deltas(text)))
+    return basic + bool(basic) + len(generate_integers(basic, list(_deltas(text))))
 
 
 def _deltas(text: str) -> Iterator[int]:

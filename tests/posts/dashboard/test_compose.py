@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,8 +13,10 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
 from auditlog.models import AuditEntry
 from billing.models import LedgerEntry
+from config.api import budget
 from posts.models import PostGroup
 from tests.factories import AccountFactory
+from tests.hostile.texts import hostile_text
 from tests.posts.dashboard.desk import Desk, fields, the_group, typed, words
 from workspaces.models import Workspace
 
@@ -229,3 +232,24 @@ def test_every_sandbox_account_at_once_stays_under_100_kb(desk: Desk, workspace:
 
     assert page.status_code == 200
     assert len(page.content) < 100_000
+
+
+@pytest.mark.parametrize("shape", ["IDN domains", "flags", "combining marks out of order", "one long host"])
+def test_a_hostile_text_is_checked_at_little_cost(desk: Desk, workspace: Workspace, shape: str) -> None:
+    every = [AccountFactory(workspace=workspace, platform=name) for name in PLATFORMS]
+    began = time.thread_time()
+
+    page = desk.compose("check", *every, text=hostile_text(shape))
+
+    assert page.status_code == 200
+    assert time.thread_time() - began < 10  # a second is usual; what is not linear takes minutes
+
+
+def test_a_check_that_takes_too_much_cpu_time_says_so(
+    desk: Desk, accounts: list[ConnectedAccount], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "REQUEST_CPU_SECONDS", 0.0)
+
+    page = desk.compose("check", *accounts)
+
+    assert "The request takes more work than one request may." in words(page)
