@@ -41,10 +41,10 @@ class FakeBluesky(FaultyServer):
 
     # what a test arranges
 
-    def add_account(self, handle: str, app_password: str) -> str:
+    def add_account(self, handle: str, app_password: str, main_password: str | None = None) -> str:
         """A new account; returns its did."""
         with self._lock:
-            return self._methods.sessions.add_account(handle, app_password).did
+            return self._methods.sessions.add_account(handle, app_password, main_password).did
 
     def announce_endpoint(self, address: str | None) -> None:
         """Name another PDS address in the didDoc of sessions than this server's own; None leaves the didDoc out."""

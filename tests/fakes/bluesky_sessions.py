@@ -17,7 +17,8 @@ from tests.fakes.xrpc import XrpcError, invalid_request
 
 ACCESS_LIFETIME = 2 * 3600  # seconds, told in the token; the stand-in ends tokens only when asked to
 REFRESH_LIFETIME = 90 * 24 * 3600
-SCOPES = {"access": "com.atproto.appPass", "refresh": "com.atproto.refresh"}
+REFRESH_SCOPE = "com.atproto.refresh"
+APP_PASSWORD_SCOPE, FULL_SCOPE = "com.atproto.appPass", "com.atproto.access"
 
 Kind = Literal["access", "refresh"]
 
@@ -29,6 +30,7 @@ class Account:
     handle: str
     did: str
     app_password: str
+    main_password: str | None = None  # None: nobody signs in with it
     taken_down: bool = False
 
     @property
@@ -45,6 +47,7 @@ class Token:
     did: str
     family: str
     expired: bool = False
+    scope: str = APP_PASSWORD_SCOPE  # what the session's access tokens say
 
 
 class Sessions:
@@ -59,11 +62,11 @@ class Sessions:
         self._live: set[str] = set()  # families of refresh tokens that may still be used
         self._serial = itertools.count(1)
 
-    def add_account(self, handle: str, app_password: str) -> Account:
+    def add_account(self, handle: str, app_password: str, main_password: str | None = None) -> Account:
         """A new account; its did follows from the handle."""
         handle = handle.lower()
         suffix = base64.b32encode(hashlib.sha256(handle.encode()).digest()).decode().lower()[:24]
-        account = Account(handle, f"did:plc:{suffix}", app_password)
+        account = Account(handle, f"did:plc:{suffix}", app_password, main_password)
         self.accounts[account.did] = account
         return account
 
@@ -75,10 +78,10 @@ class Sessions:
     def log_in(self, identifier: str, password: str) -> dict[str, Any]:
         """A new session. A taken-down account is refused like a wrong password: that is so for app passwords."""
         account = self.find(identifier)
-        if account is None or account.taken_down or account.app_password != password:
+        if account is None or account.taken_down or password not in (account.app_password, account.main_password):
             raise XrpcError(401, "AuthenticationRequired", "Invalid identifier or password")
         self.created += 1
-        return self._pair(account, self._new_family())
+        return self._pair(account, self._new_family(), _scope(account, password))
 
     def refresh(self, token: str) -> dict[str, Any]:
         """The next pair. The same refresh token, used again, gets the same successor."""
@@ -92,7 +95,7 @@ class Sessions:
             raise XrpcError(400, "ExpiredToken", "Token has been revoked")
         successor = self._successors.setdefault(used.family, self._new_family())
         self.refreshes += 1
-        return self._pair(account, successor)
+        return self._pair(account, successor, used.scope)
 
     def end(self, token: str) -> None:
         """Revoke a refresh token, an expired one too. Access tokens live on, as on the reference server."""
@@ -136,17 +139,18 @@ class Sessions:
     def _new_family(self) -> str:
         return f"family-{next(self._serial)}"
 
-    def _pair(self, account: Account, family: str) -> dict[str, Any]:
+    def _pair(self, account: Account, family: str, scope: str) -> dict[str, Any]:
         self._live.add(family)
         return {
-            "accessJwt": self._issue("access", account.did, family, ACCESS_LIFETIME),
-            "refreshJwt": self._issue("refresh", account.did, family, REFRESH_LIFETIME),
+            "accessJwt": self._issue("access", account.did, family, ACCESS_LIFETIME, scope),
+            "refreshJwt": self._issue("refresh", account.did, family, REFRESH_LIFETIME, scope),
         }
 
-    def _issue(self, kind: Kind, did: str, family: str, lifetime: int) -> str:
+    def _issue(self, kind: Kind, did: str, family: str, lifetime: int, scope: str) -> str:
         """A string of a JWT's form with readable claims. `jti` of a refresh token is its family."""
         now = int(time.time())
-        claims = {"scope": SCOPES[kind], "aud": "did:web:localhost", "sub": did, "iat": now, "exp": now + lifetime}
+        claims = {"aud": "did:web:localhost", "sub": did, "iat": now, "exp": now + lifetime}
+        claims["scope"] = scope if kind == "access" else REFRESH_SCOPE
         if kind == "refresh":
             claims["jti"] = family
         head = {"typ": "at+jwt" if kind == "access" else "refresh+jwt", "alg": "HS256"}
@@ -154,8 +158,12 @@ class Sessions:
         text = ".".join(
             _base64url(part) for part in (json.dumps(head).encode(), json.dumps(claims).encode(), signature)
         )
-        self._tokens[text] = Token(kind, did, family)
+        self._tokens[text] = Token(kind, did, family, scope=scope)
         return text
+
+
+def _scope(account: Account, password: str) -> str:
+    return FULL_SCOPE if password == account.main_password else APP_PASSWORD_SCOPE
 
 
 def _base64url(value: bytes) -> str:

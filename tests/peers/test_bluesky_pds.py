@@ -154,3 +154,12 @@ def test_the_session_is_identified_renewed_and_ended(
 def test_a_wrong_app_password_is_rejected(bluesky: Bluesky, credentials: dict[str, str]) -> None:
     with pytest.raises(CredentialsRejected):
         bluesky.connect({**credentials, "app_password": "aaaa-bbbb-cccc-dddd"})
+
+
+def test_the_accounts_own_password_is_refused(bluesky: Bluesky) -> None:
+    name = f"u{secrets.token_hex(6)}"
+    account = {"email": f"{name}@example.com", "handle": f"{name}.test", "password": secrets.token_hex(12)}
+    call("com.atproto.server.createAccount", body=account)
+
+    with pytest.raises(CredentialsRejected, match="own password"):
+        bluesky.connect({"identifier": account["handle"], "app_password": account["password"], "service": PDS})

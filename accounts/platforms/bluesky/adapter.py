@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from accounts.platforms.base import Platform
@@ -29,6 +30,7 @@ from accounts.platforms.types import Connection, Content, Grant, Identity, Progr
 from config.outbound import DestinationRefused, OutboundError
 
 MAX_ROUNDS = 3  # of uploading a post's files again
+USE_APP_PASSWORD = "Make an app password in Bluesky's settings and connect with that."  # noqa: S105
 
 
 class Bluesky(Platform):
@@ -59,6 +61,13 @@ class Bluesky(Platform):
         identifier = credentials["identifier"].strip().removeprefix("@")
         try:
             opened = session.sign_in(service, identifier, credentials["app_password"])
+            if opened.opened_by_main_password:
+                _end_quietly(service, opened)
+                raise CredentialsRejected(
+                    "This is the account's own password. The service takes only app passwords, which can be revoked one "
+                    "by one and cannot change the account.",
+                    suggested_action=USE_APP_PASSWORD,
+                )
             if not opened.active:
                 raise CredentialsRejected("The account is deactivated or suspended at Bluesky.")
             identity = session.identity(opened.pds, opened.access, opened.did, opened.handle)
@@ -171,13 +180,19 @@ class Bluesky(Platform):
         return address.rstrip("/")
 
 
+def _end_quietly(service: str, opened: session.Session) -> None:
+    """End a session that is not used; one that cannot be ended expires by itself."""
+    with suppress(OutboundError, XrpcError):
+        session.end(service, opened.refresh)
+
+
 def _refused_sign_in(error: XrpcError) -> PlatformError:
     if error.status == 429 or error.status >= 500:
         return platform_error(error)
     if error.name == "AuthFactorTokenRequired":
         return CredentialsRejected(
             "Bluesky asks for a second factor, which it does for the account's own password only.",
-            suggested_action="Make an app password in Bluesky's settings and connect with that.",
+            suggested_action=USE_APP_PASSWORD,
         )
     if error.status == 401:
         return CredentialsRejected("Bluesky does not accept this identifier with this app password.")

@@ -53,7 +53,7 @@ CREDENTIALS_SCHEMA = {
             "type": "string",
             "title": "App password",
             "writeOnly": True,
-            "description": "An app password, made in Bluesky's settings; never the account's own password.",
+            "description": "An app password, made in Bluesky's settings. The account's own password is refused.",
             "minLength": 1,
             "maxLength": 256,
         },

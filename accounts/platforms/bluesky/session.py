@@ -6,6 +6,8 @@ own); everything else is asked of the account's own server (PDS), which the DID 
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from config.outbound import DestinationRefused, OutboundError
 
 DID = re.compile(r"did:[a-z]+:[A-Za-z0-9._:%-]{0,190}[A-Za-z0-9._-]")
 PROFILE_TIMEOUT_SECONDS = 5.0
+FULL_ACCESS = "com.atproto.access"
 
 _HANDLE = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{1,63}")
 _MAX_HANDLE_LENGTH = 253
@@ -38,6 +41,16 @@ class Session:
     def tokens(self) -> dict[str, str]:
         """What a grant keeps of the session."""
         return {"access": self.access, "refresh": self.refresh, "pds": self.pds}
+
+    @property
+    def opened_by_main_password(self) -> bool:
+        """Whether the server says that the account's own password opened it, and no app password.
+
+        The answer to a sign-in looks the same for both. The access token says it: its scope is com.atproto.access for the
+        account's own password, com.atproto.appPass or com.atproto.appPassPrivileged for an app password. A server whose
+        tokens cannot be read says neither.
+        """
+        return _scope_of(self.access) == FULL_ACCESS
 
 
 def sign_in(service: str, identifier: str, password: str) -> Session:
@@ -120,3 +133,16 @@ def _pds_endpoint(document: Any) -> str | None:
             if isinstance(endpoint, str):
                 return endpoint.rstrip("/")
     return None
+
+
+def _scope_of(token: str) -> Any:
+    """The scope claim of a JWT, whose signature only its issuer can check; None for a token of another form."""
+    head, _, rest = token.partition(".")
+    claims = rest.partition(".")[0]
+    if not head or not claims:
+        return None
+    try:
+        told = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
+    except (ValueError, RecursionError):
+        return None
+    return told.get("scope") if isinstance(told, dict) else None

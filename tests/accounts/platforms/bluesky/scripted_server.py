@@ -6,6 +6,7 @@ from tests.fakes.http_server import Answer, LoopbackServer, ReceivedRequest
 
 DID = "did:plc:ewvi7nxzyoun6zhxrhs64oiz"
 CREATE_SESSION = "com.atproto.server.createSession"
+DELETE_SESSION = "com.atproto.server.deleteSession"
 GET_PROFILE = "app.bsky.actor.getProfile"
 GET_RECORD = "com.atproto.repo.getRecord"
 PUT_RECORD = "com.atproto.repo.putRecord"

@@ -10,7 +10,13 @@ from pytest_django import Settings
 from accounts.platforms.bluesky.adapter import Bluesky
 from accounts.platforms.errors import CredentialsRejected, RateLimited, Transient
 from tests.accounts.platforms.bluesky.conftest import APP_PASSWORD, HANDLE
-from tests.accounts.platforms.bluesky.scripted_server import CREATE_SESSION, GET_PROFILE, SESSION, ScriptedServer
+from tests.accounts.platforms.bluesky.scripted_server import (
+    CREATE_SESSION,
+    DELETE_SESSION,
+    GET_PROFILE,
+    SESSION,
+    ScriptedServer,
+)
 from tests.fakes.bluesky import FakeBluesky
 from tests.fakes.http_server import Answer
 
@@ -160,6 +166,40 @@ def test_the_accounts_own_password_with_a_second_factor_is_answered_with_advice(
         bluesky.connect(scripted_credentials(scripted))
 
     assert caught.value.suggested_action == "Make an app password in Bluesky's settings and connect with that."
+
+
+def test_the_accounts_own_password_is_refused_and_its_session_is_ended(
+    bluesky: Bluesky, pds: FakeBluesky, credentials: dict[str, str]
+) -> None:
+    pds.add_account("bob.test", APP_PASSWORD, main_password="correct horse")
+
+    with pytest.raises(CredentialsRejected) as caught:
+        bluesky.connect({**credentials, "identifier": "bob.test", "app_password": "correct horse"})
+
+    assert caught.value.message.startswith("This is the account's own password.")
+    assert caught.value.suggested_action == "Make an app password in Bluesky's settings and connect with that."
+    assert (pds.sessions_created, pds.requests_to(DELETE_SESSION)) == (1, 1)
+    assert bluesky.connect({**credentials, "identifier": "bob.test"}).identity.handle == "bob.test"
+
+
+def test_the_accounts_own_password_is_refused_though_its_session_cannot_be_ended(
+    bluesky: Bluesky, pds: FakeBluesky, credentials: dict[str, str]
+) -> None:
+    pds.add_account("bob.test", APP_PASSWORD, main_password=APP_PASSWORD[::-1])  # of an app password's form
+    pds.drop_next(DELETE_SESSION)
+
+    with pytest.raises(CredentialsRejected, match="own password"):
+        bluesky.connect({**credentials, "identifier": "bob.test", "app_password": APP_PASSWORD[::-1]})
+
+
+@pytest.mark.parametrize("claims", [None, "!", "e30", "W10", "eyJzY29wZSI6ImNvbS5hdHByb3RvLmFwcFBhc3NQcml2aWxlZ2VkIn0"])
+def test_a_token_that_does_not_name_the_own_password_is_taken(
+    bluesky: Bluesky, scripted: ScriptedServer, claims: str | None
+) -> None:
+    token = "opaque" if claims is None else f"e30.{claims}.x"
+    scripted.answers[CREATE_SESSION] = Answer.of_json({**SESSION, "accessJwt": token})
+
+    assert bluesky.connect(scripted_credentials(scripted)).grant.tokens["access"] == token
 
 
 def test_a_deactivated_account_is_not_connected(bluesky: Bluesky, scripted: ScriptedServer) -> None:
