@@ -47,7 +47,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
                 "required": False,
                 "images": {
                     "mime_types": ["image/jpeg", "image/png", "image/webp", "image/gif"],
-                    "max_bytes": 1_000_000,
+                    "max_bytes": 2_000_000,
                     "max_count": 4,
                     "max_pixels": None,
                     "max_side_sum": None,
@@ -57,7 +57,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
                 "gifs": None,
                 "videos": {
                     "mime_types": ["video/mp4"],
-                    "max_bytes": 52_428_800,
+                    "max_bytes": 100_000_000,
                     "max_count": 1,
                     "min_duration_seconds": None,
                     "max_duration_seconds": 180,

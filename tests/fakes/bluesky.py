@@ -1,4 +1,5 @@
-"""A stand-in of a Bluesky PDS (AT Protocol, XRPC over HTTP), without an AppView.
+"""A stand-in of a Bluesky PDS (AT Protocol, XRPC over HTTP), without an AppView; beside it runs the video service
+(`video`), a server of its own.
 
 Sources: bluesky-social/atproto lexicons and docs; statuses and error bodies measured against a reference PDS
 (@atproto/dev-env 0.6.7). `bluesky_records` says where it is stricter than that server on purpose.
@@ -16,10 +17,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from tests.fakes.bluesky_blobs import Blob
 from tests.fakes.bluesky_methods import BlueskyMethods
+from tests.fakes.bluesky_video import FakeVideoService
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
 from tests.fakes.xrpc import server_error
@@ -36,8 +39,17 @@ class FakeBluesky(FaultyServer):
         super().__init__()
         self._methods = BlueskyMethods(service_endpoint=self.url)
         self.calls = frozenset({*self._methods.endpoints, GET_PROFILE})
+        self.video = FakeVideoService(self._methods.service_tokens, self._keep_video, self._methods.did)
         self._limited = 0
         self._retry_after = 0
+
+    def __enter__(self) -> Self:
+        self.video.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        super().__exit__(kind, error, at)
+        self.video.__exit__(kind, error, at)
 
     # what a test arranges
 
@@ -131,6 +143,11 @@ class FakeBluesky(FaultyServer):
 
     def perform(self, request: ReceivedRequest) -> Answer:
         return self._methods.perform(request)
+
+    def _keep_video(self, did: str, data: bytes) -> dict[str, Any]:
+        """The video service stores a video that it has processed, past the limit for uploads of clients."""
+        with self._lock:
+            return self._methods.repos.blobs.keep(did, data, "video/mp4")["blob"]  # type: ignore[no-any-return]
 
     def _rate_limited(self) -> Answer:
         headers = {

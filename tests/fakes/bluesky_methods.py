@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import regex
 
 from tests.fakes.bluesky_repos import Repos
+from tests.fakes.bluesky_service_auth import ServiceTokens
 from tests.fakes.bluesky_sessions import Account, Sessions
 from tests.fakes.http_server import Answer, ReceivedRequest
 from tests.fakes.xrpc import XrpcError, bearer_token, content_type, invalid_request, json_body
@@ -33,6 +35,8 @@ class BlueskyMethods:
 
     def __init__(self, service_endpoint: str) -> None:
         self.service_endpoint: str | None = service_endpoint
+        self.did = f"did:web:{urlsplit(service_endpoint).netloc.replace(':', '%3A')}"
+        self.service_tokens = ServiceTokens()
         self.sessions = Sessions()
         self.repos = Repos()
         self.endpoints: dict[str, tuple[str, Callable[[ReceivedRequest], object]]] = {
@@ -41,6 +45,7 @@ class BlueskyMethods:
             SERVER + "refreshSession": ("POST", self._refresh_session),
             SERVER + "getSession": ("GET", self._get_session),
             SERVER + "deleteSession": ("POST", self._delete_session),
+            SERVER + "getServiceAuth": ("GET", self._get_service_auth),
             RESOLVE_HANDLE: ("GET", self._resolve_handle),
             REPO + "createRecord": ("POST", self._create_record),
             REPO + "putRecord": ("POST", self._put_record),
@@ -67,7 +72,7 @@ class BlueskyMethods:
 
     def _describe_server(self, request: ReceivedRequest) -> dict[str, Any]:
         return {
-            "did": "did:web:localhost",
+            "did": self.did,
             "availableUserDomains": [OWN_DOMAIN],
             "inviteCodeRequired": False,
             "blobUploadLimit": BLOB_UPLOAD_LIMIT,
@@ -95,6 +100,10 @@ class BlueskyMethods:
 
     def _delete_session(self, request: ReceivedRequest) -> None:
         self.sessions.end(bearer_token(request))
+
+    def _get_service_auth(self, request: ReceivedRequest) -> dict[str, Any]:
+        account = self.sessions.writer(bearer_token(request))
+        return {"token": self.service_tokens.issue(account.did, request.query)}
 
     def _session_of(self, access_token: str) -> dict[str, Any]:
         account = self.sessions.reader(access_token)

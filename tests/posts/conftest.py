@@ -38,8 +38,9 @@ def accounts(workspace: Workspace) -> list[ConnectedAccount]:
 
 
 @pytest.fixture
-def pds() -> Iterator[FakeBluesky]:
+def pds(settings: Settings) -> Iterator[FakeBluesky]:
     with FakeBluesky() as server:
+        settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "BLUESKY_VIDEO_API_BASE": server.video.url}
         yield server
 
 

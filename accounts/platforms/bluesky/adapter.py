@@ -10,6 +10,7 @@ from accounts.platforms.base import Platform
 from accounts.platforms.bluesky import blobs, feed_post, session
 from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
 from accounts.platforms.bluesky.tid import TidClock
+from accounts.platforms.bluesky.video import VideoService
 from accounts.platforms.bluesky.xrpc import (
     TOKEN_ERRORS,
     UnreadableAnswer,
@@ -30,16 +31,19 @@ from accounts.platforms.types import Connection, Content, Grant, Identity, Progr
 from config.outbound import DestinationRefused, OutboundError
 
 MAX_ROUNDS = 3  # of uploading a post's files again
+PATIENCE = 3  # attempts with the video service
 USE_APP_PASSWORD = "Make an app password in Bluesky's settings and connect with that."  # noqa: S105
 
 
 class Bluesky(Platform):
     """Publishing in steps: each file is uploaded, the record and its key are frozen, and `put` may then be repeated.
 
-    The phases are start, upload (one for each file), freeze and put; a post without files goes from start to put, and a
-    thread goes on from each put to the next segment's freeze. State is {blobs} while files are uploaded and {rkey,
-    record, sent} from then on: `sent` are the {uri, cid} of the segments that are out. `rounds` counts how often files
-    had to be uploaded again.
+    The phases are start, upload (one for each file), process (of a video, as often as it takes), freeze and put; a post
+    without files goes from start to put, and a thread goes on from each put to the next segment's freeze. State is
+    {blobs} while files are uploaded (and what VideoService adds) and {rkey, record, sent} from then on: `sent` are the
+    {uri, cid} of the segments that are out. `rounds` counts how often the server lost files, which are then uploaded
+    again: a video straight to the server, since the video service would only name the blob that was lost. It goes there
+    as well when the video service has failed at PATIENCE attempts: the video then plays some seconds after the post is out.
     A grant's tokens are {access, refresh, pds}; `pds` is the address of the account's own server.
     """
 
@@ -119,6 +123,8 @@ class Bluesky(Platform):
             return self._put(grant, content, progress.state)
         if progress.phase == "upload":
             return self._upload_next(grant, content, progress.state)
+        if progress.phase == "process":
+            return self._video_service(grant).process(progress.state)
         if progress.phase == "start":
             check(content, CAPABILITIES, "Bluesky")
             if content.media:
@@ -128,6 +134,8 @@ class Bluesky(Platform):
 
     def _upload_next(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
         file = content.media[len(state["blobs"])]
+        if file.kind == "video" and not state.get("rounds") and content.attempt <= PATIENCE:
+            return self._video_service(grant).send(file, content.key, state)
         kept = [*state["blobs"], blobs.keep(grant.tokens["pds"], grant.tokens["access"], file)]
         return Progress("upload" if len(kept) < len(content.media) else "freeze", {**state, "blobs": kept})
 
@@ -174,6 +182,10 @@ class Bluesky(Platform):
                 raise
         # By DID: the handle may have changed since the account was connected.
         return session.sign_in(service, grant.external_id, grant.credentials["app_password"])
+
+    def _video_service(self, grant: Grant) -> VideoService:
+        address = self.setting("VIDEO_API_BASE", "https://video.bsky.app").rstrip("/")
+        return VideoService(address, grant.tokens["pds"], grant.tokens["access"], grant.external_id)
 
     def _service(self, credentials: Mapping[str, Any]) -> str:
         address: str = credentials.get("service") or self.setting("API_BASE", "https://bsky.social")

@@ -1,13 +1,13 @@
 """Media of a post: each file is uploaded as a blob, and the record embeds the blobs as the server has named them.
 
 A blob that no record refers to is kept for a while only. A blob is named by its bytes, so uploading a file again gives
-the same one. A video goes the same way as a picture; it is shown when the server has processed it. Sources: the lexicons
-app.bsky.embed.images and app.bsky.embed.video, and the reference implementation of com.atproto.repo.uploadBlob.
+the same one. Videos come as blobs from the video service (video.py). Sources: the lexicons app.bsky.embed.images and
+app.bsky.embed.video, and the reference implementation of com.atproto.repo.uploadBlob.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from accounts.platforms.bluesky.xrpc import XrpcError, platform_error, refusal, upload
@@ -46,10 +46,17 @@ def keep(pds: str, access_token: str, file: MediaFile) -> dict[str, Any]:
         raise platform_error(error) from error
     except XrpcError as error:
         raise refusal(error) from error
+    if blob := blob_in(answer):
+        return blob
+    raise Transient("The account's Bluesky server did not say what it made of a file.")
+
+
+def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The blob that an answer names, if it names one."""
     match answer.get("blob"):
         case {"$type": "blob", "ref": {"$link": str()}, "mimeType": str(), "size": int()}:
             return dict(answer["blob"])
-    raise Transient("The account's Bluesky server did not say what it made of a file.")
+    return None
 
 
 def embed(media: Sequence[MediaFile], blobs: Sequence[dict[str, Any]]) -> dict[str, Any]:

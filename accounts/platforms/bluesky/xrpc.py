@@ -36,14 +36,16 @@ ACCOUNT_ERRORS = frozenset({"AccountDeactivated", "AccountNotFound", "AccountSus
 
 
 class XrpcError(Exception):
-    """The server answered with an error: HTTP status, the error's name and message, `retry_after` in seconds."""
+    """The server answered with an error: HTTP status, the error's name and message, `retry_after` in seconds; `content` is
+    all that it said."""
 
-    def __init__(self, status: int, name: str, message: str, retry_after: float | None) -> None:
-        super().__init__(f"{status} {name}: {message}")
+    def __init__(self, status: int, content: Mapping[str, Any], retry_after: float | None) -> None:
         self.status = status
-        self.name = name
-        self.message = message
+        self.name = line(content.get("error"))
+        self.message = line(content.get("message"))
         self.retry_after = retry_after
+        self.content = content
+        super().__init__(f"{status} {self.name}: {self.message}")
 
 
 class UnreadableAnswer(NoAnswer):
@@ -67,11 +69,20 @@ def procedure(server: str, method: str, *, body: Mapping[str, Any] | None = None
     return _content(request("POST", _url(server, method), json=body, **_options(token, TIMEOUT_SECONDS)))
 
 
-def upload(server: str, method: str, file: BinaryIO, *, mime_type: str, size_bytes: int, token: str) -> dict[str, Any]:
+def upload(
+    server: str,
+    method: str,
+    file: BinaryIO,
+    *,
+    mime_type: str,
+    size_bytes: int,
+    token: str,
+    params: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """Send a file, read while it is sent; the time that it may take grows with its size. Raises as `procedure`."""
     options = _options(token, TIMEOUT_SECONDS + size_bytes / SLOWEST_UPLOAD)
     options["headers"]["Content-Type"] = mime_type
-    return _content(request("POST", _url(server, method), data=file, **options))
+    return _content(request("POST", _url(server, method), data=file, params=params, **options))
 
 
 @contextmanager
@@ -97,7 +108,7 @@ def refusal(error: XrpcError) -> PlatformError:
         return known or _unknown(error)
     if error.name not in CONTENT_ERRORS:
         unmapped("bluesky", f"{error.status} {error.name}")
-    return ContentRejected(f"Bluesky does not take this post: {_reason(error)}")
+    return ContentRejected(f"Bluesky does not take this post: {reason_of(error)}")
 
 
 def _known(error: XrpcError) -> PlatformError | None:
@@ -107,20 +118,22 @@ def _known(error: XrpcError) -> PlatformError | None:
     if error.name in TOKEN_ERRORS:
         return TokenExpired("Bluesky no longer accepts the access token.")
     if error.status == 401 or error.name in ACCOUNT_ERRORS:
-        return AccountDisconnected(f"Bluesky refuses the account: {_reason(error)}")
-    return _passing(error) if error.status >= 500 else None
+        return AccountDisconnected(f"Bluesky refuses the account: {reason_of(error)}")
+    return passing_error(error) if error.status >= 500 else None
 
 
 def _unknown(error: XrpcError) -> PlatformError:
     unmapped("bluesky", f"{error.status} {error.name}")
-    return _passing(error)
+    return passing_error(error)
 
 
-def _passing(error: XrpcError) -> Transient:
-    return Transient(f"Bluesky answered {error.status}: {_reason(error)}", retry_after=error.retry_after)
+def passing_error(error: XrpcError) -> Transient:
+    """A fault of the server that may be over at the next attempt."""
+    return Transient(f"Bluesky answered {error.status}: {reason_of(error)}", retry_after=error.retry_after)
 
 
-def _reason(error: XrpcError) -> str:
+def reason_of(error: XrpcError) -> str:
+    """The server's own words."""
     return error.message or error.name or "no reason given"
 
 
@@ -143,10 +156,7 @@ def _options(token: str, timeout: float) -> dict[str, Any]:
 def _content(response: Response) -> dict[str, Any]:
     content = _json_object(response)
     if not 200 <= response.status < 300:
-        told = content or {}
-        raise XrpcError(
-            response.status, line(told.get("error")), line(told.get("message")), _retry_after(response.headers)
-        )
+        raise XrpcError(response.status, content or {}, _retry_after(response.headers))
     if content is None and response.body:
         raise UnreadableAnswer("The answer is not a JSON object.")
     return content or {}

@@ -22,8 +22,9 @@ def _loopback(settings: Settings) -> None:
 
 
 @pytest.fixture
-def pds() -> Iterator[FakeBluesky]:
+def pds(settings: Settings) -> Iterator[FakeBluesky]:
     with FakeBluesky() as server:
+        settings.PLATFORM_SETTINGS = {"BLUESKY_VIDEO_API_BASE": server.video.url}
         yield server
 
 

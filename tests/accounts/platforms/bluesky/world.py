@@ -30,6 +30,9 @@ class PlatformWorld(World):
     def credentials(self) -> dict[str, str]:
         return {"identifier": HANDLE, "app_password": APP_PASSWORD, "service": self.server.url}
 
+    def settings(self) -> dict[str, str]:
+        return {**super().settings(), "BLUESKY_VIDEO_API_BASE": self.server.video.url}
+
     def posts(self) -> list[Post]:
         blobs = {blob.cid: blob.data for blob in self.server.blobs(self._did)}
         values = [record["value"] for record in self.server.records(self._did)]
