@@ -84,12 +84,14 @@ def download(
     headers: Mapping[str, str] | None = None,
     timeout: float = 60.0,
     max_bytes: int,
+    cut: bool = False,
 ) -> Response:
     """Fetch `url` and write the answer's body to `to` as it comes; the returned Response's own body is empty.
 
-    The caller looks at the status before it trusts what was written. Raises as `request`.
+    `cut`: of a longer body the first `max_bytes` are enough. The caller looks at the status before it trusts what was
+    written. Raises as `request`.
     """
-    return _exchange(requests.Request("GET", url, headers=_all_headers(headers)), timeout, max_bytes, to)
+    return _exchange(requests.Request("GET", url, headers=_all_headers(headers)), timeout, max_bytes, to, cut=cut)
 
 
 def multipart(fields: Mapping[str, Any]) -> MultipartEncoder:
@@ -100,11 +102,11 @@ def multipart(fields: Mapping[str, Any]) -> MultipartEncoder:
     return MultipartEncoder(fields=dict(fields))
 
 
-def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[bytes]) -> Response:
+def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[bytes], *, cut: bool = False) -> Response:
     exchange = Exchange(deadline_within(timeout), readable=2 * max_bytes + _READ_BYTES)
     try:
         destination = check_url(str(asked.url))
-        return _send(asked.prepare(), destination, exchange, max_bytes, to)
+        return _send(asked.prepare(), destination, exchange, max_bytes, to, cut)
     except DestinationNotAllowed as error:
         raise DestinationRefused(error.reason) from error
     except DestinationUnresolved as error:
@@ -116,7 +118,12 @@ def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[by
 
 
 def _send(
-    prepared: requests.PreparedRequest, destination: Destination, exchange: Exchange, max_bytes: int, to: IO[bytes]
+    prepared: requests.PreparedRequest,
+    destination: Destination,
+    exchange: Exchange,
+    max_bytes: int,
+    to: IO[bytes],
+    cut: bool,
 ) -> Response:
     with contextlib.closing(connection_to(destination, exchange)) as connection:
         connection.connect()
@@ -131,17 +138,19 @@ def _send(
                 decode_content=False,
             )
         with contextlib.closing(connection.getresponse()) as answer:
-            _copy(answer, to, max_bytes)
+            _copy(answer, to, max_bytes, cut=cut)
             return Response(answer.status, answer.headers, b"")
 
 
-def _copy(answer: BaseHTTPResponse, to: IO[bytes], max_bytes: int) -> None:
-    length = 0
+def _copy(answer: BaseHTTPResponse, to: IO[bytes], max_bytes: int, *, cut: bool) -> None:
+    room = max_bytes
     while chunk := answer.read(_READ_BYTES, decode_content=False):
-        length += len(chunk)
-        if length > max_bytes:
+        if len(chunk) > room and not cut:
             raise ResponseTooLarge(f"The answer is longer than {max_bytes} bytes.")
-        to.write(chunk)
+        to.write(chunk[:room])
+        room -= len(chunk)
+        if room < 0:
+            return
 
 
 def _all_headers(headers: Mapping[str, str] | None) -> CaseInsensitiveDict[str]:
