@@ -147,7 +147,8 @@ class FakeBluesky(FaultyServer):
     def _keep_video(self, did: str, data: bytes) -> dict[str, Any]:
         """The video service stores a video that it has processed, past the limit for uploads of clients."""
         with self._lock:
-            return self._methods.repos.blobs.keep(did, data, "video/mp4")["blob"]  # type: ignore[no-any-return]
+            blob: dict[str, Any] = self._methods.repos.blobs.keep(did, data, "video/mp4")["blob"]
+            return blob
 
     def _rate_limited(self) -> Answer:
         headers = {

@@ -133,8 +133,8 @@ class FakeVideoService(FaultyServer):
         key = did, hashlib.sha256(request.body).hexdigest()
         if known := self._by_content.get(key):
             return Answer.of_json({**known.status(), "error": "already_exists", "message": "Already exists"}, 409)
-        if words := self.allowances[did].shown().get("message"):
-            raise XrpcError(403, "Forbidden", words)
+        if refusal := self.allowances[did].shown().get("message"):
+            raise XrpcError(403, "Forbidden", refusal)
         failure = self.failures.pop(0) if self.failures else ""
         job = Job(f"job-{next(self._serial)}", did, request.body, self.looks, failure)
         self._jobs[job.id] = job
