@@ -209,6 +209,11 @@ class CapabilitiesSerializer(serializers.Serializer):
     text = TextCapabilitiesSerializer()
     media = MediaCapabilitiesSerializer()
     features = serializers.ListField(child=serializers.CharField())
+    link_preview = serializers.ChoiceField(
+        choices=["platform", "service", "options", "none"],
+        help_text="Who makes the preview of a link in the text: the platform, this service (see the option `link_card`), "
+        "the post's own options, or nobody.",
+    )
     options = JSONSchemaField()
     publishing = PublishingCapabilitiesSerializer()
 
@@ -217,6 +222,7 @@ class CapabilitiesSerializer(serializers.Serializer):
             "text": instance.text,
             "media": asdict(instance.media),
             "features": instance.features,
+            "link_preview": instance.link_preview,
             "options": instance.options,
             "publishing": {"retry_safety": instance.retry_safety},
         }

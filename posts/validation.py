@@ -12,6 +12,7 @@ from typing import Any
 from accounts.models import ConnectedAccount
 from accounts.platforms.chains import billed_texts, further_texts, thread_issues
 from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.link_cards import link_card_issues
 from accounts.platforms.media_check import album_issues, asset_issues
 from accounts.platforms.registry import platform
 from accounts.platforms.schemas import violations
@@ -49,6 +50,12 @@ class TargetInput:
     def text_limit(self) -> int:
         """How long the text may be here, beside its media and options."""
         return text_limit(self.capabilities.text, self.options, with_media=bool(self.media))
+
+    @property
+    def link_card_url(self) -> str | None:
+        """The page of which the service makes a link card."""
+        adapter = platform(self.account.platform)
+        return adapter.card_link(self.shown_text, self.options, with_media=bool(self.media))
 
     @property
     def content_sha256(self) -> str:
@@ -94,6 +101,10 @@ class TargetValidation:
     @property
     def text_limit(self) -> int:
         return self.target.text_limit
+
+    @property
+    def link_card_url(self) -> str | None:
+        return self.target.link_card_url
 
     @property
     def platform(self) -> str:
@@ -143,6 +154,7 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
             *_thread_issues(target, index),
             *_media_issues(target),
             *_option_issues(target, index),
+            *_link_card_issues(target, index),
             *_repeat_issues(target, index, earlier),
         ]
         checked.append(TargetValidation(target, target.text_length, issues))
@@ -182,6 +194,11 @@ def _media_issues(target: TargetInput) -> list[Issue]:
     assets = [attached.facts for attached in target.media]
     alone = (asset_issues(name, rules, asset, f"media[{index}]") for index, asset in enumerate(assets))
     return [*itertools.chain.from_iterable(alone), *album_issues(name, rules, assets)]
+
+
+def _link_card_issues(target: TargetInput, index: int) -> list[Issue]:
+    name, where = target.account.platform, f"targets[{index}].options"
+    return link_card_issues(name, target.capabilities, target.options, where, with_media=bool(target.media))
 
 
 def _option_issues(target: TargetInput, index: int) -> list[Issue]:

@@ -21,7 +21,13 @@ RETRIES = {
     "If nobody can tell, you are asked to look.",
     "at_most_once": "The post is marked as not confirmed, and you are asked to look. It is never sent twice by itself.",
 }
-TOLD_APART = re.compile("text|images|gifs?|video|documents|alt_text|threads")
+LINK_PREVIEWS = {
+    "platform": "The platform shows a preview of the page",
+    "service": "This service adds a card with the page's title and picture",
+    "options": "A card is shown where the post's options say what it holds",
+    "none": "No preview of the page is shown",
+}
+TOLD_APART = re.compile("text|link_cards|images|gifs?|video|documents|alt_text|threads")
 FORMATS = {"quicktime": "MOV", "webp": "WebP", "webm": "WebM"}
 
 
@@ -36,6 +42,7 @@ def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
             if found.thread
             else []
         ),
+        ("Links in the text", LINK_PREVIEWS[found.link_preview]),
         *([("Also", ", ".join(more))] if more else []),
         ("When the connection breaks", RETRIES[found.retry_safety]),
     ]

@@ -50,6 +50,10 @@ class Platform:
         """What an account takes whose server has these limits (Identity.limits)."""
         return self.capabilities
 
+    def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
+        """The page of which the service makes a link card for such a post; None for a post without one."""
+        return None
+
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Check what the owner gave, by asking the platform. Raises CredentialsRejected, Transient."""
         raise ConnectionUnavailable(self.unavailable_reason("credentials") or "This platform takes no credentials.")

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.exceptions import best_match
 from jsonschema.validators import extend
 
 MAX_VIOLATIONS = 20
@@ -16,9 +17,11 @@ def violations(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
     """What in `value` does not fit the schema: the first violations, MAX_VIOLATIONS at the most.
 
     What is too long is not looked into: neither are patterns tried on a string that is longer than its `maxLength`, nor
-    items checked of an array that is longer than its `maxItems`.
+    items checked of an array that is longer than its `maxItems`. Of a value that fits none of several alternatives, it
+    says what is wrong with the one that comes closest.
     """
-    return list(islice(_Validator(schema).iter_errors(value), MAX_VIOLATIONS))
+    found = islice(_Validator(schema).iter_errors(value), MAX_VIOLATIONS)
+    return [best_match([violation]) or violation for violation in found]
 
 
 def _within(keyword: str, limit: str) -> Any:

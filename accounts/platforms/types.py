@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
 RetrySafety = Literal["idempotent", "verifiable", "at_most_once"]
+LinkPreview = Literal["platform", "service", "options", "none"]
 MediaKind = Literal["image", "gif", "video", "document"]
 
 TAKEN, OUT = "taken", "out"  # names in the state of Progress
@@ -116,6 +117,7 @@ class Capabilities:
     links_url: Callable[[str], bool] | None = None  # whether the platform links (and charges for) a URL in the text
     pace: Pace | None = None  # a target waits for its turn at its account
     thread: ThreadRules | None = None  # None: a post is one post
+    link_preview: LinkPreview = "none"  # who makes the card of a link: "options" are what the post says of it
 
 
 @dataclass(frozen=True)

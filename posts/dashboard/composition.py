@@ -19,7 +19,7 @@ from posts.models import PostGroup
 from posts.planning import target_inputs
 from posts.validation import Validation
 
-SET, LEAVE_OUT = "replace_text", "remove_media"  # the repairs that a button can make
+SET, LEAVE_OUT = ("replace_text", "set_option"), "remove_media"  # the repairs that a button can make
 
 
 @dataclass
@@ -89,7 +89,7 @@ def repairable(issue: Issue) -> bool:
     hint = issue.repair_hint
     if hint is None:
         return False
-    return hint.value is not None if hint.action == SET else hint.action == LEAVE_OUT and hint.field.endswith("]")
+    return hint.value is not None if hint.action in SET else hint.action == LEAVE_OUT and hint.field.endswith("]")
 
 
 def found_issue(validation: Validation, name: str) -> Issue | None:

@@ -85,7 +85,7 @@ class OptionsForm(forms.Form):
         required = schema.get("required", ())
         for name, rule in schema.get("properties", {}).items():
             field = _field(rule, required=name in required)
-            if field:
+            if field and not isinstance(options.get(name), dict | list):  # of which no field shows the whole
                 field.label = name.replace("_", " ").capitalize()
                 field.help_text = rule.get("description", "")
                 self.fields[name] = field
@@ -104,7 +104,10 @@ class OptionsForm(forms.Form):
 
 
 def _field(rule: Mapping[str, Any], *, required: bool) -> forms.Field | None:
-    """The field of a plain value; None for arrays and objects."""
+    """The field of a plain value; None for arrays and objects. Of alternatives, that of the first with a field."""
+    if "anyOf" in rule:
+        fields = (_field(each, required=required) for each in rule["anyOf"])
+        return next((field for field in fields if field), None)
     if "enum" in rule:
         values = {str(value): value for value in rule["enum"]}
         return forms.TypedChoiceField(

@@ -46,6 +46,9 @@ class TargetValidationSerializer(serializers.Serializer):
     valid = serializers.BooleanField()
     text_length = serializers.IntegerField(help_text="As this platform counts.")
     text_limit = serializers.IntegerField()
+    link_card_url = serializers.CharField(
+        allow_null=True, help_text="The page of which this service makes a link card; null where it makes none."
+    )
     issues = IssueSerializer(many=True)
 
 

@@ -65,11 +65,12 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
                 "documents": None,
                 "alt_text_max_length": 2000,
             },
+            "link_preview": "service",
             "publishing": {"retry_safety": "idempotent"},
         },
     }
     assert "text" in features
-    assert set(options["properties"]) == {"langs", "thread"}
+    assert set(options["properties"]) == {"langs", "link_card", "thread"}
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
@@ -80,7 +81,7 @@ def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, works
 
     told = body["capabilities"]
     assert (body["account_id"], body["platform"]) == (account.id, platform)
-    assert set(told) == {"text", "media", "features", "options", "publishing"}
+    assert set(told) == {"text", "media", "features", "link_preview", "options", "publishing"}
     assert set(told["text"]) == {"max_length", "max_length_with_media", "counted_as", "url_length"}
     assert set(told["media"]) == names_of(MediaRules)
     kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": DocumentRules}

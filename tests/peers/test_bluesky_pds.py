@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,8 @@ from accounts.platforms.types import Content, Grant, Progress
 from config.outbound import request
 from tests.accounts.platforms.bluesky.steps import prepare, put, start
 from tests.accounts.platforms.media_files import media_file, picture
+from tests.fakes.http_server import Answer
+from tests.fakes.web_pages import WebPages, html, open_graph
 
 PDS = os.environ.get("BLUESKY_PDS_URL", "").rstrip("/")
 POSTS = "app.bsky.feed.post"
@@ -163,3 +166,27 @@ def test_the_accounts_own_password_is_refused(bluesky: Bluesky) -> None:
 
     with pytest.raises(CredentialsRejected, match="own password"):
         bluesky.connect({"identifier": account["handle"], "app_password": account["password"], "service": PDS})
+
+
+def test_a_link_card_with_its_picture_is_taken(bluesky: Bluesky, grant: Grant) -> None:
+    with WebPages() as web:
+        web.put("/picture.png", Answer(200, picture(), {"Content-Type": "image/png"}))
+        link = web.put("/page", html(open_graph("A bench", "How it was made", "/picture.png")))
+        content = Content("tgt_1", f"Look: {link}")
+
+        put(bluesky, grant, prepare(bluesky, grant, content))
+
+    (record,) = posts(grant.external_id)
+    card = record["value"]["embed"]["external"]
+    assert (card["uri"], card["title"], card["description"]) == (link, "A bench", "How it was made")
+    assert card["thumb"]["mimeType"] == "image/jpeg"
+
+
+def test_the_server_issues_tokens_for_the_video_service_to_an_app_password(bluesky: Bluesky, grant: Grant) -> None:
+    expires = str(int(time.time()) + 1800)
+    for audience, method in (
+        ("did:web:video.bsky.app", "app.bsky.video.getUploadLimits"),
+        ("did:web:localhost", "com.atproto.repo.uploadBlob"),
+    ):
+        params = {"aud": audience, "lxm": method, "exp": expires}
+        assert call("com.atproto.server.getServiceAuth", params=params, token=grant.tokens["access"])["token"]

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 from accounts.platforms.base import Platform
-from accounts.platforms.bluesky import blobs, feed_post, session
+from accounts.platforms.bluesky import blobs, cards, feed_post, session
 from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
 from accounts.platforms.bluesky.tid import TidClock
 from accounts.platforms.bluesky.video import VideoService
@@ -36,14 +36,16 @@ USE_APP_PASSWORD = "Make an app password in Bluesky's settings and connect with 
 
 
 class Bluesky(Platform):
-    """Publishing in steps: each file is uploaded, the record and its key are frozen, and `put` may then be repeated.
+    """Publishing in steps: files are uploaded, the record and its key are frozen, and `put` may then be repeated.
 
-    The phases are start, upload (one for each file), process (of a video, as often as it takes), freeze and put; a post
-    without files goes from start to put, and a thread goes on from each put to the next segment's freeze. State is
-    {blobs} while files are uploaded (and what VideoService adds) and {rkey, record, sent} from then on: `sent` are the
-    {uri, cid} of the segments that are out. `rounds` counts how often the server lost files, which are then uploaded
-    again: a video straight to the server, since the video service would only name the blob that was lost. It goes there
-    as well when the video service has failed at PATIENCE attempts: the video then plays some seconds after the post is out.
+    The phases are start, upload (one for each file), process (of a video, as often as it takes), card and picture (of a
+    link), freeze and put. A post without files and links goes from start to put; a thread goes on from each put to the
+    next segment's freeze.
+    State is {blobs} while files are uploaded, and what VideoService adds; {card, picture} or {note} of a link; and from
+    then on also {rkey, record, sent}: `sent` are the {uri, cid} of the segments that are out.
+    `rounds` counts how often the server lost files, which are then uploaded again: a video straight to the server, since
+    the video service would only name the blob that was lost. It goes there as well when the video service has failed at
+    PATIENCE attempts: the video then plays some seconds after the post is out.
     A grant's tokens are {access, refresh, pds}; `pds` is the address of the account's own server.
     """
 
@@ -117,6 +119,10 @@ class Bluesky(Platform):
         except (TokenExpired, AccountDisconnected):
             return
 
+    def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
+        """The page that the post's card leads to."""
+        return cards.card_link(text, options, with_media=with_media)
+
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the step that `progress` names."""
         if progress.phase == "put":
@@ -125,11 +131,17 @@ class Bluesky(Platform):
             return self._upload_next(grant, content, progress.state)
         if progress.phase == "process":
             return self._video_service(grant).process(progress.state)
+        if progress.phase == "card":
+            return cards.read(content)
+        if progress.phase == "picture":
+            return cards.add_picture(grant.tokens["pds"], grant.tokens["access"], progress.state)
         if progress.phase == "start":
             check(content, CAPABILITIES, "Bluesky")
             if content.media:
                 blobs.check(content.media)
                 return Progress("upload", {"blobs": []})
+            if self.card_link(content.text, content.options, with_media=False):
+                return Progress("card")
         return self._freeze(grant, content, progress.state)
 
     def _upload_next(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
@@ -143,14 +155,14 @@ class Bluesky(Platform):
         """Fix the next segment's record and its key; one that was fixed before its files were lost keeps its key and its
         moment."""
         sent = state.get("sent", [])
-        embed = blobs.embed(content.media, state["blobs"]) if content.media and not sent else None
+        kept = {name: value for name, value in state.items() if name != "blobs"}
+        embed = None if sent else _embed(content, state)
         if "record" in state:
-            frozen = {key: value for key, value in state.items() if key != "blobs"}
-            return Progress("put", {**frozen, "record": {**state["record"], "embed": embed}})
+            return Progress("put", {**kept, "record": {**state["record"], "embed": embed}})
         text, pds = segments(content)[len(sent)], grant.tokens["pds"]
         with platform_errors():
             record = feed_post.build(text, content.options, pds, embed=embed, thread=sent)
-        return Progress("put", {"rkey": self.clock.next(), "record": record, "sent": sent})
+        return Progress("put", {**kept, "rkey": self.clock.next(), "record": record, "sent": sent})
 
     def _put(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress | Published:
         try:
@@ -163,15 +175,17 @@ class Bluesky(Platform):
             )
         except feed_post.BlobsGone as gone:
             rounds = state.get("rounds", 0) + 1
-            if rounds > MAX_ROUNDS:
+            if rounds > MAX_ROUNDS or not (content.media or "picture" in state):
                 raise gone.fault from gone
-            return Progress("upload", {**state, "blobs": [], "rounds": rounds})
-        sent = [*state.get("sent", []), ref]
+            if content.media:
+                return Progress("upload", {**state, "blobs": [], "rounds": rounds})
+            return Progress("picture", {**state, "rounds": rounds})
+        sent, note = [*state.get("sent", []), ref], state.get("note", "")
         if len(sent) >= len(segments(content)):
-            return Published(sent[0]["uri"], feed_post.permalink(sent[0]))
+            return Published(sent[0]["uri"], feed_post.permalink(sent[0]), note=note)
         if not ref["cid"]:  # which the next one has to name
             raise OutcomeUnknown("The account's Bluesky server took the post, but did not say what it made of it.")
-        return Progress("freeze", {"sent": sent})
+        return Progress("freeze", {"sent": sent, **({"note": note} if note else {})})
 
     def _renewed(self, grant: Grant) -> session.Session:
         service = self._service(grant.credentials)
@@ -190,6 +204,13 @@ class Bluesky(Platform):
     def _service(self, credentials: Mapping[str, Any]) -> str:
         address: str = credentials.get("service") or self.setting("API_BASE", "https://bsky.social")
         return address.rstrip("/")
+
+
+def _embed(content: Content, state: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the first record shows below its text: a post has one embed."""
+    if content.media:
+        return blobs.embed(content.media, state["blobs"])
+    return cards.embed(state["card"]) if "card" in state else None
 
 
 def _end_quietly(service: str, opened: session.Session) -> None:

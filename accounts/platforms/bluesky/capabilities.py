@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import graphemes, utf8_bytes
+from accounts.platforms.link_cards import LINK_CARD_OPTION
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # our own bound; the platform has none
@@ -19,8 +20,20 @@ CAPABILITIES = Capabilities(
         videos=VideoRules(mime_types=("video/mp4",), max_bytes=100_000_000, max_duration_seconds=180),
         alt_text_max_length=2000,  # the clients' limit; the lexicon has none
     ),
-    features=("text", "links", "mentions", "hashtags", "languages", "images", "video", "alt_text", "threads"),
+    features=(
+        "text",
+        "links",
+        "link_cards",
+        "mentions",
+        "hashtags",
+        "languages",
+        "images",
+        "video",
+        "alt_text",
+        "threads",
+    ),
     retry_safety="idempotent",
+    link_preview="service",
     options={
         "type": "object",
         "properties": {
@@ -30,6 +43,7 @@ CAPABILITIES = Capabilities(
                 "items": {"type": "string", "maxLength": 35, "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"},
                 "maxItems": 3,
             },
+            "link_card": LINK_CARD_OPTION,
             "thread": thread_option(THREAD),
         },
         "additionalProperties": False,

@@ -58,6 +58,11 @@ def detect(text: str) -> list[Span]:
     return sorted(kept, key=lambda span: span.start)
 
 
+def first_link(text: str) -> str | None:
+    """The address of the first link in `text`."""
+    return next((span.value for span in _links(text)), None)
+
+
 def facets(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
     """The facets of `spans`. `dids` are by handle in lower case; a mention without one stays plain text."""
     made = []

@@ -43,6 +43,7 @@ CAPABILITIES = Capabilities(
     ),
     features=("text", "links", "images", "gifs", "video", "documents", "alt_text"),
     retry_safety="at_most_once",
+    link_preview="platform",
     options={
         "type": "object",
         "properties": {

@@ -72,5 +72,6 @@ CAPABILITIES = Capabilities(
         "first_comment",
     ),
     retry_safety="verifiable",
+    link_preview="options",
     options=OPTIONS,
 )

@@ -44,6 +44,7 @@ CAPABILITIES = Capabilities(
     ),
     # No key of our own is known to LinkedIn, and most apps may not read what a member has posted.
     retry_safety="at_most_once",
+    link_preview="options",
     options={
         "type": "object",
         "properties": {

@@ -100,6 +100,7 @@ def of_instance(
         ),
         features=_FEATURES,
         retry_safety="verifiable",
+        link_preview="platform",
         options=_OPTIONS,
         pace=Pace(seconds=36, burst=300),  # 300 posts in three hours
         thread=THREAD,

@@ -16,6 +16,7 @@ CAPABILITIES = Capabilities(
     media=MediaRules(max_count=0),
     features=("text", "links", "formatting", "replies"),
     retry_safety="at_most_once",
+    link_preview="platform",
     options={
         "type": "object",
         "properties": {

@@ -36,6 +36,7 @@ CAPABILITIES = Capabilities(
     ),
     features=("text", "links", "mentions", "hashtags", "images", "gifs", "video", "documents"),
     retry_safety="at_most_once",
+    link_preview="platform",
     options={
         "type": "object",
         "properties": {

@@ -37,6 +37,7 @@ CAPABILITIES = Capabilities(
         "reply_settings",
     ),
     retry_safety="verifiable",
+    link_preview="platform",
     options={
         "type": "object",
         "properties": {

@@ -57,6 +57,7 @@ CAPABILITIES = Capabilities(
         "reply_settings",
     ),
     retry_safety="verifiable",
+    link_preview="platform",
     options={
         "type": "object",
         "properties": {

@@ -58,6 +58,35 @@ def test_media_rules_agree_with_each_other_and_with_the_features(name: str) -> N
     assert "text" in capabilities.features
 
 
+def test_who_makes_the_preview_of_a_link_is_told_of_every_platform() -> None:
+    assert {each.name: each.capabilities.link_preview for each in platforms()} == {
+        "bluesky": "service",
+        "mastodon": "platform",
+        "telegram": "platform",
+        "discord": "platform",
+        "slack": "platform",
+        "x": "platform",
+        "threads": "platform",
+        "linkedin": "options",
+        "facebook": "options",
+        "instagram": "none",
+        "tiktok": "none",
+        "youtube": "none",
+        "pinterest": "none",
+    }
+
+
+@every_platform
+def test_only_where_the_service_makes_cards_posts_have_one(name: str) -> None:
+    made = platform(name)
+    service = made.capabilities.link_preview == "service"
+    link = made.card_link("See https://example.com/a", {}, with_media=False)
+
+    assert link == ("https://example.com/a" if service else None)
+    assert made.card_link("See https://example.com/a", {}, with_media=True) is None
+    assert ("link_card" in made.capabilities.options["properties"]) is service
+
+
 def test_only_x_charges_for_linked_urls() -> None:
     assert {each.name: each.capabilities.links_url for each in platforms() if each.capabilities.links_url} == {
         "x": has_linked_url

@@ -70,6 +70,29 @@ def test_a_text_and_options_of_an_account_of_its_own(desk: Desk, accounts: list[
     assert targets[mastodon.id].options == {"visibility": "unlisted", "sensitive": False}
 
 
+def test_the_link_card_is_chosen_and_told_and_own_words_are_kept(desk: Desk, accounts: list[ConnectedAccount]) -> None:
+    bluesky, mastodon, _ = accounts
+    field = f"{bluesky.id}-link_card"
+    text = "See https://example.com/a"
+    page = desk.compose("check", bluesky, mastodon, text=text)
+    assert f'<select name="{field}"' in page.content.decode()
+    assert words(page).count("With a link card of https://example.com/a") == 1
+    assert "With a link card" not in words(desk.compose("check", bluesky, extra={field: "none"}, text=text))
+
+    desk.compose("keep", bluesky, extra={field: "none"}, text=text)
+    group = the_group()
+    assert [target.options for target in group.targets.all()] == [{"link_card": "none"}]
+
+    own = {"url": "https://example.com/b", "title": "Mine"}
+    group.targets.update(options={"link_card": own})
+    page = desk.get("post-edit", group)
+    assert f'name="{field}"' not in page.content.decode()
+    [kept] = fields(page, f"{bluesky.id}-kept")
+    version = fields(page, "content_version")[0]
+    desk.compose("keep", bluesky, group=group, extra={f"{bluesky.id}-kept": kept}, content_version=version)
+    assert [target.options for target in the_group().targets.all()] == [{"link_card": own}]
+
+
 def test_a_form_that_is_sent_twice_posts_once(desk: Desk, account: ConnectedAccount) -> None:
     """As a double click does, and a reload of what it answers."""
     first, second = (desk.compose("publish", account) for _ in range(2))

@@ -11,6 +11,8 @@ from accounts.platforms.bluesky.adapter import Bluesky
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.bluesky.scripted_server import ScriptedServer
 from tests.fakes.bluesky import FakeBluesky
+from tests.fakes.http_server import Answer
+from tests.fakes.web_pages import WebPages, html, open_graph, picture
 
 HANDLE = "alice.test"
 APP_PASSWORD = "abcd-efgh-ijkl-mnop"
@@ -48,3 +50,16 @@ def credentials(pds: FakeBluesky) -> dict[str, str]:
 @pytest.fixture
 def grant(bluesky: Bluesky, credentials: dict[str, str]) -> Grant:
     return bluesky.connect(credentials).grant
+
+
+@pytest.fixture
+def web() -> Iterator[WebPages]:
+    with WebPages() as server:
+        yield server
+
+
+@pytest.fixture
+def page(web: WebPages) -> str:
+    """The address of a page with title, description and picture."""
+    web.put("/picture.png", Answer(200, picture(), {"Content-Type": "image/png"}))
+    return web.put("/page", html(open_graph("A bench", "How it was made", "/picture.png")))

@@ -8,11 +8,12 @@ from typing import Any
 from accounts.platforms.base import START
 from accounts.platforms.bluesky.adapter import Bluesky
 from accounts.platforms.types import Content, Grant, Progress, Published
+from tests.fakes.bluesky import FakeBluesky
 
 
 def start(bluesky: Bluesky, grant: Grant, text: str, **options: Any) -> Progress:
-    """The first step, which publishes nothing."""
-    progress = bluesky.publish(grant, Content("tgt_1", text, options), START)
+    """The first step of a post without a link card, which publishes nothing."""
+    progress = bluesky.publish(grant, Content("tgt_1", text, {"link_card": "none", **options}), START)
     assert isinstance(progress, Progress)
     return progress
 
@@ -41,3 +42,24 @@ def step(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress) -
 def stored(progress: Progress) -> Progress:
     """The progress as a database gives it back."""
     return Progress(progress.phase, json.loads(json.dumps(progress.state)))
+
+
+def linking(link: str, **options: Any) -> Content:
+    """A post whose text holds this link."""
+    return Content("tgt_1", f"Look: {link} and more", options)
+
+
+def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress = START) -> Published:
+    """All steps to the end, each from what a database gives back."""
+    result: Progress | Published = progress
+    while isinstance(result, Progress):
+        result = bluesky.publish(grant, content, stored(result))
+    return result
+
+
+def card_of(pds: FakeBluesky, grant: Grant) -> dict[str, Any] | None:
+    """What the account's only post shows of a page."""
+    (record,) = pds.records(grant.external_id)
+    embed = record["value"].get("embed")
+    assert embed is None or embed["$type"] == "app.bsky.embed.external"
+    return embed and embed["external"]

@@ -1,0 +1,89 @@
+"""Link cards: app.bsky.embed.external. The client makes them; the server fetches no page.
+
+Two steps of the publication: the page is read, then its picture is stored as a blob. Both may be repeated. What cannot be
+had costs the post its card or the card its picture, never the post. Source: the lexicon app.bsky.embed.external.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from accounts.platforms.bluesky import blobs
+from accounts.platforms.bluesky.richtext import first_link
+from accounts.platforms.errors import ContentRejected
+from accounts.platforms.link_cards import OPTION
+from accounts.platforms.thumbnails import jpeg_thumbnail
+from accounts.platforms.types import Content, MediaFile, Progress
+from accounts.platforms.web_pages import Page, PageUnavailable, fetch_picture, read_page
+
+MAX_THUMB_BYTES = 1_000_000
+MAX_PICTURE_ADDRESS = 2048
+
+State = Mapping[str, Any]
+
+
+def card_link(text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
+    """The page that the post's card leads to; None for a post without a card."""
+    wanted = options.get(OPTION, "auto")
+    if with_media:
+        return None
+    if isinstance(wanted, dict) and isinstance(wanted.get("url"), str):
+        return str(wanted["url"])
+    return first_link(text) if wanted == "auto" else None
+
+
+def read(content: Content) -> Progress:
+    """Read the page; what follows is `picture` where it names one, else `freeze`. A post without a card has a note."""
+    link = card_link(content.text, content.options, with_media=False) or ""
+    wanted = content.options.get(OPTION)
+    own = wanted if isinstance(wanted, dict) else {}
+    page, reason = Page(), "has no title"
+    try:
+        page = read_page(link)
+    except PageUnavailable as error:
+        reason = str(error)
+    title = own.get("title") or page.title
+    if not title:
+        return Progress("freeze", {"note": f"The post has no link card: the page at {_host(link)} {reason}."})
+    card = {"uri": link, "title": title, "description": own.get("description", page.description)}
+    if 0 < len(page.picture) <= MAX_PICTURE_ADDRESS:
+        return Progress("picture", {"card": card, "picture": page.picture})
+    return Progress("freeze", {"card": card})
+
+
+def add_picture(pds: str, access_token: str, state: State) -> Progress:
+    """Store the card's picture. Raises TokenExpired, AccountDisconnected, Transient, all of the account's server."""
+    card = {name: value for name, value in state["card"].items() if name != "thumb"}
+    if blob := _picture(pds, access_token, state["picture"]):
+        card["thumb"] = blob
+    return Progress("freeze", {**state, "card": card})
+
+
+def embed(card: Mapping[str, Any]) -> dict[str, Any]:
+    """What the record shows of the card."""
+    return {"$type": "app.bsky.embed.external", "external": dict(card)}
+
+
+def _picture(pds: str, access_token: str, address: str) -> dict[str, Any] | None:
+    """The blob of a small copy of the picture; None for what is no picture, and where the server takes none."""
+    try:
+        small = jpeg_thumbnail(fetch_picture(address), max_bytes=MAX_THUMB_BYTES)
+    except PageUnavailable:
+        return None
+    if small is None:
+        return None
+    file = MediaFile("image", "image/jpeg", len(small), open=lambda: io.BytesIO(small))
+    try:
+        return blobs.keep(pds, access_token, file)
+    except ContentRejected:
+        return None
+
+
+def _host(link: str) -> str:
+    try:
+        return urlsplit(link).hostname or "the link"
+    except ValueError:
+        return "the link"

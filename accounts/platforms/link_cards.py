@@ -1,0 +1,58 @@
+"""Link cards that the service makes: the option `link_card`, and what stands against it.
+
+Where the platform does not look at the links of a post itself (`Capabilities.link_preview` is "service"), the service
+fetches the page and attaches a card. A post has one embed, so media leave no room for a card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.types import Capabilities
+from accounts.platforms.web_pages import MAX_DESCRIPTION, MAX_TITLE
+
+OPTION = "link_card"
+
+LINK_CARD_OPTION: Mapping[str, Any] = {
+    "description": (
+        "The card below the text: `auto` shows the page of the first link, `none` shows none, and an object shows the page "
+        "at its url in your own words. A post with media has no card."
+    ),
+    "default": "auto",
+    "anyOf": [
+        {"type": "string", "enum": ["auto", "none"]},
+        {
+            "type": "object",
+            "properties": {
+                "url": {
+                    "type": "string",
+                    "pattern": r"^https?://[^\s]+$",
+                    "maxLength": 2048,
+                    "description": "The page that the card leads to; its picture is shown.",
+                },
+                "title": {"type": "string", "pattern": r"\S", "maxLength": MAX_TITLE},
+                "description": {
+                    "type": "string",
+                    "maxLength": MAX_DESCRIPTION,
+                    "description": "The page's own, if you give none.",
+                },
+            },
+            "required": ["url", "title"],
+            "additionalProperties": False,
+        },
+    ],
+}
+
+
+def link_card_issues(
+    platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
+) -> list[Issue]:
+    """What stands against the card; `field` is the path of the options, such as `targets[0].options`."""
+    if capabilities.link_preview != "service" or not with_media or not isinstance(options.get(OPTION), dict):
+        return []
+    where = f"{field}.{OPTION}"
+    message = f"{platform} shows media or a link card, not both."
+    hint = RepairHint("set_option", where, "Leave the link card out.", "none")
+    return [Issue("LINK_CARD_WITH_MEDIA", "error", where, message, auto_fixable=True, repair_hint=hint)]

@@ -1,0 +1,64 @@
+"""A small JPEG of a picture from a stranger's page.
+
+The type is told by the first bytes, as for uploads, and the sides are read before anything is decoded: a file of some
+kilobytes may claim a picture of gigabytes. No metadata of the picture goes into the JPEG.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+
+from PIL import Image, ImageOps
+
+LONGEST_SIDE = 1200
+QUALITIES = (85, 70, 50)
+# A decoder holds up to 16 bytes for each pixel (WebP: two canvases, the frame and a copy of it): 256 MB.
+MAX_PIXELS = 16_777_216
+_SIGNATURES = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF87a", "GIF"), (b"GIF89a", "GIF"))
+_decodes = threading.BoundedSemaphore(2)  # the threads of a process wait for their turn
+
+
+def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
+    """The picture as a JPEG of at most so many bytes, turned as its EXIF says; of an animation, its first frame.
+
+    None for what is no picture of a known type, for one that is broken, and for one with too many pixels.
+    """
+    form = _form_of(content)
+    if form is None:
+        return None
+    try:
+        with _decodes, Image.open(io.BytesIO(content), formats=[form]) as image:
+            if image.width * image.height > MAX_PIXELS:
+                return None
+            image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+            return _encoded(_opaque(ImageOps.exif_transpose(image)), max_bytes)
+    except Exception:  # decoders raise anything from SyntaxError to EOFError; the card goes without a picture
+        return None
+
+
+def _form_of(content: bytes) -> str | None:
+    """Pillow's name of the type that the first bytes tell."""
+    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+        return "WEBP"
+    return next((form for signature, form in _SIGNATURES if content.startswith(signature)), None)
+
+
+def _opaque(image: Image.Image) -> Image.Image:
+    """As RGB, on white where something shows through."""
+    if image.mode == "I;16":  # which Pillow would cut off at 255
+        image = image.point(lambda value: value / 256).convert("L")
+    if not image.has_transparency_data:
+        return image.convert("RGB")
+    over = image.convert("RGBA")
+    white = Image.new("RGBA", over.size, "white")
+    return Image.alpha_composite(white, over).convert("RGB")
+
+
+def _encoded(image: Image.Image, max_bytes: int) -> bytes | None:
+    for quality in QUALITIES:
+        file = io.BytesIO()
+        image.save(file, "JPEG", quality=quality, optimize=True)
+        if file.tell() <= max_bytes:
+            return file.getvalue()
+    return None

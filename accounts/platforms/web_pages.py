@@ -1,0 +1,221 @@
+"""What a page says of itself, for a link card: title, description and the address of a picture.
+
+The page is a stranger's: it is fetched through config/outbound, redirects are followed by hand, and everything is
+bounded: bytes, seconds, tags. Nothing of it is executed. Sources: ogp.me, Twitter's cards markup, HTML's own elements.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+import time
+from dataclasses import dataclass
+from html.parser import HTMLParser
+
+from yarl import URL
+
+from accounts.platforms.counting import cut, graphemes
+from config.outbound import (
+    DestinationNotAllowed,
+    DestinationRefused,
+    OutboundError,
+    Response,
+    ResponseTooLarge,
+    check_url,
+    download,
+    total_deadline,
+)
+
+PAGE_SECONDS, PICTURE_SECONDS = 6.0, 4.0  # redirects included
+MAX_PAGE_BYTES = 500_000  # what a page says of itself stands at its beginning
+MAX_PICTURE_BYTES = 5_000_000
+MAX_REDIRECTS = 3
+MAX_TITLE, MAX_DESCRIPTION = 300, 1000  # graphemes
+
+_REDIRECTS = (301, 302, 303, 307, 308)
+_HTML = ("text/html", "application/xhtml+xml")
+_MAX_TAGS = 5_000
+_PARSER_SECONDS = 1.0  # processor time
+_PARSED_AT_ONCE = 16_384  # characters
+_MAX_RAW_TEXT = 5_000
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
+_IN_HEADER = re.compile(r"""charset\s{0,10}=\s{0,10}["']?([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
+# Encodings of pages. Python knows others, some of which take much time to decode.
+_ENCODINGS = re.compile(
+    r"utf-8|utf-16|utf-16-[lb]e|ascii|iso8859-\d+|cp125\d|cp932|cp949|shift_jis|euc_jp|iso2022_jp|gb2312|gbk|gb18030"
+    r"|big5|big5hkscs|euc_kr|koi8-[ru]"
+)
+
+_TITLES = ("og:title", "twitter:title")
+_DESCRIPTIONS = ("og:description", "twitter:description", "description")
+_PICTURES = ("og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src")
+_NAMES = frozenset({*_TITLES, *_DESCRIPTIONS, *_PICTURES})
+
+
+class PageUnavailable(Exception):
+    """There is nothing to be had from the address; the message ends a sentence that begins with it."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page says of itself; what it does not say is empty. `picture` is an address that was not looked at yet."""
+
+    title: str = ""
+    description: str = ""
+    picture: str = ""
+
+
+def read_page(link: str) -> Page:
+    """Fetch the page behind a link. Raises PageUnavailable."""
+    address, answer, content = _fetch(
+        link, accept="text/html,application/xhtml+xml", seconds=PAGE_SECONDS, max_bytes=MAX_PAGE_BYTES, cut_off=True
+    )
+    content_type = answer.headers.get("Content-Type", "")
+    if content_type.partition(";")[0].strip().lower() not in _HTML:
+        raise PageUnavailable("is not a page")
+    if answer.headers.get("Content-Encoding", "identity").lower() != "identity":  # we asked for none
+        raise PageUnavailable("answered in a compressed form")
+    head = _parsed(_decoded(content, content_type))
+    return Page(
+        title=_line(_first(head.named, _TITLES) or head.title, MAX_TITLE),
+        description=_line(_first(head.named, _DESCRIPTIONS), MAX_DESCRIPTION),
+        picture=_joined(address, _first(head.named, _PICTURES)),
+    )
+
+
+def fetch_picture(address: str) -> bytes:
+    """The bytes at the address that a page named, whatever they are. Raises PageUnavailable."""
+    return _fetch(address, accept="image/*", seconds=PICTURE_SECONDS, max_bytes=MAX_PICTURE_BYTES, cut_off=False)[2]
+
+
+def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: bool) -> tuple[URL, Response, bytes]:
+    """Where the link ends, the answer there, and its body. Each address on the way is checked as the first one is."""
+    address = page_address(link)
+    with total_deadline(seconds):
+        for _ in range(MAX_REDIRECTS + 1):
+            body = io.BytesIO()
+            try:
+                answer = download(
+                    str(address), body, headers={"Accept": accept}, timeout=seconds, max_bytes=max_bytes, cut=cut_off
+                )
+            except OutboundError as error:
+                raise PageUnavailable(_words(error)) from error
+            if answer.status == 200:
+                return address, answer, body.getvalue()
+            place = answer.headers.get("Location")
+            if answer.status not in _REDIRECTS or not place:
+                raise PageUnavailable(f"answered {answer.status}")
+            address = page_address(_joined(address, place))
+    raise PageUnavailable(f"redirects more than {MAX_REDIRECTS} times")
+
+
+def page_address(link: str) -> URL:
+    """The link as it is dialled: ASCII, without its fragment, by https where the service may not use http."""
+    try:
+        address = URL(link).with_fragment(None)
+        if address.scheme == "http":
+            try:
+                check_url(str(address))
+            except DestinationNotAllowed:
+                address = address.with_scheme("https")
+    except (ValueError, UnicodeError) as error:
+        raise PageUnavailable("is not a valid address") from error
+    return address
+
+
+def _joined(address: URL, place: str) -> str:
+    """An address that stands in a page or in a redirect; empty for what is none."""
+    try:
+        return str(address.join(URL(place.strip()))) if place.strip() else ""
+    except (ValueError, UnicodeError):
+        return ""
+
+
+def _words(error: OutboundError) -> str:
+    if isinstance(error, DestinationRefused):
+        return "leads to an address that the service does not connect to"
+    if isinstance(error, ResponseTooLarge):
+        return "answered with more than the service reads"
+    return "did not answer in time"
+
+
+def _decoded(content: bytes, content_type: str) -> str:
+    """The text of a page: by its byte order mark, its header, its own word, or as UTF-8."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace")
+    own = _CHARSET.search(content[:2048])
+    header = _IN_HEADER.search(content_type)
+    named = header[1] if header else own[1].decode() if own else "utf-8"
+    return content.removeprefix(codecs.BOM_UTF8).decode(_encoding(named), "replace")
+
+
+def _encoding(name: str) -> str:
+    try:
+        known = codecs.lookup(name).name
+    except LookupError:
+        return "utf-8"
+    if known in ("ascii", "iso8859-1"):  # which browsers read so
+        return "cp1252"
+    return known if _ENCODINGS.fullmatch(known) else "utf-8"
+
+
+def _parsed(text: str) -> _Head:
+    """Read the page's head, in pieces, so that no page takes longer than its time."""
+    head, deadline = _Head(), time.thread_time() + _PARSER_SECONDS
+    for start in range(0, len(text), _PARSED_AT_ONCE):
+        if head.is_over or time.thread_time() > deadline:
+            break
+        head.feed(text[start : start + _PARSED_AT_ONCE])
+    # Never closed: an unfinished construct would be read once more for each of its beginnings.
+    return head
+
+
+class _Head(HTMLParser):
+    """Reads the title and the named `meta` elements of a page's head."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.named: dict[str, str] = {}
+        self.title = ""
+        self.is_over = False
+        self._tags = 0
+        self._in_title = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._tags += 1
+        if tag == "body" or self._tags > _MAX_TAGS:
+            self.is_over = True
+        elif self.is_over:
+            return
+        elif tag == "title":
+            self._in_title = not self.title
+        elif tag == "meta":
+            self._take(dict(reversed(attrs)))  # of an attribute that stands twice the first one counts
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "title":
+            self._in_title = False
+        elif tag == "head":
+            self.is_over = True
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title and len(self.title) < _MAX_RAW_TEXT:
+            self.title += data[:_MAX_RAW_TEXT]
+
+    def _take(self, attributes: dict[str, str | None]) -> None:
+        content = (attributes.get("content") or "").strip()
+        for key in ("property", "name"):
+            name = (attributes.get(key) or "").strip().lower()
+            if content and name in _NAMES:
+                self.named.setdefault(name, content[:_MAX_RAW_TEXT])
+
+
+def _first(named: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((named[name] for name in names if name in named), "")
+
+
+def _line(text: str, most: int) -> str:
+    """One line of printable text, cut at a word; the joiner of emoji stays."""
+    shown = "".join(char if char.isprintable() or char == "\u200d" else " " for char in text[:_MAX_RAW_TEXT])
+    return cut(" ".join(shown.split()), most, graphemes)
