@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from config.authentication import authentication_settings
+from config.beat_schedule import BEAT_SCHEDULE
 from config.document import document_settings
 from config.environment import (
     BASE_DIR,
@@ -149,22 +150,7 @@ CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 5
-CELERY_BEAT_SCHEDULE = {
-    "beat-heartbeat": {"task": "config.site.tasks.beat_heartbeat", "schedule": 60.0},
-    "run-retention": {"task": "config.site.tasks.run_retention", "schedule": 3600.0},
-    "tell-notices": {"task": "config.site.tasks.tell_notices", "schedule": 60.0},
-    # What the deletion of a workspace sets going in the apps above it (they ask for its status).
-    "disconnect-deleted-workspaces": {"task": "accounts.tasks.disconnect_deleted_workspaces", "schedule": 60.0},
-    "refresh-tokens-ahead": {"task": "accounts.tasks.refresh_tokens_ahead", "schedule": 60.0},
-    "purge-connection-attempts": {"task": "accounts.tasks.purge_connection_attempts", "schedule": 60.0},
-    "destroy-secrets-of-deleted": {"task": "webhooks.tasks.destroy_secrets_of_deleted", "schedule": 60.0},
-    "cancel-posts-of-deleted": {"task": "posts.tasks.cancel_posts_of_deleted", "schedule": 60.0},
-    "end-subscriptions-of-deleted": {"task": "billing.tasks.end_subscriptions_of_deleted", "schedule": 60.0},
-    "reconcile-billing": {"task": "billing.tasks.reconcile_at_night", "schedule": 3600.0},
-    "purge-deleted-files": {"task": "media.tasks.purge_deleted_files", "schedule": 300.0},
-    "purge-pending-files": {"task": "media.tasks.purge_pending_files", "schedule": 300.0},
-    "purge-incoming": {"task": "media.tasks.purge_incoming", "schedule": 3600.0},
-}
+CELERY_BEAT_SCHEDULE = BEAT_SCHEDULE
 
 AUTH_USER_MODEL = "workspaces.User"
 vars().update(authentication_settings())

@@ -14,7 +14,6 @@ thread of their own. Errors outside the application wear the service's envelope.
 
 from __future__ import annotations
 
-import json
 import select
 import selectors
 import socket
@@ -23,7 +22,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Any
 
 from django.utils.module_loading import import_string
@@ -32,9 +30,10 @@ from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
 
 from config.api.errors import ApiError, InternalError, MalformedRequest, RateLimited, RequestTimeout
 from config.api.incoming_body import MAX_BODY_BYTES, MEMORY_BYTES, BodyAwaited
-from config.api.trace import HEADER, current_holder, start_trace
+from config.api.trace import current_holder, start_trace
 from config.environment import data_dir, env
 from config.runtime.connection import Connection, LongBodies, Pace
+from config.runtime.http_answer import http_answer
 
 READ_SECONDS = env.int("WEB_READ_SECONDS", default=30)
 LEAST_BYTES_PER_SECOND = env.int("WEB_LEAST_BYTES_PER_SECOND", default=32_768)
@@ -294,17 +293,3 @@ class EnvelopeWorker(ThreadWorker):
             client.sendall(http_answer(error))
         except OSError:
             self.log.debug("The client of trace %s did not wait for its answer", trace_id)
-
-
-def http_answer(error: ApiError) -> bytes:
-    """`error` as a whole HTTP/1.1 answer, after which the connection closes."""
-    envelope = error.envelope()
-    body = json.dumps(envelope).encode()
-    lines = [
-        f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}",
-        "Connection: close",
-        "Content-Type: application/json",
-        f"Content-Length: {len(body)}",
-        f"{HEADER}: {envelope['trace_id']}",
-    ]
-    return "\r\n".join([*lines, "", ""]).encode("ascii") + body

@@ -30,7 +30,7 @@ from billing.models import (
 from config.api.caller import system_caller
 from config.api.models import IdempotencyRecord
 from config.site.models import Digest, Heartbeat, NewsCursor, Notice, NoticeChoice, SecondFactor
-from media.models import MediaUsage, MediaUse, PendingFile
+from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
 from posts.models import PostGroup, PostTarget
 from tests import factories
 from tests.webhooks.rows import make_delivery
@@ -87,9 +87,7 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
             opened=[{"tokens": SECRET}],
             expires_at=now,
         ),
-        MediaUse.objects.create(media=asset, holder_id=group.pk),
-        PendingFile.objects.create(storage_key="wrk/file.jpg", workspace_id=workspace.pk),
-        MediaUsage.objects.create(workspace=workspace),
+        *_of_media(asset, group),
         record(caller=system_caller(workspace.id), operation="posts.create", resource_id=group.id),
         *_books(ids),
         *_of_libraries(operator),
@@ -103,6 +101,14 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
         NoticeChoice.objects.create(member=member),
         SecondFactor.new_for(operator),
         _session_of(workspace.owner_user),
+    ]
+
+
+def _of_media(asset: MediaAsset, group: PostGroup) -> list[Model]:
+    return [
+        MediaUse.objects.create(media=asset, holder_id=group.pk),
+        PendingFile.objects.create(storage_key="wrk/file.jpg", workspace_id=asset.workspace_id),
+        MediaUsage.objects.create(workspace_id=asset.workspace_id),
     ]
 
 
