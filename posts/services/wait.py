@@ -6,11 +6,11 @@ import threading
 import time
 from datetime import timedelta
 
-from config.api.budget import ThreadShare
 from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
+from config.api.budget import ThreadShare
 from posts import selectors
 from posts.models import PostGroup
 from posts.states import FINISHED, GroupStatus
