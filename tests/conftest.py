@@ -81,6 +81,7 @@ def _fresh_rate_limits(settings: Any) -> None:
 def wide_outside_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """Room for all requests of a test that wait for other servers at once."""
     monkeypatch.setattr(budget, "outside_threads", budget.ThreadShare(16))
+    monkeypatch.setattr(budget, "operator_chosen_threads", budget.ThreadShare(16))
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ from billing import processor
 from billing.errors import BillingUnavailable
 from billing.plans import available_plans, is_paid
 from billing.processor import Session
-from config.api.budget import operator_chosen_threads, outside
+from config.api.budget import outside
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
 from workspaces.customers import remember_customer
@@ -27,7 +27,7 @@ def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry
         )
     session = Session(None, None)
     if not dry_run:
-        with outside(workspace_id, share=operator_chosen_threads):
+        with outside(workspace_id, operator_chosen=True):
             session = _checkout_or_portal(workspace, plan)
     _record(caller, "billing.create_checkout_session", workspace_id, dry_run, plan=plan)
     return session
@@ -38,7 +38,7 @@ def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = 
     workspace = _billed(caller, workspace_id)
     session = Session(None, None)
     if not dry_run:
-        with outside(workspace_id, share=operator_chosen_threads):
+        with outside(workspace_id, operator_chosen=True):
             session = processor.create_portal_session(workspace_id, _customer_of(workspace))
     _record(caller, "billing.create_portal_session", workspace_id, dry_run)
     return session

@@ -71,16 +71,18 @@ operator_chosen_threads = ThreadShare(settings.WEB_THREADS // 4)
 
 
 @contextlib.contextmanager
-def outside(workspace_id: str, *, share: ThreadShare = outside_threads) -> Iterator[None]:
+def outside(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
     """Wait for servers of other people during the block: in the share of such requests, for OUTSIDE_SECONDS in all.
 
-    `workspace_id` is the user's id, or the client's address, where no workspace is known. `share` is another one for the
-    identity provider and the payment processor. A block inside another one belongs to that one. Raises RateLimited when
-    the share is full. Requests through config.outbound end at the deadline as at a time-out.
+    `workspace_id` is the user's id, or the client's address, where no workspace is known. `operator_chosen`: the server
+    is the identity provider's or the payment processor's; those requests have a share of their own. A block inside
+    another one belongs to that one. Raises RateLimited when the share is full. Requests through config.outbound end at
+    the deadline as at a time-out.
     """
     if _is_outside.get():
         yield
         return
+    share = operator_chosen_threads if operator_chosen else outside_threads
     with share.held(workspace_id), total_deadline(OUTSIDE_SECONDS):
         token = _is_outside.set(True)
         try:

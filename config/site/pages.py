@@ -22,7 +22,7 @@ from social_django.utils import load_strategy
 
 from config.api import rate_limit
 from config.api.admin_actions import operator_of
-from config.api.budget import operator_chosen_threads, outside
+from config.api.budget import outside
 from config.api.caller import is_recent_sign_in
 from config.api.errors import ApiError, Forbidden, RateLimited
 from config.site.operators.sign_in import sign_in_again_url
@@ -113,7 +113,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     backend = _backend(request)
     again = request.session.pop(AGAIN, False)
     try:
-        with outside(_address_of(request), share=operator_chosen_threads):
+        with outside(_address_of(request), operator_chosen=True):
             person = cast(User, backend.complete(user=None))
     except SignInError as error:
         return _failed(request, error)
@@ -158,7 +158,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
     request.session[NEXT] = _own_page(request, request.POST.get(NEXT))
     request.session[AGAIN] = again
     try:
-        with outside(_address_of(request), share=operator_chosen_threads):
+        with outside(_address_of(request), operator_chosen=True):
             return backend.start_again() if again else backend.start()
     except SignInError as error:
         return _failed(request, error)

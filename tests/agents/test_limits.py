@@ -16,7 +16,7 @@ from tests import factories
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
-from tests.people import as_user
+from tests.people import as_user, sign_in_here
 from workspaces.models import Member, User, Workspace
 
 
@@ -108,7 +108,7 @@ def test_the_dashboard_says_so(workspace: Workspace, owner: User) -> None:
     add_keys(workspace, 100)
     add_agents(workspace, 100)
     browser = Client()
-    browser.force_login(owner)
+    sign_in_here(browser, owner)
     pages = f"/dashboard/workspaces/{workspace.id}"
 
     key = {"key": "k1", "name": "A key", "scopes": ["posts.read"]}

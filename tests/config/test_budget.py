@@ -47,5 +47,5 @@ def test_no_tenants_server_keeps_people_from_signing_in() -> None:
                 waiting.callback(budget.outside_threads.release, f"wrk_{number}")
         with pytest.raises(RateLimited), budget.outside("wrk_new"):
             pass
-        with budget.outside("192.0.2.1", share=budget.operator_chosen_threads):
+        with budget.outside("192.0.2.1", operator_chosen=True):
             pass

@@ -16,7 +16,7 @@ from tests import factories
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
-from tests.people import as_user
+from tests.people import as_user, sign_in_here
 from tests.workspaces.browsers import send_form
 from workspaces.models import Member, User, Workspace
 
@@ -105,7 +105,7 @@ def test_nobody_is_handed_more_workspaces(
     settings.MAX_WORKSPACES_PER_OWNER = 1
     page = f"/dashboard/workspaces/{workspace.id}/members"
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(owner)
+    sign_in_here(browser, owner)
     [other] = owned(teammate, 1)
 
     send_form(browser, page, f"{page}/hand-over", user_id=teammate.id)
@@ -122,7 +122,7 @@ def test_the_dashboard_says_so(owner: User, settings: Settings) -> None:
     settings.MAX_WORKSPACES_PER_OWNER = 1
     owned(owner, 1)
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(owner)
+    sign_in_here(browser, owner)
 
     page = "/dashboard/?all=1"
     refused = send_form(browser, page, page, name="Acme Labs", default_timezone="UTC")

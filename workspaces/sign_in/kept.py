@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from django.utils import timezone
 
-from config.api.budget import operator_chosen_threads, outside
+from config.api.budget import outside
 from config.api.errors import RateLimited
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class KeptValue(Generic[Value]):
             return
         try:
             if self._fetched_at == seen:  # else another thread was first
-                with outside(IDENTITY_PROVIDER, share=operator_chosen_threads):
+                with outside(IDENTITY_PROVIDER, operator_chosen=True):
                     self._value = self._fetch()
                 self._fetched_at = timezone.now()
         except RateLimited:

@@ -114,4 +114,4 @@ def test_members_learn_nothing(workspace: Workspace, teammate: User, stranger: U
         refused = theirs.post(name, {"key": "k"}, follow=True)
         assert "whsec_" not in refused.content.decode().replace("<code>whsec_</code>", "")
         assert Pages(workspace, stranger).post(name, {"key": "k"}).status_code == 404
-    assert {entry.code for entry in AuditEntry.objects.all()} == {"FORBIDDEN"}
+    assert {entry.code for entry in AuditEntry.objects.all()} == {"FORBIDDEN", "NOT_FOUND"}
