@@ -1,7 +1,7 @@
 """Threads' containers and posts: made, fetched, processed, published and listed.
 
-Sources: developers.facebook.com/docs/threads (publishing reference, carousels, reply management, troubleshooting). As
-clients report: code 24 with subcode 4279009 for a container that is not known, or not known yet.
+Sources: developers.facebook.com/docs/threads (publishing reference, carousels, text attachments, reply management,
+troubleshooting). As clients report: code 24 with subcode 4279009 for a container that is not known, or not known yet.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ MEDIA_FIELDS = {"id", "text", "timestamp", "media_type", "permalink", "shortcode
 BEGINNINGS = {"IMAGE": (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"), "VIDEO": (b"\x00\x00\x00",)}
 LISTED_AS = {"TEXT": "TEXT_POST", "CAROUSEL": "CAROUSEL_ALBUM"}
 
+_LINK = re.compile(r"(?:https?://|www\.)[^\s]+")
 _EMOJI = re.compile(r"[\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]")
 
 
@@ -189,6 +190,8 @@ def _check(form: Mapping[str, str]) -> None:
     emoji = sum(len(each.encode()) - 1 for each in _EMOJI.findall(text))
     if len(text) + emoji > 500:
         raise wrong("Param text must be at most 500 characters long.")
+    if len({*_LINK.findall(text), *filter(None, [form.get("link_attachment")])}) > 5:
+        raise wrong("THREADS_API__LINK_LIMIT_EXCEEDED")
     if form.get("reply_control", "everyone") not in REPLY_CONTROLS:
         raise wrong("Param reply_control is not one of the known ones")
     if len(form.get("alt_text", "")) > 1000:

@@ -1,20 +1,35 @@
-"""What Threads takes. Sources: developers.facebook.com/docs/threads (overview, publishing reference, reply management).
+"""What Threads takes. Sources: developers.facebook.com/docs/threads (overview, publishing reference, text attachments,
+reply management).
 
-500 characters, an emoji counted by its bytes in UTF-8; a carousel mixes up to 20 images and videos, which Threads fetches
-itself. A profile may publish 250 posts and 1,000 replies in 24 hours by the API.
+500 characters, an emoji counted by its bytes in UTF-8, and at most five different links in a post. A carousel mixes up to
+20 images and videos, which Threads fetches itself. A profile may publish 250 posts and 1,000 replies in 24 hours by the
+API.
 """
 
 from __future__ import annotations
 
 from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import threads_characters
+from accounts.platforms.links import links
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # our own bound; the platform has none
 SCOPES = "threads_basic threads_content_publish threads_manage_replies threads_read_replies"
+MAX_LINKS = 5
+
+
+def different_links(text: str) -> int:
+    """How many different links the text holds; bare domains are links too."""
+    return len({text[start:end] for start, end in links(text)})
+
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=500, counted_as="characters_emoji_bytes", count=threads_characters),
+    text=TextRules(
+        max_length=500,
+        counted_as="characters_emoji_bytes",
+        count=threads_characters,
+        also=(("links", MAX_LINKS, different_links),),
+    ),
     media=MediaRules(
         max_count=20,
         mixed=True,

@@ -18,7 +18,7 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.meta.graph import GraphError, id_of
 from accounts.platforms.threads import containers, lookup
 from accounts.platforms.threads.account import CONTAINER_NOT_THERE, PRODUCT, Account
-from accounts.platforms.threads.capabilities import CAPABILITIES
+from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, different_links
 from accounts.platforms.types import OUT, Absent, AskedById, Content, Progress, Published
 from config.outbound import NoAnswer, NotSent
 
@@ -34,6 +34,9 @@ def begin(content: Content) -> Progress:
     check(content, CAPABILITIES, "Threads")
     if content.media and "link_attachment" in content.options:
         raise ContentRejected("A Threads post with media shows no link below it; leave `link_attachment` out.")
+    attached = content.options.get("link_attachment", "")
+    if different_links(f"{content.text}\n{attached}") > MAX_LINKS:
+        raise ContentRejected(f"Threads takes {MAX_LINKS} different links in a post, with `link_attachment` counted.")
     return Progress("container", {"since": timezone.now().isoformat(), "sent": []})
 
 

@@ -5,6 +5,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from accounts.platforms.issues import Issue
+from accounts.platforms.text_check import CallCache, length_issues
 from accounts.platforms.threads.capabilities import CAPABILITIES
 
 
@@ -26,6 +28,25 @@ from accounts.platforms.threads.capabilities import CAPABILITIES
 )
 def test_options_are_held_against_their_schema(options: dict[str, Any], valid: bool) -> None:
     assert jsonschema.Draft202012Validator(dict(CAPABILITIES.options)).is_valid(options) is valid
+
+
+def test_a_text_with_six_different_links_gets_an_issue_and_five_do_not() -> None:
+    links = [f"https://example.com/{number}" for number in range(4)] + ["example.org"]
+
+    assert _issues(" ".join([*links, *links])) == []
+    [issue] = _issues(" ".join([*links, "www.example.org"]))
+
+    assert (issue.code, issue.severity, issue.message) == (
+        "TEXT_TOO_LONG",
+        "error",
+        "The text counts 6 links; threads takes 5.",
+    )
+    assert issue.repair_hint is not None
+    assert issue.repair_hint.value == " ".join(links) + "…"
+
+
+def _issues(text: str) -> list[Issue]:
+    return length_issues("threads", CAPABILITIES.text, text, "targets[0].text", {}, CallCache())
 
 
 def test_a_profile_is_not_posted_to_faster_than_threads_allows() -> None:

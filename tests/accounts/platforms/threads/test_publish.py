@@ -130,6 +130,18 @@ def test_the_length_that_the_service_counts_is_the_length_that_threads_takes(
     assert len(server.posts("alice")) == 1
 
 
+FIVE_LINKS = "https://example.com/1 https://example.com/2 https://example.com/3 www.example.org www.example.com"
+SIX_LINKS = f"{FIVE_LINKS} https://example.com/6"
+
+
+def test_five_different_links_go_out(threads: Threads, server: FakeThreads, grant: Grant) -> None:
+    repeated = f"{FIVE_LINKS} https://example.com/1"
+
+    publish(threads, grant, post(repeated, link_attachment="https://example.com/2", thread=[{"text": FIVE_LINKS}]))
+
+    assert [made["text"] for made in server.posts("alice")] == [repeated, FIVE_LINKS]
+
+
 def test_segments_reply_to_each_other_and_the_first_stands_for_all(
     threads: Threads, server: FakeThreads, grant: Grant
 ) -> None:
@@ -155,6 +167,9 @@ def test_segments_reply_to_each_other_and_the_first_stands_for_all(
     [
         (chain("One", "a" * 501), "Segment 2 counts 501 characters_emoji_bytes; Threads takes 500."),
         (chain("One", " \n"), "Segment 2 is empty."),
+        (chain("One", SIX_LINKS), "Segment 2 counts 6 links; Threads takes 5."),
+        (post(SIX_LINKS), "Threads takes 5 different links in a post"),
+        (post(FIVE_LINKS, link_attachment="https://example.com/6"), "Threads takes 5 different links in a post"),
         (post("One", MediaFile("image", "image/png", 1), link_attachment="https://example.com/"), "shows no link"),
     ],
 )
