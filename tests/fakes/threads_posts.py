@@ -210,6 +210,6 @@ def _told(post: Post) -> dict[str, Any]:
         "text": post.form.get("text", "").strip(),
         "timestamp": stamp(post.made),
         "media_type": LISTED_AS.get(kind, kind),
-        "permalink": f"https://www.threads.net/@alice/post/{post.id}",
+        "permalink": f"https://www.threads.com/@alice/post/{post.id}",
         **parent,
     }

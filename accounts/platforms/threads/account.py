@@ -12,7 +12,7 @@ from accounts.platforms.meta.errors import Kind, Product
 from accounts.platforms.meta.graph import Graph, UnreadableAnswer, id_of, line
 from accounts.platforms.types import Identity
 
-SITE = "https://www.threads.net"
+SITE = "https://www.threads.com"
 CONTAINER_NOT_THERE = 4279009  # also while Threads is still making it known to itself
 
 _KINDS: dict[int, Kind] = {

@@ -91,7 +91,7 @@ class Threads(Platform):
         return Graph(versioned(self._api(), "v1.0"), tokens["access_token"])
 
     def _application(self) -> Application:
-        site = self.setting("AUTH_BASE", "https://threads.net").rstrip("/")
+        site = self.setting("AUTH_BASE", "https://threads.com").rstrip("/")
         scopes = tuple(self.setting("SCOPES", SCOPES).replace(",", " ").split())
         tokens_at = _VERSION.sub("", self._api())
         return Application(self.setting("CLIENT_ID"), self.setting("CLIENT_SECRET"), tokens_at, site, scopes)

@@ -91,7 +91,7 @@ def test_a_carousel_is_fetched_by_threads_from_addresses_that_need_no_key(
 
     target, [made] = target_of(api, group), server.posts("alice")
     assert (target["status"], target["attempts"], target["external_id"]) == ("published", 1, made["id"])
-    assert target["permalink"] == f"https://www.threads.net/@alice/post/{made['id']}"
+    assert target["permalink"] == f"https://www.threads.com/@alice/post/{made['id']}"
     assert [alt_text for _, _, alt_text in made["media"]] == ["A bench", "A bench"]
     for url, content in zip(asked, files, strict=True):
         parts = urlsplit(url)

@@ -47,7 +47,7 @@ def test_consent_is_asked_for_on_threads_own_page(threads: Threads, settings: Se
     }
     less = threads.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={}).url
 
-    assert (parts.scheme, parts.netloc, parts.path) == ("https", "threads.net", "/oauth/authorize")
+    assert (parts.scheme, parts.netloc, parts.path) == ("https", "threads.com", "/oauth/authorize")
     assert {name: values[0] for name, values in parse_qs(parts.query).items()} == {
         "client_id": "the id",
         "redirect_uri": REDIRECT_URI,
@@ -64,7 +64,7 @@ def test_a_consent_connects_the_profile_with_a_token_of_60_days(threads: Threads
 
     identity = connection.identity
     assert (identity.handle, identity.display_name) == ("alice", "Alice")
-    assert identity.profile_url == "https://www.threads.net/@alice"
+    assert identity.profile_url == "https://www.threads.com/@alice"
     assert identity.avatar_url.startswith("https://scontent.cdninstagram.com/")
     assert connection.grant.external_id == identity.external_id
     assert connection.grant.expires_at == NOW + timedelta(days=60)

@@ -60,7 +60,7 @@ def test_the_post_is_told_from_those_of_others_and_of_before(threads: Threads, s
     assert isinstance(found, Progress)
     made = server.posts("alice")[-1]
     assert publish(threads, grant, post("Hello"), found) == Published(
-        made["id"], f"https://www.threads.net/@alice/post/{made['id']}"
+        made["id"], f"https://www.threads.com/@alice/post/{made['id']}"
     )
 
 

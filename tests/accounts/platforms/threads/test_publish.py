@@ -33,7 +33,7 @@ def test_a_text_is_made_looked_at_and_published(threads: Threads, server: FakeTh
 
     [made] = server.posts("alice")
     assert (made["kind"], made["text"], made["media"], made["reply_to"]) == ("TEXT", "Hello 👋 & #one", [], None)
-    assert published == Published(made["id"], f"https://www.threads.net/@alice/post/{made['id']}")
+    assert published == Published(made["id"], f"https://www.threads.com/@alice/post/{made['id']}")
     assert threads.irreversible == {"publish"}
     assert (server.requests_to(MAKE), server.requests_to(PUBLISH), server.requests_to(LIST)) == (1, 1, 0)
     assert phases(threads, grant, post("Two")) == ["start", "container", "wait", "publish", "permalink"]
