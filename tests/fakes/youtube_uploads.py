@@ -15,6 +15,7 @@ from typing import Any
 from tests.fakes.http_server import Answer, ReceivedRequest
 
 BLOCK = 262_144  # what a piece is counted in
+MAX_THUMBNAIL_BYTES = 52_428_800
 SESSION_LIVES = timedelta(days=7)
 CATEGORIES = {"1", "2", "10", "15", "17", "20", "22", "23", "24", "25", "26", "27", "28"}
 SNIPPET = {"title", "description", "tags", "categoryId", "defaultLanguage"}
@@ -139,7 +140,7 @@ class Uploads:
             )
         beginnings = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG"}
         beginning = beginnings.get(request.headers.get("content-type", ""))
-        if beginning is None or not request.body.startswith(beginning) or len(request.body) > 2 * 1024 * 1024:
+        if beginning is None or not request.body.startswith(beginning) or len(request.body) > MAX_THUMBNAIL_BYTES:
             raise GoogleError(400, "invalidImage")
         video.thumbnail = request.body
         return Answer.of_json({"kind": "youtube#thumbnailSetResponse", "items": []})

@@ -12,7 +12,7 @@ from accounts.platforms.types import Capabilities, MediaRules, TextRules, VideoR
 SCOPES = ("https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly")
 MAX_TITLE = 100
 MAX_TAGS = 500
-MAX_THUMBNAIL_BYTES = 2 * 1024 * 1024
+MAX_THUMBNAIL_BYTES = 50 * 1024 * 1024
 PUBLIC, PEOPLE_AND_BLOGS = "public", "22"
 
 
@@ -103,7 +103,7 @@ CAPABILITIES = Capabilities(
             },
             "thumbnail_url": {
                 "type": "string",
-                "description": "Public https address of a JPEG or PNG file, of 2 MiB at most, that becomes the video's "
+                "description": "Public https address of a JPEG or PNG file, of 50 MiB at most, that becomes the video's "
                 "thumbnail. The channel has to be verified for that.",
                 "pattern": "^https?://",
                 "maxLength": 2048,

@@ -12,6 +12,7 @@ from tests.accounts.platforms.media_files import PDF, media_file, picture
 from tests.accounts.platforms.youtube.steps import bytes_of, go_to, post, publish, step, video
 from tests.fakes.http_server import Answer, LoopbackServer, ReceivedRequest
 from tests.fakes.youtube import ASK, LAST, OPEN, PIECE, THUMBNAIL, VIDEOS, FakeYouTube
+from tests.fakes.youtube_uploads import MAX_THUMBNAIL_BYTES
 
 
 class Site(LoopbackServer):
@@ -221,13 +222,23 @@ def test_a_thumbnail_is_set_after_the_video_is_there(
     assert server.videos("alice")[0]["thumbnail"] == site.file.body
 
 
+def test_a_thumbnail_of_several_megabytes_is_set(
+    youtube: YouTube, server: FakeYouTube, grant: Grant, site: Site
+) -> None:
+    site.file = Answer(200, b"\xff\xd8\xff" + bytes(3_000_000))
+
+    publish(youtube, grant, post(thumbnail_url=f"{site.url}/a.jpg"))
+
+    assert server.videos("alice")[0]["thumbnail"] == site.file.body
+
+
 @pytest.mark.parametrize(
     ("file", "fault"),
     [
         (Answer(404, b"Not Found"), ContentRejected),
         (Answer(302, b"", {"Location": "https://example.com/"}), ContentRejected),
         (Answer(200, b"<html>"), ContentRejected),
-        (Answer(200, b"\xff\xd8\xff" + b"x" * 2 * 1024 * 1024), ContentRejected),
+        (Answer(200, b"\xff\xd8\xff" + bytes(MAX_THUMBNAIL_BYTES)), ContentRejected),
         (Answer(503), Transient),
     ],
 )
