@@ -157,6 +157,9 @@ class TextCapabilitiesSerializer(serializers.Serializer):
     max_length_with_media = serializers.IntegerField(
         allow_null=True, help_text="The limit of a text that goes out with media, where that is another one."
     )
+    max_length_with_images = serializers.IntegerField(
+        allow_null=True, help_text="The limit with images alone, where it differs from that with other media."
+    )
     counted_as = serializers.CharField()
     url_length = serializers.IntegerField(allow_null=True)
 

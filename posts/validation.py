@@ -17,7 +17,7 @@ from accounts.platforms.media_check import album_issues, asset_issues
 from accounts.platforms.registry import platform
 from accounts.platforms.schemas import violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
-from accounts.platforms.types import Capabilities
+from accounts.platforms.types import Capabilities, MediaKind
 from billing.prices import price_of
 from config.api.budget import check_cpu
 from posts import selectors
@@ -49,7 +49,12 @@ class TargetInput:
     @property
     def text_limit(self) -> int:
         """How long the text may be here, beside its media and options."""
-        return text_limit(self.capabilities.text, self.options, with_media=bool(self.media))
+        return text_limit(self.capabilities.text, self.options, self.media_kinds)
+
+    @property
+    def media_kinds(self) -> list[MediaKind]:
+        """The kinds of its media, in their order."""
+        return [attached.facts.kind for attached in self.media]
 
     @property
     def link_card_url(self) -> str | None:
@@ -177,10 +182,8 @@ def _text_issues(target: TargetInput, index: int) -> list[Issue]:
         hint = RepairHint("write_text", where, "Write a text, or attach media.")
         issues.append(Issue("TEXT_REQUIRED", "error", where, "There is neither text nor media.", repair_hint=hint))
     name, rules, scope = target.account.platform, target.capabilities.text, "; it holds for this target only"
-    attached = bool(target.media)
-    return issues + length_issues(
-        name, rules, text, where, target.options, target.cached, with_media=attached, scope=scope
-    )
+    kinds = target.media_kinds
+    return issues + length_issues(name, rules, text, where, target.options, target.cached, media=kinds, scope=scope)
 
 
 def _thread_issues(target: TargetInput, index: int) -> list[Issue]:

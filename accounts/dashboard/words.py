@@ -49,11 +49,12 @@ def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
 
 
 def _text(rules: TextRules) -> str:
-    with_media = rules.max_length_with_media
+    with_media, with_images = rules.max_length_with_media, rules.max_length_with_images
     parts = [
         f"Up to {rules.max_length:,} characters",
         COUNTED[rules.counted_as],
         f"{with_media:,} beside media" if with_media else "",
+        f"{with_images:,} beside images alone" if with_images else "",
         f"a link counts as {rules.url_length}" if rules.url_length else "",
     ]
     return _joined(parts)

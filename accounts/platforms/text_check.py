@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from typing import Any, TypeVar
 
 from accounts.platforms.counting import cut
 from accounts.platforms.issues import Issue, RepairHint
-from accounts.platforms.types import TextRules
+from accounts.platforms.types import MediaKind, TextRules
 
 Result = TypeVar("Result")
 
@@ -26,12 +26,20 @@ class CallCache:
         return result
 
 
-def text_limit(rules: TextRules, options: Mapping[str, Any], *, with_media: bool = False) -> int:
+def text_limit(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind] = ()) -> int:
     """How long the text may be, in the rules' own unit: beside media where those have a limit of their own, and beside
-    what the options take up."""
-    beside_media = rules.max_length_with_media if with_media else None
-    most = rules.max_length if beside_media is None else beside_media
+    what the options take up. `media` are the kinds of the post's media."""
+    most, _ = _limit_beside(rules, media)
     return max(most - (rules.taken_by_options(options) if rules.taken_by_options else 0), 0)
+
+
+def _limit_beside(rules: TextRules, media: Collection[MediaKind]) -> tuple[int, str]:
+    """The limit beside such media, and what a message says of them where the limit is theirs."""
+    if rules.max_length_with_images is not None and set(media) == {"image"}:
+        return rules.max_length_with_images, " beside images"
+    if rules.max_length_with_media is not None and media:
+        return rules.max_length_with_media, " beside media"
+    return rules.max_length, ""
 
 
 def length_issues(
@@ -42,16 +50,16 @@ def length_issues(
     options: Mapping[str, Any],
     cached: CallCache,
     *,
-    with_media: bool = False,
+    media: Collection[MediaKind] = (),
     subject: str = "The text",
     scope: str = "",
 ) -> list[Issue]:
     """The text's being too long in any of the units, with one that fits all of them in the repair hint.
 
-    `cached` counts and cuts each text only once. `subject` is what the message calls the text, `scope` what the hint adds
-    of where the shorter text would hold.
+    `media` are the kinds of the post's media. `cached` counts and cuts each text only once. `subject` is what the message
+    calls the text, `scope` what the hint adds of where the shorter text would hold.
     """
-    most = text_limit(rules, options, with_media=with_media)
+    most = text_limit(rules, options, media)
     limits = [(rules.counted_as, most, rules.count), *rules.also]
     lengths = [cached(count, text) for _, _, count in limits]
     over = [(unit, room, length) for (unit, room, _), length in zip(limits, lengths, strict=True) if length > room]
@@ -62,11 +70,10 @@ def length_issues(
     for (_, room, count), whole in zip(limits, lengths, strict=True):
         shorter = cached(cut, shorter, room, count, whole if shorter is text else None)
     hint = RepairHint("replace_text", field, f"The text cut at a word within {limit} {unit}{scope}.", shorter)
-    message = f"{subject} counts {length} {unit}; {platform} takes {limit}{_beside(rules, most, with_media)}."
+    message = f"{subject} counts {length} {unit}; {platform} takes {limit}{_beside(rules, most, media)}."
     return [Issue("TEXT_TOO_LONG", "error", field, message, auto_fixable=True, repair_hint=hint)]
 
 
-def _beside(rules: TextRules, limit: int, with_media: bool) -> str:
-    if limit == rules.max_length:
-        return ""
-    return " beside media" if with_media and limit == rules.max_length_with_media else " beside its options"
+def _beside(rules: TextRules, limit: int, media: Collection[MediaKind]) -> str:
+    most, beside_media = _limit_beside(rules, media)
+    return beside_media if limit == most else " beside its options"

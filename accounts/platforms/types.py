@@ -19,7 +19,8 @@ TAKEN, OUT = "taken", "out"  # names in the state of Progress
 class TextRules:
     """How much text, and how this platform counts it (`count`; the limits that a second unit adds are in `also`).
 
-    `max_length_with_media` is the limit of a text that goes out as the caption of media, where that is another one.
+    `max_length_with_media` is the limit of a text that goes out as the caption of media, where that is another one;
+    `max_length_with_images` is the limit with images alone, where it differs from that with other media.
     `taken_by_options` says how much of the room a target's options take up (a content warning).
     """
 
@@ -29,6 +30,7 @@ class TextRules:
     url_length: int | None = None
     also: tuple[tuple[str, int, Callable[[str], int]], ...] = ()
     max_length_with_media: int | None = None
+    max_length_with_images: int | None = None
     taken_by_options: Callable[[Mapping[str, Any]], int] | None = None
 
 

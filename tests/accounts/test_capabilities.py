@@ -37,6 +37,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
             "text": {
                 "max_length": 300,
                 "max_length_with_media": None,
+                "max_length_with_images": None,
                 "counted_as": "graphemes",
                 "url_length": None,
             },
@@ -82,7 +83,8 @@ def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, works
     told = body["capabilities"]
     assert (body["account_id"], body["platform"]) == (account.id, platform)
     assert set(told) == {"text", "media", "features", "link_preview", "options", "publishing"}
-    assert set(told["text"]) == {"max_length", "max_length_with_media", "counted_as", "url_length"}
+    limits = {"max_length", "max_length_with_media", "max_length_with_images"}
+    assert set(told["text"]) == {*limits, "counted_as", "url_length"}
     assert set(told["media"]) == names_of(MediaRules)
     kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": DocumentRules}
     for kind, rules in kinds.items():

@@ -162,6 +162,21 @@ def test_a_caption_is_held_to_its_own_limit_and_comes_with_one_that_fits(api: Ap
     assert len(issue["repair_hint"]["value"]) > 900
 
 
+def test_a_text_beside_images_alone_may_have_a_limit_of_its_own(api: ApiClient, workspace: Workspace) -> None:
+    body = body_with(workspace, "tiktok", IMAGE, text="a" * 4001)
+    body["targets"][0]["options"] = {"privacy_level": "SELF_ONLY"}
+
+    target = check(api, body)
+    [issue] = [each for each in target["issues"] if each["code"] == "TEXT_TOO_LONG"]
+
+    assert (target["text_limit"], target["text_length"]) == (4000, 4001)
+    assert issue["message"] == "The text counts 4001 utf16; tiktok takes 4000 beside images."
+    body["targets"][0]["text"] = "a" * 4000
+    assert check(api, body)["valid"]
+    body = body_with(workspace, "tiktok", VIDEO, text="a" * 2201)
+    assert check(api, body)["text_limit"] == 2200
+
+
 def test_an_edit_is_judged_as_a_whole(api: ApiClient, workspace: Workspace, clock: Any) -> None:
     body = body_with(workspace, "mastodon", IMAGE, scheduled_at="2027-03-11T12:00:00Z")
     group = api.post("/posts", body).json()["post_group"]

@@ -1,7 +1,7 @@
 """What TikTok takes by its Content Posting API v2. Source: developers.tiktok.com (direct post, photo post, media transfer).
 
-A post is one video, or up to 35 photos. Its text is the video's caption or the photos' description, 2,200 UTF-16 units
-(a description may be longer). What a creator may post, how long and for whom, is asked right before each post; whoever
+A post is one video, or up to 35 photos. Its text is the video's caption, 2,200 UTF-16 units, or the photos' description,
+4,000. What a creator may post, how long and for whom, is asked right before each post; whoever
 posts has to say who may see it.
 """
 
@@ -16,7 +16,7 @@ MAX_PHOTO_TITLE = 90
 MAX_PHOTOS = 35
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=2200, counted_as="utf16", count=utf16_units),
+    text=TextRules(max_length=2200, counted_as="utf16", count=utf16_units, max_length_with_images=4000),
     media=MediaRules(
         max_count=MAX_PHOTOS,
         images=ImageRules(mime_types=("image/jpeg", "image/webp"), max_bytes=20_000_000, max_count=MAX_PHOTOS),

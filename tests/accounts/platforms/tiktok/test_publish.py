@@ -12,7 +12,9 @@ from accounts.platforms.errors import (
     OutcomeUnknown,
     TokenExpired,
 )
+from accounts.platforms.text_check import text_limit
 from accounts.platforms.tiktok.adapter import TikTok
+from accounts.platforms.tiktok.capabilities import CAPABILITIES
 from accounts.platforms.tiktok.status import MAX_LOOKS
 from accounts.platforms.types import Content, Grant, Progress, Published
 from tests.accounts.platforms.media_files import PDF, media_file
@@ -138,6 +140,20 @@ def test_what_the_creator_may_not_post_is_refused_before_it_is_announced(
 def test_only_a_video_or_photos_are_posts(tiktok: TikTok, server: FakeTikTok, grant: Grant, media: Any) -> None:
     with pytest.raises(ContentRejected):
         step(tiktok, grant, Content("tgt_1", "Hello", {"privacy_level": "SELF_ONLY"}, media=media))
+
+
+def test_the_text_of_photos_may_be_longer_than_a_videos(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
+    rules = CAPABILITIES.text
+    assert text_limit(rules, {}, ["video"]) == 2200
+    assert text_limit(rules, {}, ["image", "image"]) == 4000
+
+    publish(tiktok, grant, post("😀" * 2000, photo("a")))
+    with pytest.raises(ContentRejected):
+        publish(tiktok, grant, post("😀" * 2000 + "a", photo("a")))
+    with pytest.raises(ContentRejected):
+        publish(tiktok, grant, post("a" * 2201))
+
+    assert [shown["description"] for shown in server.posts("alice")] == ["😀" * 2000]
 
 
 def test_photos_go_by_their_addresses(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
