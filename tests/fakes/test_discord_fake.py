@@ -116,7 +116,7 @@ def test_files_are_read_byte_by_byte_with_what_is_said_of_them(server: FakeDisco
         ("x.bin", "x", len(data))
     ]
     assert server.messages(webhook)[0]["attachments"][0]["data"] == data
-    assert told(ask("POST", webhook.url, files={"files[0]": ("x", bytes(20_971_521))})) == (413, 40005)
+    assert told(ask("POST", webhook.url, files={"files[0]": ("x", bytes(10_485_761))})) == (413, 40005)
     assert told(ask("POST", webhook.url, files={"file": ("x", b"x")})) == (400, 50035)
 
 

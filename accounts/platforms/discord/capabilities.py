@@ -1,7 +1,7 @@
 """What a Discord webhook takes. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames and Nicknames).
 
-Discord counts code points. Its limits for files are those of a server without boosts: 20 MiB each, since September 2026
-(change log), and 25 MiB in a request.
+Discord counts code points. Its limits for files are those of a server without boosts: 10 MiB each, and 25 MiB in a
+request.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from accounts.platforms.types import (
 )
 
 MAX_FILES = 10
-MAX_FILE_BYTES = 20_971_520
+MAX_FILE_BYTES = 10_485_760
 MAX_REQUEST_BYTES = 26_214_400
 # A request holds more than its files: the text, ten alt texts and the headers of the parts.
 ROOM_FOR_THE_REST = 65_536

@@ -20,7 +20,7 @@ def test_ten_files_of_any_kind_go_together_within_one_request() -> None:
     media = CAPABILITIES.media
 
     rules = [media.images, media.videos, media.gifs, media.documents]
-    assert {(each.max_count, each.max_bytes) for each in rules if each} == {(10, 20 * MIB)}
+    assert {(each.max_count, each.max_bytes) for each in rules if each} == {(10, 10 * MIB)}
     assert all(rules)
     assert (media.max_count, media.mixed, media.alt_text_max_length) == (10, True, 1024)
     assert media.max_total_bytes is not None
