@@ -1,7 +1,8 @@
 """What a Facebook page takes by the Graph API.
 
 63,206 characters; up to ten photos, or one video. Alt text is taken for photos, its length is not stated. A reel is a
-video of 3 to 90 seconds, a story a photo or a video of up to 60; a story shows no text and takes no comment. Sources:
+video of 3 to 90 seconds, a story a photo or a video of up to 60; a story shows no text and takes no comment. A page
+may publish 30 reels in 24 hours. Facebook removes mentions such as @[page id] from a text without an error. Sources:
 developers.facebook.com, pages-api/posts, video-api/guides/reels-publishing and page-stories-api; lengths and file sizes
 are those that clients observed.
 """
@@ -25,8 +26,8 @@ OPTIONS: dict[str, Any] = {
     "properties": {
         "post_type": {
             "type": "string",
-            "description": "What the media become: `post` (where it is left out), `reel` (one video of 3 to 90 seconds) "
-            "or `story` (one photo, or one video of up to 60 seconds; it shows no text).",
+            "description": "What the media become: `post` (where it is left out), `reel` (one video of 3 to 90 seconds, "
+            "30 of them in 24 hours) or `story` (one photo, or one video of up to 60 seconds; it shows no text).",
             "enum": ["post", "reel", "story"],
         },
         "link": {
@@ -62,7 +63,6 @@ CAPABILITIES = Capabilities(
     features=(
         "text",
         "links",
-        "mentions",
         "hashtags",
         "images",
         "video",
