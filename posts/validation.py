@@ -193,7 +193,7 @@ def _thread_issues(target: TargetInput, index: int) -> list[Issue]:
 
 
 def _media_issues(target: TargetInput) -> list[Issue]:
-    name, rules = target.account.platform, target.capabilities.media
+    name, rules = target.account.platform, target.capabilities.media_for(target.options)
     assets = [attached.facts for attached in target.media]
     alone = (asset_issues(name, rules, asset, f"media[{index}]") for index, asset in enumerate(assets))
     return [*itertools.chain.from_iterable(alone), *album_issues(name, rules, assets)]

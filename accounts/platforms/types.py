@@ -120,6 +120,13 @@ class Capabilities:
     pace: Pace | None = None  # a target waits for its turn at its account
     thread: ThreadRules | None = None  # None: a post is one post
     link_preview: LinkPreview = "none"  # who makes the card of a link: "options" are what the post says of it
+    media_with: Callable[[Mapping[str, Any]], MediaRules] | None = (
+        None  # the media rules that a target's options choose
+    )
+
+    def media_for(self, options: Mapping[str, Any]) -> MediaRules:
+        """The media rules of a target with these options, which are not validated yet."""
+        return self.media_with(options) if self.media_with else self.media
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ ig-container, reference/error-codes.
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import re
@@ -13,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
+
+from PIL import Image
 
 from tests.fakes.http_server import Answer, ReceivedRequest
 from tests.fakes.instagram_login import InstagramLogin, Token
@@ -24,6 +27,12 @@ PARAMETERS = {
     *("share_to_feed", "thumb_offset", "collaborators"),
 }
 JPEG, VIDEO = b"\xff\xd8\xff", b"ftyp"
+
+
+def _is_feed_shaped(content: bytes) -> bool:
+    """Whether a picture is between 4:5 and 1.91:1."""
+    with Image.open(io.BytesIO(content)) as image:
+        return 4 / 5 <= image.width / image.height <= 1200 / 628
 
 
 @dataclass
@@ -178,6 +187,8 @@ class InstagramMedia:
             raise GraphRefusal(9004, "Only photo or video can be accepted as media type.", 2207052)
         if not (container.content[4:8] == VIDEO if moving else container.content.startswith(JPEG)):
             container.error = 2207026 if moving else 2207005
+        elif not moving and given.get("media_type") != "STORIES" and not _is_feed_shaped(container.content):
+            raise GraphRefusal(36003, "The aspect ratio is not supported.", 2207009)
 
     def _children(self, token: Token, given: dict[str, str]) -> list[Container]:
         ids = given.get("children", "").split(",")

@@ -91,6 +91,16 @@ def test_media_that_it_does_not_take_are_named_with_what_would_do(
     assert assert_envelope(api.post("/posts", body), 422, "CONTENT_INVALID")["details"] == target["issues"]
 
 
+def test_the_options_may_choose_other_media_rules(api: ApiClient, workspace: Workspace) -> None:
+    body = body_with(workspace, "instagram", {"width": 1080, "height": 1920})
+
+    [issue] = check(api, body)["issues"]
+    assert (issue["code"], issue["field"]) == ("MEDIA_SHAPE", "media[0]")
+    assert issue["repair_hint"]["explanation"] == "Crop it to 1,080 × 1,350 pixels, or add borders."
+    body["targets"][0]["options"] = {"post_type": "story"}
+    assert check(api, body)["issues"] == []
+
+
 def test_each_target_is_judged_by_its_own_platform(api: ApiClient, workspace: Workspace) -> None:
     body = body_with(workspace, "discord", *[PNG] * 5)
     body["targets"] += body_for(AccountFactory(workspace=workspace, platform="mastodon"))["targets"]

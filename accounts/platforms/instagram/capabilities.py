@@ -1,15 +1,17 @@
 """What a professional Instagram account takes by the API.
 
 A caption of 2,200 characters with at most 30 hashtags and 20 mentions; JPEG only; a carousel mixes up to 10 images and
-videos; no post of text alone; links in captions are dead text. A single video is a reel of 3 seconds to 15 minutes, a
-story's video lasts up to 60 seconds. Alt text is taken for images, its length is not stated. Instagram fetches the files
-itself. Sources: developers.facebook.com/docs/instagram-platform (content publishing, ig-user/media), and for video sizes
-the guidelines of a third party.
+videos; no post of text alone; links in captions are dead text. Images are between 4:5 and 1.91:1, except in stories. A
+single video is a reel of 3 seconds to 15 minutes, a story's video lasts up to 60 seconds. Alt text is taken for images,
+its length is not stated. Instagram fetches the files itself. Sources: developers.facebook.com/docs/instagram-platform
+(content publishing, ig-user/media), and for video sizes the guidelines of a third party.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.counting import characters
@@ -76,6 +78,34 @@ OPTIONS: dict[str, Any] = {
     },
 }
 
+_IMAGES = ImageRules(
+    mime_types=("image/jpeg",),
+    max_bytes=8_388_608,
+    max_count=10,
+    min_ratio=0.8,
+    max_ratio=1.911,  # 1.91:1; 1,200 × 628 pixels are a little wider
+)
+_MEDIA = MediaRules(
+    max_count=10,
+    mixed=True,
+    images=_IMAGES,
+    videos=VideoRules(
+        mime_types=("video/mp4", "video/quicktime"),
+        max_bytes=300_000_000,
+        max_duration_seconds=900,
+        max_count=10,
+        min_duration_seconds=3,
+    ),
+    required=True,
+)
+_STORY_MEDIA = replace(_MEDIA, images=replace(_IMAGES, min_ratio=None, max_ratio=None))
+
+
+def media_with(options: Mapping[str, Any]) -> MediaRules:
+    """The media rules of a post with these options: a story takes images of any shape."""
+    return _STORY_MEDIA if options.get("post_type") == "story" else _MEDIA
+
+
 CAPABILITIES = Capabilities(
     text=TextRules(
         max_length=2200,
@@ -83,19 +113,8 @@ CAPABILITIES = Capabilities(
         count=characters,
         also=(("hashtags", 30, hashtags), ("mentions", 20, mentions)),
     ),
-    media=MediaRules(
-        max_count=10,
-        mixed=True,
-        images=ImageRules(mime_types=("image/jpeg",), max_bytes=8_388_608, max_count=10),
-        videos=VideoRules(
-            mime_types=("video/mp4", "video/quicktime"),
-            max_bytes=300_000_000,
-            max_duration_seconds=900,
-            max_count=10,
-            min_duration_seconds=3,
-        ),
-        required=True,
-    ),
+    media=_MEDIA,
+    media_with=media_with,
     features=(
         "text",
         "mentions",

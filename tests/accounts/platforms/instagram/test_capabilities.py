@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from accounts.platforms.errors import ContentRejected
+from accounts.platforms.instagram.adapter import Instagram
+from accounts.platforms.instagram.capabilities import CAPABILITIES
+from accounts.platforms.media_check import asset_issues
+from accounts.platforms.types import Grant, MediaFacts
+from tests.accounts.platforms.instagram.steps import post, publish
+from tests.accounts.platforms.media_files import media_file, picture
+from tests.fakes.instagram import FakeInstagram
+
+FEED, STORY = "post", "story"
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "fits"),
+    [(1080, 1350, True), (1080, 1351, False), (1200, 628, True), (1200, 620, False), (1080, 1920, False)],
+)
+def test_a_picture_of_the_feed_is_held_to_the_shapes_that_instagram_takes(
+    instagram: Instagram, server: FakeInstagram, grant: Grant, width: int, height: int, fits: bool
+) -> None:
+    assert _codes(FEED, width, height) == ([] if fits else ["MEDIA_SHAPE"])
+    assert _codes(STORY, width, height) == []
+
+    content = picture(width, height, form="JPEG")
+    file = media_file(content, "image/jpeg", url=server.serve(content))
+    publish(instagram, grant, post("", file, post_type=STORY))
+    if fits:
+        publish(instagram, grant, post("Look", file))
+    else:
+        with pytest.raises(ContentRejected):
+            publish(instagram, grant, post("Look", file))
+
+    assert len(server.posts("alice")) == 1 + fits
+
+
+def _codes(post_type: str, width: int, height: int) -> list[str]:
+    rules = CAPABILITIES.media_for({"post_type": post_type})
+    asset = MediaFacts("image", "image/jpeg", 200_000, width, height)
+    return [issue.code for issue in asset_issues("instagram", rules, asset, "media[0]")]
