@@ -89,7 +89,8 @@ def check(content: Content, capabilities: Capabilities, label: str) -> None:
     Validation says the same when the post is written; limits may have changed since.
     """
     for issue in thread_issues(label, capabilities, content.text, content.options, "options", CallCache()):
-        raise ContentRejected(issue.message)
+        if issue.severity == "error":
+            raise ContentRejected(issue.message)
 
 
 def _further(options: Mapping[str, Any]) -> Iterator[tuple[int, str]]:

@@ -54,7 +54,8 @@ def length_issues(
     subject: str = "The text",
     scope: str = "",
 ) -> list[Issue]:
-    """The text's being too long in any of the units, with one that fits all of them in the repair hint.
+    """The text's being too long in any of the units, with one that fits all of them in the repair hint. A text that fits may
+    get warnings.
 
     `media` are the kinds of the post's media. `cached` counts and cuts each text only once. `subject` is what the message
     calls the text, `scope` what the hint adds of where the shorter text would hold.
@@ -64,7 +65,7 @@ def length_issues(
     lengths = [cached(count, text) for _, _, count in limits]
     over = [(unit, room, length) for (unit, room, _), length in zip(limits, lengths, strict=True) if length > room]
     if not over:
-        return []
+        return _advice(platform, rules, text, field, cached, subject)
     unit, limit, length = over[0]
     shorter = text
     for (_, room, count), whole in zip(limits, lengths, strict=True):
@@ -72,6 +73,17 @@ def length_issues(
     hint = RepairHint("replace_text", field, f"The text cut at a word within {limit} {unit}{scope}.", shorter)
     message = f"{subject} counts {length} {unit}; {platform} takes {limit}{_beside(rules, most, media)}."
     return [Issue("TEXT_TOO_LONG", "error", field, message, auto_fixable=True, repair_hint=hint)]
+
+
+def _advice(platform: str, rules: TextRules, text: str, field: str, cached: CallCache, subject: str) -> list[Issue]:
+    """Warnings for a text that the platform takes but advises against."""
+    issues = []
+    for unit, most, count in rules.advised:
+        if (length := cached(count, text)) > most:
+            hint = RepairHint("write_text", field, f"Use {most} {unit} or fewer.")
+            message = f"{subject} counts {length} {unit}; {platform} recommends {most} at most."
+            issues.append(Issue("TEXT_ABOVE_ADVISED", "warning", field, message, repair_hint=hint))
+    return issues
 
 
 def _beside(rules: TextRules, limit: int, media: Collection[MediaKind]) -> str:

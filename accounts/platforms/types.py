@@ -21,6 +21,7 @@ class TextRules:
 
     `max_length_with_media` is the limit of a text that goes out as the caption of media, where that is another one;
     `max_length_with_images` is the limit with images alone, where it differs from that with other media.
+    `advised` are limits in such units that the platform recommends: beyond them there is a warning.
     `taken_by_options` says how much of the room a target's options take up (a content warning).
     """
 
@@ -29,6 +30,7 @@ class TextRules:
     count: Callable[[str], int]
     url_length: int | None = None
     also: tuple[tuple[str, int, Callable[[str], int]], ...] = ()
+    advised: tuple[tuple[str, int, Callable[[str], int]], ...] = ()
     max_length_with_media: int | None = None
     max_length_with_images: int | None = None
     taken_by_options: Callable[[Mapping[str, Any]], int] | None = None

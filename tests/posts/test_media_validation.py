@@ -187,6 +187,17 @@ def test_a_text_beside_images_alone_may_have_a_limit_of_its_own(api: ApiClient, 
     assert check(api, body)["text_limit"] == 2200
 
 
+def test_what_a_platform_advises_against_is_a_warning_and_stops_nothing(api: ApiClient, workspace: Workspace) -> None:
+    body = body_with(workspace, "instagram", IMAGE, text="#one #two #three #four #five #six")
+
+    target = check(api, body)
+
+    [issue] = target["issues"]
+    assert (issue["code"], issue["severity"], issue["field"]) == ("TEXT_ABOVE_ADVISED", "warning", "targets[0].text")
+    assert issue["message"] == "The text counts 6 hashtags; instagram recommends 5 at most."
+    assert (target["valid"], api.post("/posts", body).status_code) == (True, 201)
+
+
 def test_an_edit_is_judged_as_a_whole(api: ApiClient, workspace: Workspace, clock: Any) -> None:
     body = body_with(workspace, "mastodon", IMAGE, scheduled_at="2027-03-11T12:00:00Z")
     group = api.post("/posts", body).json()["post_group"]

@@ -1,10 +1,11 @@
 """What a professional Instagram account takes by the API.
 
-A caption of 2,200 characters with at most 30 hashtags and 20 mentions; JPEG only; a carousel mixes up to 10 images and
-videos; no post of text alone; links in captions are dead text. Images are between 4:5 and 1.91:1, except in stories. A
-single video is a reel of 3 seconds to 15 minutes, a story's video lasts up to 60 seconds. Alt text is taken for images,
-its length is not stated. Instagram fetches the files itself. Sources: developers.facebook.com/docs/instagram-platform
-(content publishing, ig-user/media), and for video sizes the guidelines of a third party.
+A caption of 2,200 characters with at most 30 hashtags and 20 mentions; since December 2025 Instagram recommends 5 hashtags
+at most. JPEG only; a carousel mixes up to 10 images and videos; no post of text alone; links in captions are dead text.
+Images are between 4:5 and 1.91:1, except in stories. A single video is a reel of 3 seconds to 15 minutes, a story's video
+lasts up to 60 seconds. Alt text is taken for images, its length is not stated. Instagram fetches the files itself. Sources:
+developers.facebook.com/docs/instagram-platform (content publishing, ig-user/media), and for video sizes the guidelines of a
+third party.
 """
 
 from __future__ import annotations
@@ -112,6 +113,7 @@ CAPABILITIES = Capabilities(
         counted_as="characters",
         count=characters,
         also=(("hashtags", 30, hashtags), ("mentions", 20, mentions)),
+        advised=(("hashtags", 5, hashtags),),
     ),
     media=_MEDIA,
     media_with=media_with,

@@ -6,6 +6,7 @@ from accounts.platforms.errors import ContentRejected
 from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.instagram.capabilities import CAPABILITIES
 from accounts.platforms.media_check import asset_issues
+from accounts.platforms.text_check import CallCache, length_issues
 from accounts.platforms.types import Grant, MediaFacts
 from tests.accounts.platforms.instagram.steps import post, publish
 from tests.accounts.platforms.media_files import media_file, picture
@@ -34,6 +35,25 @@ def test_a_picture_of_the_feed_is_held_to_the_shapes_that_instagram_takes(
             publish(instagram, grant, post("Look", file))
 
     assert len(server.posts("alice")) == 1 + fits
+
+
+@pytest.mark.parametrize(
+    ("hashtags", "found"),
+    [
+        (5, []),
+        (6, [("TEXT_ABOVE_ADVISED", "warning")]),
+        (30, [("TEXT_ABOVE_ADVISED", "warning")]),
+        (31, [("TEXT_TOO_LONG", "error")]),
+    ],
+)
+def test_more_than_five_hashtags_are_warned_of_and_more_than_thirty_refused(
+    hashtags: int, found: list[tuple[str, str]]
+) -> None:
+    text = " ".join(f"#tag{number}" for number in range(hashtags))
+
+    issues = length_issues("instagram", CAPABILITIES.text, text, "targets[0].text", {}, CallCache(), media=["image"])
+
+    assert [(issue.code, issue.severity) for issue in issues] == found
 
 
 def _codes(post_type: str, width: int, height: int) -> list[str]:
