@@ -133,6 +133,7 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="keep the folder with the logs")
     options = parser.parse_args()
     home = Path(tempfile.mkdtemp(prefix="hostile-"))
+    home.chmod(0o711)  # the database's user has to pass through
     (home / "data").mkdir()
     kind: type[Stack] = EmbeddedStack if options.embedded else DistributedStack
     with Receiver() as receiver, Tarpit() as tarpit, SilentNameServer() as names:
