@@ -71,11 +71,12 @@ PY
 )
 eval "$named"
 
-# positive_data_acceptance cannot hold where ids must exist.
+# positive_data_acceptance cannot hold where ids must exist. Nor can use_after_free: DELETE disconnects an account, revokes
+# an agent and cancels a post, and all of them stay readable with their new state.
 fuzz() (
   cd "$work"
   schemathesis --config-file "$config" run "$base/openapi.json" --checks all \
-    --exclude-checks positive_data_acceptance --seed 1 --max-examples "$examples" --no-color "$@"
+    --exclude-checks positive_data_acceptance,use_after_free --seed 1 --max-examples "$examples" --no-color "$@"
 )
 # What pauses the workspace or ends its keys would spoil the rest, so each of these comes last, by itself.
 last=(ops_pause_workspace ops_revoke_key api_keys_revoke workspaces_delete)
