@@ -144,6 +144,7 @@ class EnvelopeWorker(ThreadWorker):
         body, conn.admitted = conn.body, True
         if body is None:
             return self._drop(conn)
+        conn.pace.restart()  # the time of the run is not the client's
         if body.limit > MAX_BODY_BYTES and not self._long_bodies.take(conn, holder or str(conn.client)):
             body.fault = RateLimited("Too many uploads at the same time.", headers={"Retry-After": "5"})
         elif conn.expects_continue:
