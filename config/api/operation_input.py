@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from django.http.request import RawPostDataException
@@ -15,19 +17,25 @@ if TYPE_CHECKING:
     from config.api.operation import Operation
 
 SAFE_METHODS = ("GET", "HEAD")
+NO_BODY: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_body(declared: Operation, request: Request, spool: Spool) -> Any:
-    """The body as it was sent; none is an empty object. Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge."""
+    """The body as it was sent; none is an empty object, and NO_BODY where none is read.
+
+    Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge.
+    """
     if request.method in SAFE_METHODS or declared.raw_body:
-        return {}
+        return NO_BODY
     if declared.upload:
         return read_fields(request._request, spool)
     return request.data if request.META.get("CONTENT_LENGTH") not in (None, "", "0") else {}
 
 
 def check_body(declared: Operation, raw: Any, spool: Spool) -> dict[str, Any]:
-    """The checked body. Raises DRF's ValidationError."""
+    """The checked body; empty where none is read. Raises DRF's ValidationError."""
+    if raw is NO_BODY:
+        return {}
     if not declared.upload:
         return _checked(declared.body_serializer, raw)
     serializer_class = declared.upload.form if spool.is_form else declared.body_serializer

@@ -129,6 +129,8 @@ class SharedLimiter:
 
 def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> Verdict:
     """The verdict by the bucket that has the fewest requests left; of several, by the one that takes longest to have one."""
+    if len(buckets) == 1:
+        return Verdict(allowed, buckets[0].limit, backlogs[0])
     verdicts = [Verdict(allowed, bucket.limit, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
     return min(verdicts, key=lambda verdict: (verdict.remaining, -verdict.retry_after))
 
