@@ -42,6 +42,7 @@ def _validated(body: dict[str, Any]) -> dict[str, Any]:
                 "valid": target.valid,
                 "text_length": target.text_length,
                 "text_limit": target.text_limit,
+                "link_card_url": target.link_card_url,
                 "issues": [_shown(issue) for issue in target.issues],
             }
             for target in result.targets
