@@ -102,7 +102,7 @@ class MediaUsage(models.Model):
     """How many bytes a workspace's ready assets have together, with the files on their way to become one.
 
     A counter, since the sum of a large library would be read again for each upload. It is raised before a file is stored
-    and lowered in the transaction that deletes the asset; `reconcile_media` counts anew.
+    and lowered in the transaction that deletes the asset; `reconcile_media` counts again.
     """
 
     workspace = models.OneToOneField(Workspace, primary_key=True, on_delete=models.CASCADE, related_name="media_usage")

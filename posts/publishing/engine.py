@@ -197,7 +197,7 @@ def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:
 def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
     """Write what a fault means for the target: failed, tried again later, or unconfirmed.
 
-    What may be out from an earlier try is not called failed, since a retry would then send it anew. A rejection proves that
+    What may be out from an earlier try is not called failed, since a retry would then send it again. A rejection proves that
     it is not there where the platform is idempotent, or where it is the platform's answer about the earlier try.
     """
     target, adapter = attempt.target, attempt.adapter

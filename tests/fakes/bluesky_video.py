@@ -2,7 +2,7 @@
 
 Sources: the lexicons app.bsky.video.*, docs.bsky.app (tutorials/video) and the official client's words for its refusals.
 It answers a job's status by itself where the lexicon has it under `jobStatus`, as the service does. What it stores at the
-account's server are the bytes that it was sent; the real service encodes them anew.
+account's server are the bytes that it was sent; the real service encodes them again.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class FakeVideoService(FaultyServer):
         failure = self.failures.pop(0) if self.failures else ""
         job = Job(f"job-{next(self._serial)}", did, request.body, self.looks, failure)
         self._jobs[job.id] = job
-        if not failure:  # a failed one is taken anew
+        if not failure:  # a failed one is taken again
             self._by_content[key] = job
         self.allowances[did].videos -= 1
         self.allowances[did].bytes -= size

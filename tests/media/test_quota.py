@@ -119,7 +119,7 @@ def test_an_upload_that_failed_takes_no_room(api: ApiClient, workspace: Workspac
     assert used(workspace) == SIZE
 
 
-def test_a_counter_that_is_wrong_is_counted_anew(api: ApiClient, workspace: Workspace, stranger: User) -> None:
+def test_a_counter_that_is_wrong_is_corrected(api: ApiClient, workspace: Workspace, stranger: User) -> None:
     other = stranger.owned_workspaces.get()
     uploaded(api)
     api.delete(f"/media/{uploaded(api, png())}")

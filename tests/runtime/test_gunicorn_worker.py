@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -24,20 +25,28 @@ def broken_application(environ: dict[str, Any], start_response: Callable[..., An
     raise RuntimeError("broken on purpose")
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[tuple[str, int]]:
-    """gunicorn with the service's settings in front of the broken application."""
+@contextmanager
+def serving(application: str) -> Iterator[tuple[str, int]]:
+    """gunicorn with the service's settings in front of an application of this module; its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.set_inheritable(True)
         flags = ["-c", "python:config.gunicorn", "--bind", f"fd://{listener.fileno()}", "--workers", "1"]
         server = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", f"{__name__}:broken_application", *flags],
+            [sys.executable, "-m", "gunicorn", f"{__name__}:{application}", *flags],
             pass_fds=[listener.fileno()],
             stderr=subprocess.DEVNULL,
         )
-        yield listener.getsockname()
-        server.terminate()
-        server.wait(BOUND_SECONDS)
+        try:
+            yield listener.getsockname()
+        finally:
+            server.terminate()
+            server.wait(BOUND_SECONDS)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[tuple[str, int]]:
+    with serving("broken_application") as found:
+        yield found
 
 
 def exchange(address: tuple[str, int], request: bytes) -> tuple[str, dict[str, str], dict[str, Any]]:
@@ -160,17 +169,8 @@ _held = threading.Event()
 
 @pytest.fixture
 def scripted() -> Iterator[tuple[str, int]]:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.set_inheritable(True)
-        flags = ["-c", "python:config.gunicorn", "--bind", f"fd://{listener.fileno()}", "--workers", "1"]
-        server = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", f"{__name__}:scripted_application", *flags],
-            pass_fds=[listener.fileno()],
-            stderr=subprocess.DEVNULL,
-        )
-        yield listener.getsockname()
-        server.terminate()
-        server.wait(BOUND_SECONDS)
+    with serving("scripted_application") as found:
+        yield found
 
 
 def ask(address: tuple[str, int], path: str) -> socket.socket:

@@ -46,7 +46,7 @@ class KeptValue(Generic[Value]):
         return self._value
 
     def get_newer(self) -> Value:
-        """The value, fetched anew unless that was done a moment ago. Raises ProviderAway, RateLimited:
+        """The value, fetched again unless that was done a moment ago. Raises ProviderAway, RateLimited:
         what is kept is known to be old."""
         if self._is_old(RENEWAL_PAUSE):
             self._renew(wait=True)

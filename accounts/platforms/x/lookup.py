@@ -58,7 +58,7 @@ def _posts(account: Account, newer: Mapping[str, str]) -> Iterator[dict[str, Any
     for _ in range(MAX_PAGES):
         page = account.api.get(f"/2/users/{account.id}/tweets", params)
         meta, posts = page.get("meta"), _entries(page.get("data"))
-        # An answer without a count tells of something else that went wrong, not that there are no posts; one with errors
+        # Without a count something else went wrong, not that there are no posts; one with errors
         # leaves posts out.
         if not isinstance(meta, dict) or meta.get("result_count") != len(posts) or page.get("errors"):
             raise UnreadableAnswer("The answer is no list of posts.")

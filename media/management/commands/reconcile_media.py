@@ -13,7 +13,7 @@ from media.services import find_orphans, recount_all, remove_files_without_row
 class Command(BaseCommand):
     """Lists files without a row and assets without a file; the files can be removed. Corrects what quotas count."""
 
-    help = "Lists stored files that no media asset has and media assets whose file is gone; counts each library anew."
+    help = "Lists stored files that no media asset has and media assets whose file is gone; counts each library again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
