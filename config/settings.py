@@ -214,6 +214,7 @@ SPECTACULAR_SETTINGS = document_settings(base_url=BASE_URL, version=API_VERSION)
 # Where a low floor sets off a higher one, it is named here by dotted path (no signals).
 WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.access_of"
 REFUSAL_RECORDER = "auditlog.services.record_refusal"
+EVENT_RECORDER = "webhooks.services.store_subject_event"
 WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccounts"]
 DUTIES = {
     "publish": "posts.publishing.duty.PublishDuty",

@@ -97,10 +97,11 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
-    list_display = ("id", "kind_name", "post_group_id", "sequence", "workspace_id", "sandbox", "created_at")
+    list_display = ("id", "kind_name", "subject", "sequence", "workspace_id", "sandbox", "created_at")
     finds = {
         "wrk": "workspace_id",
         "pgr": "post_group_id",
+        "key": "subject_id",
         TRACE: lambda word: Q(post_group_id__in=_groups_of(word)),
     }
     narrows = {"tgt": "target_id"}
@@ -111,6 +112,11 @@ class EventAdmin(ReadOnlyAdmin):
     def kind_name(self, event: Event) -> str:
         """Its name; the choices of the field are sentences."""
         return event.kind
+
+    @admin.display(description="about")
+    def subject(self, event: Event) -> str:
+        """The post group or the other subject that the event is about."""
+        return event.post_group_id or event.subject_id or ""
 
     @admin.display(description="body, as it is sent")
     def body(self, event: Event) -> str:

@@ -1,4 +1,4 @@
-"""The kinds of events: what happened to a post group, or to one target of a group of several."""
+"""The kinds of events: what happened to a post group, to one target of a group of several, or to an API key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ class EventKind(TextChoices):
     TARGET_PUBLISHED = "post.target.published", "One target of a post for several was published."
     TARGET_FAILED = "post.target.failed", "One target of a post for several failed."
     TARGET_UNCONFIRMED = "post.target.unconfirmed", "It is unknown whether one target of several was published."
+    KEY_NEW_NETWORK = "api_key.new_network", "An API key was used from a network for the first time."
 
 
 # What nothing but a person moves on.
 FOR_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
+
+# Stored and shown to owners as notices; no webhook delivers them.
+NEVER_DELIVERED = (EventKind.KEY_NEW_NETWORK,)
+DELIVERED = tuple(kind for kind in EventKind if kind not in NEVER_DELIVERED)
+DELIVERED_CHOICES = [(kind.value, kind.label) for kind in DELIVERED]

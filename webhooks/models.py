@@ -34,12 +34,17 @@ class SigningSecret(TimestampedModel):
 
 
 class Event(models.Model):
-    """Something that happened to a post group. `payload` is the body of every attempt to deliver it, byte for byte."""
+    """Something that happened to a post group, or to another subject, such as an API key.
+
+    Either `post_group_id` or `subject_id` is set, and `sequence` counts the events of that one. `payload` is the body of
+    every attempt to deliver the event, byte for byte; events of subjects are only stored.
+    """
 
     id = PrefixedIdField("evt")
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=40, choices=EventKind.choices)
-    post_group_id = models.CharField(max_length=LENGTH)
+    post_group_id = models.CharField(max_length=LENGTH, null=True)
+    subject_id = models.CharField(max_length=LENGTH, null=True)
     target_id = models.CharField(max_length=LENGTH, null=True)
     sequence = models.PositiveIntegerField()
     payload = models.BinaryField()
@@ -48,7 +53,14 @@ class Event(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["post_group_id", "sequence"], name="event_sequence_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["post_group_id", "sequence"], name="event_sequence_once"),
+            models.UniqueConstraint(
+                fields=["subject_id", "sequence"],
+                name="event_subject_sequence_once",
+                condition=Q(subject_id__isnull=False),
+            ),
+        ]
         indexes = [
             models.Index(fields=["sandbox", "created_at"], name="event_retention"),
             models.Index(

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from config.api import fields
 from config.api.serializers import PageQuery, page_of, preview_of
-from webhooks.events import EventKind
+from webhooks.events import DELIVERED_CHOICES
 from webhooks.models import Delivery, DeliveryStatus
 
 
@@ -28,7 +28,7 @@ RotateSigningSecretPreview = preview_of("SigningSecretRotate", would_update=Sign
 class DeliverySerializer(serializers.ModelSerializer):
     """An event on its way to one address."""
 
-    event = serializers.ChoiceField(choices=EventKind.choices, source="event.kind", help_text="The event's kind.")
+    event = serializers.ChoiceField(choices=DELIVERED_CHOICES, source="event.kind", help_text="The event's kind.")
     status = serializers.ChoiceField(choices=DeliveryStatus.choices)
     post_group_id = serializers.CharField(source="event.post_group_id")
     trace_id = serializers.CharField(source="event.trace_id")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.module_loading import import_string
 
 from agents.models import ApiKey
 from agents.networks import is_within, network_of
 from auditlog.services import record
-from config.api import rate_limit
+from config.api import fields, rate_limit
 from config.api.caller import Caller
 from config.api.errors import Forbidden
+from config.api.trace import current_trace_id
 
 MAX_SEEN = 20  # networks that are remembered for each key; the oldest goes first
 
@@ -42,7 +45,7 @@ def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
 def remember_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
     """Remember the network that the key is used from, if it is another one than before; also notes the use.
 
-    A key's first network is only remembered; each later one is recorded and told to the owners by a notice
+    A key's first network is only remembered. Each later one leaves an audit entry and an event, and owners get a notice
     (config/site/notices). Returns False, without a query, where there is nothing to remember.
     """
     network = network_of(caller.ip) if caller.ip else None
@@ -66,4 +69,29 @@ def remember_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
             resource_id=key.id,
             metadata={"network": network},
         )
+        import_string(settings.EVENT_RECORDER)(
+            workspace_id=key.workspace_id,
+            kind="api_key.new_network",
+            subject_id=key.id,
+            trace_id=current_trace_id(),
+            data={"api_key": _key_body(locked), "network": network},
+        )
     return True
+
+
+def _key_body(key: ApiKey) -> dict[str, Any]:
+    """The key as GET /api-keys answers it (agents.serializers.ApiKeySerializer); a test holds both equal."""
+    moment = fields.Timestamp().to_representation
+    return {
+        "id": key.id,
+        "workspace_id": key.workspace_id,
+        "agent_id": key.agent_id,
+        "name": key.name,
+        "prefix": key.prefix,
+        "scopes": key.held_scopes,
+        "status": key.status,
+        "created_at": moment(key.created_at),
+        "expires_at": moment(key.expires_at) if key.expires_at else None,
+        "last_used_at": moment(key.last_used_at) if key.last_used_at else None,
+        "allowed_networks": key.allowed_networks,
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agents.models import ApiKey
 from agents.networks import is_within, network_of, parse_network
+from agents.serializers import ApiKeySerializer
 from agents.services import issue_key
 from agents.services.key_networks import MAX_SEEN
 from auditlog.models import AuditEntry
@@ -21,6 +23,7 @@ from config.api import rate_limit
 from tests import factories
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
+from webhooks.models import Delivery, Event
 from workspaces.models import Workspace
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -128,9 +131,33 @@ def test_the_first_network_is_not_told_and_each_other_one_once(workspace: Worksp
     assert {(entry.resource_id, entry.workspace_id, entry.actor_type) for entry in told} == {
         (issued.api_key.id, workspace.id, "api_key")
     }
+    events = list(Event.objects.order_by("sequence"))
+    assert [(event.subject_id, event.sequence, event.kind) for event in events] == [
+        (issued.api_key.id, 1, "api_key.new_network"),
+        (issued.api_key.id, 2, "api_key.new_network"),
+    ]
+    assert Delivery.objects.count() == 0
     key = ApiKey.objects.get()
     assert key.seen_networks == ["203.0.113.0/24", "198.51.100.0/24", "2001:db8:1::/48"]
     assert key.new_network_at == NOON + timedelta(minutes=4)
+
+
+def test_the_event_of_a_new_network_holds_the_key_as_the_api_answers_it(workspace: Workspace, clock: Any) -> None:
+    issued = key_of(workspace, OFFICE, HOME)
+    call(issued.token, OFFICE)
+    called = call(issued.token, HOME)
+
+    payload = json.loads(bytes(Event.objects.get().payload))
+    assert payload == {
+        "id": payload["id"],
+        "type": "api_key.new_network",
+        "created_at": "2027-03-10T12:00:00Z",
+        "workspace_id": workspace.id,
+        "trace_id": called["x-trace-id"],
+        "sandbox": False,
+        "sequence": 1,
+        "data": {"api_key": ApiKeySerializer(ApiKey.objects.get()).data, "network": "198.51.100.0/24"},
+    }
 
 
 def test_a_key_of_an_agent_is_watched_as_well(workspace: Workspace) -> None:

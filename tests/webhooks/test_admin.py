@@ -80,7 +80,7 @@ def test_deliveries_are_listed_by_their_status(workspace: Workspace, operator: C
 def test_events_and_deliveries_are_found_by_their_group_and_its_trace(workspace: Workspace, operator: Client) -> None:
     delivery = make_delivery(workspace, URL)
     emit(workspace, URL, trace_id="0" * 31 + "1")
-    caller, group = system_caller(workspace.id), delivery.event.post_group_id
+    caller, group = system_caller(workspace.id), str(delivery.event.post_group_id)
     entry = record(caller=caller, operation="posts.create", resource_type="post_group", resource_id=group)
 
     for word in (group, entry.trace_id):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webhooks.services.bulk_replays import Replays, replay_deliveries
 from webhooks.services.deliveries import deliver_due
-from webhooks.services.events import NewEvent, emit, emit_many
+from webhooks.services.events import NewEvent, emit, emit_many, store_subject_event
 from webhooks.services.replays import replay_delivery
 from webhooks.services.signing_secrets import (
     destroy_secrets_of_deleted_workspaces,
@@ -23,4 +23,5 @@ __all__ = [
     "replay_deliveries",
     "replay_delivery",
     "rotate_signing_secret",
+    "store_subject_event",
 ]

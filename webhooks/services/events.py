@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Max
 from django.utils import timezone
 
 from config.api import fields
@@ -86,6 +87,25 @@ def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
         Delivery.objects.bulk_create(deliveries)
         bell.ring(DUTY)
     return events
+
+
+def store_subject_event(*, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]) -> Event:
+    """Store an event of something other than a post group, in the caller's transaction. No webhook delivers it.
+
+    `subject_id` is what the event is about; the caller holds a lock on its row, since `sequence` counts within it.
+    """
+    earlier = Event.objects.filter(subject_id=subject_id).aggregate(last=Max("sequence"))["last"]
+    event = Event(
+        workspace_id=workspace_id,
+        kind=kind,
+        subject_id=subject_id,
+        sequence=(earlier or 0) + 1,
+        sandbox=False,
+        trace_id=trace_id,
+    )
+    event.payload = _payload(event, data)
+    event.save(force_insert=True)
+    return event
 
 
 def _event(new: NewEvent, now: datetime) -> Event:
