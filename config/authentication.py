@@ -30,14 +30,14 @@ def authentication_settings() -> dict[str, Any]:
 
 
 def _lockout_settings() -> dict[str, Any]:
-    """Only operators have passwords. The limits that django-axes does not offer are in config/site/operators/limits.py."""
+    """Only operators have passwords. The limits that django-axes does not offer are in config/console/operators/limits.py."""
     return {
-        "AXES_HANDLER": "config.site.operators.limits.SignInLimits",
+        "AXES_HANDLER": "config.console.operators.limits.SignInLimits",
         "AXES_LOCKOUT_PARAMETERS": [["username", "ip_address"]],  # the pair: nobody can lock a name for everybody
         "AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT": False,
         "AXES_ONLY_ADMIN_SITE": True,  # sign-ins at the identity provider are neither counted nor locked
-        "AXES_LOCKOUT_CALLABLE": "config.site.operators.limits.locked_out",
-        "AXES_CLIENT_IP_CALLABLE": "config.site.operators.limits.counted_address",
+        "AXES_LOCKOUT_CALLABLE": "config.console.operators.limits.locked_out",
+        "AXES_CLIENT_IP_CALLABLE": "config.console.operators.limits.counted_address",
         "AXES_DISABLE_ACCESS_LOG": True,
         "AXES_VERBOSE": False,
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
-    "beat-heartbeat": {"task": "config.site.tasks.beat_heartbeat", "schedule": 60.0},
-    "run-retention": {"task": "config.site.tasks.run_retention", "schedule": 3600.0},
-    "tell-notices": {"task": "config.site.tasks.tell_notices", "schedule": 60.0},
+    "beat-heartbeat": {"task": "config.runtime.tasks.beat_heartbeat", "schedule": 60.0},
+    "run-retention": {"task": "config.runtime.tasks.run_retention", "schedule": 3600.0},
+    "tell-notices": {"task": "config.runtime.tasks.tell_notices", "schedule": 60.0},
     # What the deletion of a workspace sets going in the apps above it (they ask for its status).
     "disconnect-deleted-workspaces": {"task": "accounts.tasks.disconnect_deleted_workspaces", "schedule": 60.0},
     "refresh-tokens-ahead": {"task": "accounts.tasks.refresh_tokens_ahead", "schedule": 60.0},

@@ -1,4 +1,4 @@
-"""The Celery app: the bell, the beat, and the worker's duties (config/site/worker.py)."""
+"""The Celery app: the bell, the beat, and the worker's duties (config/runtime/worker.py)."""
 
 from __future__ import annotations
 
@@ -12,5 +12,9 @@ app = Celery("social-publishing-service")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].update(
-    ("config.site.worker:Duties", "config.site.worker:EmbeddedBeat", "config.site.metrics_server:MetricsServer")
+    (
+        "config.runtime.worker:Duties",
+        "config.runtime.worker:EmbeddedBeat",
+        "config.runtime.metrics_server:MetricsServer",
+    )
 )

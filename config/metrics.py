@@ -3,7 +3,7 @@
 All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so whichever is asked
 tells of all of them, the workers too. Files of processes that have ended stay, since a counter never goes back; the first
 process after a full stop clears them away. What rows can tell is not counted here but read when it is asked for
-(config/site/metrics.py).
+(config/console/metrics.py).
 """
 
 from __future__ import annotations

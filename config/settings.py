@@ -24,6 +24,7 @@ from config.environment import (
     storages,
 )
 from config.logs import logging_config
+from config.navigation import PAGES
 
 ENVIRONMENT = env.str("ENVIRONMENT", default="development")
 PRODUCTION = ENVIRONMENT == "production"
@@ -42,7 +43,7 @@ ALLOWED_HOSTS = env.list(
 )
 
 INSTALLED_APPS = [
-    "config.site.admin_app.ConsoleConfig",  # django.contrib.admin
+    "config.console.admin_app.ConsoleConfig",  # django.contrib.admin
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -58,7 +59,8 @@ INSTALLED_APPS = [
     "axes",
     "config",
     "config.api",
-    "config.site",
+    "config.jobs",
+    "config.pages",
     "auditlog",
     "workspaces",
     "agents",
@@ -67,13 +69,15 @@ INSTALLED_APPS = [
     "accounts",
     "media",
     "posts",
+    "config.notices",
+    "config.console",
 ]
 MIDDLEWARE = [
     "config.api.trace.TraceMiddleware",
     "config.api.access.AccessMiddleware",
-    "config.site.security.ClientAddressMiddleware",
-    "config.site.security.SecurityHeadersMiddleware",
-    "config.site.security.PlainHttpTokenMiddleware",  # before the redirect to https
+    "config.api.client_address.ClientAddressMiddleware",
+    "config.pages.security_headers.SecurityHeadersMiddleware",
+    "config.api.plain_http.PlainHttpTokenMiddleware",  # before the redirect to https
     "django.middleware.security.SecurityMiddleware",
     "config.api.request_body.BodyLimitMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -97,7 +101,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "config.site.navigation.navigation",
+                "config.pages.navigation.navigation",
             ]
         },
     }
@@ -154,7 +158,7 @@ CELERY_BEAT_SCHEDULE = BEAT_SCHEDULE
 
 AUTH_USER_MODEL = "workspaces.User"
 vars().update(authentication_settings())
-# Operators sign in to the console by password. See config/site/operators for the limits and the second factor.
+# Operators sign in to the console by password. See config/console/operators for the limits and the second factor.
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 OPERATOR_SECOND_FACTOR = env.bool("OPERATOR_SECOND_FACTOR", default=PRODUCTION)
@@ -169,7 +173,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "config.site.error_pages.csrf_failure"
+CSRF_FAILURE_VIEW = "config.home.error_pages.csrf_failure"
 if PRODUCTION:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-session", "__Host-csrf"
@@ -183,7 +187,7 @@ LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_I18N = False
 USE_TZ = True
-FORMAT_MODULE_PATH = "config.site.formats"  # how the console writes times
+FORMAT_MODULE_PATH = "config.console.formats"  # how the console writes times
 # Where the processes of this machine count together (config/metrics.py); prometheus_client reads this when it is imported.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "metrics")
 STATIC_URL = "/static/"
@@ -215,6 +219,8 @@ SPECTACULAR_SETTINGS = document_settings(base_url=BASE_URL, version=API_VERSION)
 WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.access_of"
 REFUSAL_RECORDER = "auditlog.services.record_refusal"
 EVENT_RECORDER = "webhooks.services.store_subject_event"
+NAVIGATION = PAGES
+PLATFORM_LABEL = "accounts.platforms.registry.label_of"
 WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccounts"]
 DUTIES = {
     "publish": "posts.publishing.duty.PublishDuty",
@@ -226,10 +232,10 @@ DUTIES = {
 }
 # What goes when its time is over, from the highest floor down (config/db/retention.py).
 RETENTION = [
-    "config.site.notices.retention.Notices",
-    "config.site.notices.retention.NoticesOfPurged",
-    "config.site.notices.retention.DigestsOfPurged",
-    "config.site.operators.retention.SecondFactors",
+    "config.notices.retention.Notices",
+    "config.notices.retention.NoticesOfPurged",
+    "config.notices.retention.DigestsOfPurged",
+    "config.console.operators.retention.SecondFactors",
     "posts.retention.PostsOfPurged",
     "media.retention.MediaOfPurged",
     "media.retention.MediaUsageOfPurged",

@@ -42,3 +42,8 @@ def publisher(name: str, *, sandbox: bool) -> Platform:
 def platforms() -> list[Platform]:
     """All platforms, in the registry's order."""
     return [platform(name) for name in PLATFORMS]
+
+
+def label_of(name: str) -> str:
+    """A platform as people know it; a name that is no platform's is only capitalized."""
+    return platform(name).label if name in PLATFORMS else name.capitalize()

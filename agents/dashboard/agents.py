@@ -1,4 +1,4 @@
-"""Agents: the list, a new key for one, and its end. Making and changing one is in config/site/agent_page.py."""
+"""Agents: the list, a new key for one, and its end. Making and changing one is in config/home/agent_page.py."""
 
 from __future__ import annotations
 

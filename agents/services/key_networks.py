@@ -46,7 +46,7 @@ def remember_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
     """Remember the network that the key is used from, if it is another one than before; also notes the use.
 
     A key's first network is only remembered. Each later one leaves an audit entry and an event, and owners get a notice
-    (config/site/notices). Returns False, without a query, where there is nothing to remember.
+    (config/notices). Returns False, without a query, where there is nothing to remember.
     """
     network = network_of(caller.ip) if caller.ip else None
     if network is None or network in (key.seen_networks or ()):

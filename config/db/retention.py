@@ -1,7 +1,7 @@
 """Rows whose time is over, and how they go: in small transactions of their own, so that no hot table is locked for long.
 
 Each app says in its `retention` module what of its own is over; settings.RETENTION names the rules, the highest floor
-first, since what lies higher refers to what lies lower. config/site/retention.py runs them.
+first, since what lies higher refers to what lies lower. config/console/retention.py runs them.
 """
 
 from __future__ import annotations

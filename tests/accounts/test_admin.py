@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from accounts.models import ConnectedAccount
+from tests.console.operators import act
 from tests.people import console
-from tests.site.operators import act
 
 
 def test_an_account_is_asked_about_at_its_platform(account: ConnectedAccount) -> None:

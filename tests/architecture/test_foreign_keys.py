@@ -11,7 +11,7 @@ from django.db.models import Model
 
 # The house from the ground up, by app label. Billing and webhooks share a floor and are strangers to each other.
 FLOORS = [
-    ("config", "api"),
+    ("config", "api", "jobs", "pages"),
     ("auditlog",),
     ("workspaces",),
     ("agents",),
@@ -19,7 +19,7 @@ FLOORS = [
     ("accounts",),
     ("media",),
     ("posts",),
-    ("site",),
+    ("console", "notices"),
 ]
 FLOOR_OF = {label: floor for floor, labels in enumerate(FLOORS) for label in labels}
 OUR_MODELS = [

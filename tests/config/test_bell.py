@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from config.celery import app
 from config.db import bell
-from config.site.tasks import ring as ring_task
+from config.runtime.tasks import ring as ring_task
 
 PATIENCE = 10.0
 

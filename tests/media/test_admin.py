@@ -12,9 +12,9 @@ from config.db.ids import new_id
 from media.models import MediaAsset
 from media.services import use_media
 from tests.conftest import ApiClient
+from tests.console.operators import act, done_in_the_console
 from tests.media.pictures import jpeg, png
 from tests.people import console
-from tests.site.operators import act, done_in_the_console
 from workspaces.models import User
 
 LIST = "/admin/media/mediaasset/"

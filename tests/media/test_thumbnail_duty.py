@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 from pytest_django import Settings
 
 from config.db import bell
-from config.site.models import Heartbeat
+from config.jobs.models import Heartbeat
 from media.duty import ThumbnailDuty
 from media.models import MediaAsset
 from media.services.thumbnails import ATTEMPTS, DUTY, LEASE, PAUSES, claim_thumbnail, make_thumbnail

@@ -11,9 +11,9 @@ from django.test import Client
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
 from tests.conftest import ApiClient
+from tests.console.operators import act, done_in_the_console
 from tests.people import console
 from tests.posts.rows import TOMORROW, create, publish_rounds, read, the_target
-from tests.site.operators import act, done_in_the_console
 from workspaces.models import Workspace
 
 

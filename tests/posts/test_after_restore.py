@@ -19,10 +19,10 @@ from posts.publishing import outcomes
 from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
 from tests.conftest import ApiClient
+from tests.console.operators import told_of_operators
 from tests.posts.publishing.steps import begin, take_first_step, take_up
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_it
-from tests.site.operators import told_of_operators
 
 RESTORED = NOON + timedelta(hours=6)
 SOON, LATE = "2027-03-10T13:00:00Z", "2027-03-10T17:00:00Z"

@@ -9,8 +9,8 @@ from django.utils import timezone
 from auditlog.services import record
 from config.api.caller import system_caller
 from tests import factories
+from tests.console.operators import act, done_in_the_console
 from tests.people import console
-from tests.site.operators import act, done_in_the_console
 from tests.webhooks.rows import emit, make_delivery
 from webhooks.models import Delivery, SigningSecret
 from workspaces.models import Workspace

@@ -7,8 +7,8 @@ from django.test import Client
 
 from config.api.caller import WorkspaceStatus
 from tests.conftest import ApiClient
+from tests.console.operators import act, done_in_the_console
 from tests.people import console
-from tests.site.operators import act, done_in_the_console
 from workspaces.models import User, Workspace
 
 

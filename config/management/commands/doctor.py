@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.site.doctor import Level, examine
+from config.console.doctor import Level, examine
 
 
 class Command(BaseCommand):

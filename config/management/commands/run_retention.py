@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.site.retention import BEATS_SECONDS, KEPT, count_expired, run_retention
+from config.console.retention import BEATS_SECONDS, KEPT, count_expired, run_retention
 
 
 class Command(BaseCommand):

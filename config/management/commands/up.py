@@ -15,11 +15,11 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError, connections
 
-from config.site.demo import Demo, write_demo
-from config.site.models import Heartbeat
-from config.site.startup import address, answers, check_address_free, data_dir_lock, local_host
-from config.site.supervisor import Child, Supervisor
-from config.site.welcome import print_welcome
+from config.jobs.models import Heartbeat
+from config.runtime.demo import Demo, write_demo
+from config.runtime.startup import address, answers, check_address_free, data_dir_lock, local_host
+from config.runtime.supervisor import Child, Supervisor
+from config.runtime.welcome import print_welcome
 
 READY_SECONDS = 60
 

@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from auditlog.models import AuditEntry
 from billing.models import BillingAlarm, Subscription
-from config.site.security import FORMS_LEAD_OUT
+from config.pages.security_headers import FORMS_LEAD_OUT
 from tests.billing.rows import MARCH
 from tests.billing.test_usage import spend
 from tests.fakes.payment_processor import FakePaymentProcessor

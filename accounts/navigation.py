@@ -1,0 +1,15 @@
+"""The accounts' entry in the navigation."""
+
+from __future__ import annotations
+
+from accounts.models import ConnectedAccount
+from config.pages.navigation import MOST, Entry
+
+
+def awaiting_sign_in(workspace_id: str) -> int:
+    """How many accounts have to be reconnected."""
+    lost = ConnectedAccount.objects.filter(workspace_id=workspace_id, status=ConnectedAccount.Status.NEEDS_REAUTH)
+    return lost[: MOST + 1].count()
+
+
+ACCOUNTS = Entry("accounts", "Accounts", waiting=awaiting_sign_in)

@@ -1,0 +1,174 @@
+"""What no app of the service registers for itself: signs of life, the beat's schedule, and the tables of libraries.
+
+Groups are left out: every operator may do everything, so nobody's rights come from one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django_celery_beat.admin import PeriodicTaskAdmin
+from django_celery_beat.models import PeriodicTask
+from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
+
+from config.api.admin import ReadOnlyAdmin
+from config.console.operators.models import SecondFactor
+from config.jobs.models import Heartbeat
+from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
+
+for taken_over in (AccessAttempt, AccessFailureLog, AccessLog, Association, Group, Nonce, PeriodicTask, UserSocialAuth):
+    admin.site.unregister(taken_over)
+
+
+@admin.register(Heartbeat)
+class HeartbeatAdmin(ReadOnlyAdmin):
+    list_display = ("duty", "beat_at")
+
+
+@admin.register(Notice)
+class NoticeAdmin(ReadOnlyAdmin):
+    list_display = ("id", "workspace", "kind", "occurrence", "at", "settled_at")
+    list_filter = ("kind",)
+    list_select_related = ("workspace",)
+    finds = {"wrk": "workspace_id"}
+
+
+@admin.register(Digest)
+class DigestAdmin(ReadOnlyAdmin):
+    list_display = ("id", "workspace", "kind", "due_at", "told_at", "pause")
+    list_filter = ("kind",)
+    list_select_related = ("workspace",)
+    finds = {"wrk": "workspace_id"}
+
+
+@admin.register(NewsCursor)
+class NewsCursorAdmin(ReadOnlyAdmin):
+    list_display = ("kind", "seen_until")
+
+
+@admin.register(NoticeChoice)
+class NoticeChoiceAdmin(ReadOnlyAdmin):
+    list_display = ("member", "chosen")
+    list_select_related = ("member",)
+    finds = {"wrk": "member__workspace_id", "usr": "member__user_id"}
+
+
+@admin.register(SecondFactor)
+class SecondFactorAdmin(ReadOnlyAdmin):
+    """To reset one, use `manage.py reset_second_factor`: whoever has taken over the console must not be able to."""
+
+    list_display = ("user", "confirmed", "created_at", "last_used_at", "throttling_failure_count")
+    list_select_related = ("user",)
+    ordering = ("-created_at",)
+    finds = {"usr": "user_id"}
+
+
+@admin.register(LogEntry)
+class LogEntryAdmin(ReadOnlyAdmin):
+    """What was changed in the console by hand; the audit log has it too, and all that was done through services."""
+
+    list_display = ("action_time", "user", "action_flag", "content_type", "object_id", "change_message")
+    list_select_related = ("user", "content_type")
+    finds = {"usr": "user_id"}
+
+
+@admin.register(AccessAttempt)
+class AccessAttemptAdmin(ReadOnlyAdmin):
+    """Wrong passwords; to delete the attempts of a name or address is to let it in again."""
+
+    list_display = ("attempt_time", "username", "ip_address", "failures_since_start", "path_info", "user_agent")
+    ordering = ("-pk",)
+    search_fields = ("username__exact", "ip_address__exact")
+    secrets = ("get_data", "post_data")  # what somebody typed into the wrong field
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.has_operate_permission(request)
+
+
+@admin.register(AccessFailureLog)
+class AccessFailureLogAdmin(ReadOnlyAdmin):
+    list_display = ("attempt_time", "username", "ip_address", "path_info", "user_agent", "locked_out")
+    ordering = ("-pk",)
+    search_fields = ("username__exact", "ip_address__exact")
+
+
+@admin.register(AccessLog)
+class AccessLogAdmin(ReadOnlyAdmin):
+    list_display = ("attempt_time", "logout_time", "username", "ip_address", "path_info", "user_agent")
+    ordering = ("-pk",)
+    search_fields = ("username__exact", "ip_address__exact")
+    secrets = ("session_hash",)
+
+
+@admin.register(UserSocialAuth)
+class UserSocialAuthAdmin(ReadOnlyAdmin):
+    list_display = ("id", "user", "provider", "uid", "created")
+    list_select_related = ("user",)
+    finds = {"usr": "user_id"}
+    secrets = ("extra_data",)  # where the library keeps tokens
+
+
+@admin.register(Association)
+class AssociationAdmin(ReadOnlyAdmin):
+    list_display = ("id", "server_url", "assoc_type", "issued", "lifetime")
+    secrets = ("secret",)
+
+
+@admin.register(Nonce)
+class NonceAdmin(ReadOnlyAdmin):
+    list_display = ("id", "server_url", "timestamp")
+    secrets = ("salt",)
+
+
+@admin.register(Code)
+class CodeAdmin(ReadOnlyAdmin):
+    list_display = ("id", "email", "verified", "timestamp")
+    secrets = ("code",)
+
+
+@admin.register(Partial)
+class PartialAdmin(ReadOnlyAdmin):
+    list_display = ("id", "backend", "next_step", "timestamp")
+    secrets = ("token", "data")
+
+
+@admin.register(PeriodicTask)
+class ScheduleAdmin(PeriodicTaskAdmin):
+    """What the beat sets going; the beat takes changes up within seconds."""
+
+    date_hierarchy = None
+    list_display = ("name", "enabled", "scheduler", "last_run_at", "total_run_count")
+    list_filter = ("enabled",)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Without a broker nothing that is sent from here would reach a worker."""
+        actions: dict[str, Any] = super().get_actions(request)
+        return {name: action for name, action in actions.items() if settings.REDIS_URL or name != "run_tasks"}
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[PeriodicTask]) -> HttpResponseBase | None:
+        """The library's actions leave no log entries of their own; Django's `delete_selected` does."""
+        chosen = list(queryset.filter(pk__in=request.POST.getlist(ACTION_CHECKBOX_NAME)))
+        answer: HttpResponseBase | None = super().response_action(request, queryset)
+        name = request.POST.get("action", "")
+        for row in chosen if name in self.get_actions(request) and name != "delete_selected" else []:
+            self.log_change(request, row, f"Action {name}.")
+        return answer
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        row = kwargs.get("obj")
+        if row is not None and row.name in settings.CELERY_BEAT_SCHEDULE:
+            told = "The service sets this schedule anew each time its beat starts; whether it is enabled stays as it is here."
+            self.message_user(request, told, messages.INFO)
+        answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
+        return answer

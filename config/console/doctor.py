@@ -1,0 +1,246 @@
+"""Looks at a deployment, part by part: what it finds, and what to do. Each look is bounded and changes nothing that stays."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import redis
+from django.conf import settings
+from django.core import checks
+from django.core.mail import get_connection
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from accounts.platforms.registry import platforms
+from billing.plans import available_plans, is_paid
+from config.checks import check_production
+from config.console import status
+from config.db.clock import MOST_OFF, database_time
+from media import storage
+from workspaces.sign_in.provider import Provider
+
+LOOK_SECONDS = 5.0
+LEAST_FREE_BYTES = 1024**3
+OLDEST_POSTGRESQL = 140_000  # what Django 5.2 asks for
+
+
+class Level(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one look found; `todo` is what to do about it, "" where nothing is."""
+
+    level: Level
+    what: str
+    found: str
+    todo: str = ""
+
+
+def examine() -> Iterator[Finding]:
+    """Every part in turn. A look that breaks off is a fault of what it looked at."""
+    for name, look in LOOKS.items():
+        try:
+            yield from look(name)
+        except Exception as error:  # whatever the driver, the broker's client or the storage raises
+            yield Finding(Level.FAULT, name, f"{type(error).__name__}: {str(error).strip()[:200]}", _TODO.get(name, ""))
+
+
+def _settings(name: str) -> Iterator[Finding]:
+    """Those that production refuses, and what Django says of a deployment; the scanner has a look of its own."""
+    problems = check_production(None)
+    if settings.PRODUCTION:
+        problems += [each for each in checks.run_checks(include_deployment_checks=True) if each not in problems]
+    for problem in problems:
+        if not problem.id or not problem.id.startswith("media."):
+            level = Level.FAULT if problem.level >= checks.ERROR else Level.WARNING
+            yield Finding(level, name, str(problem.msg), problem.hint or "Set it right, then restart.")
+    if not problems:
+        yield Finding(Level.OK, name, f"fit for {settings.ENVIRONMENT}")
+    if not settings.ADMIN_TOKEN:
+        yield Finding(Level.WARNING, name, "no ADMIN_TOKEN: /ops and /metrics are closed", "openssl rand -hex 32")
+
+
+def _data_directory(name: str) -> Iterator[Finding]:
+    with tempfile.TemporaryFile(dir=settings.DATA_DIR):
+        free = shutil.disk_usage(settings.DATA_DIR).free
+    told = f"{settings.DATA_DIR}, {free / 1024**3:.1f} GiB free"
+    if free < LEAST_FREE_BYTES:
+        yield Finding(Level.WARNING, name, told, "Make room: uploads are kept there until they are checked.")
+    else:
+        yield Finding(Level.OK, name, told)
+
+
+def _database(name: str) -> Iterator[Finding]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    if connection.vendor != "postgresql":
+        version = ".".join(map(str, connection.get_database_version()))
+        yield Finding(Level.OK, name, f"SQLite {version}: for one machine only")
+    elif connection.pg_version < OLDEST_POSTGRESQL:  # type: ignore[attr-defined]
+        yield Finding(Level.FAULT, name, f"PostgreSQL {connection.pg_version}", "Upgrade to PostgreSQL 14 or newer.")  # type: ignore[attr-defined]
+    else:
+        yield Finding(Level.OK, name, f"PostgreSQL {connection.pg_version // 10_000}")  # type: ignore[attr-defined]
+
+
+def _migrations(name: str) -> Iterator[Finding]:
+    executor = MigrationExecutor(connection)
+    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if missing:
+        first = ", ".join(f"{migration.app_label}.{migration.name}" for migration, _ in missing[:3])
+        yield Finding(Level.FAULT, name, f"{len(missing)} not applied: {first}", "manage.py migrate")
+    else:
+        yield Finding(Level.OK, name, "all applied")
+
+
+def _clock(name: str) -> Iterator[Finding]:
+    off = abs(timezone.now() - database_time())
+    told = f"{off.total_seconds():.1f} s off the database's"
+    if off > MOST_OFF:
+        yield Finding(Level.FAULT, name, told, "Set this machine's clock by NTP: its workers do nothing until then.")
+    else:
+        yield Finding(Level.OK, name, told)
+
+
+def _broker(name: str) -> Iterator[Finding]:
+    if not settings.REDIS_URL:
+        several = "" if settings.SQLITE else "Set REDIS_URL: each web process counts its own rate limits without it."
+        yield Finding(Level.WARNING if several else Level.OK, name, "none: workers look four times a second", several)
+        return
+    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=LOOK_SECONDS, socket_connect_timeout=LOOK_SECONDS)
+    version = client.info("server")["redis_version"]
+    yield Finding(Level.OK, name, f"Redis {version}")
+
+
+def _heartbeats(name: str) -> Iterator[Finding]:
+    now, beats = timezone.now(), status.heartbeats()
+    silent = [duty for duty in status.QUEUES if not status.is_fresh(beats.get(duty), now)]
+    if silent:
+        yield Finding(Level.FAULT, name, f"nobody does: {', '.join(silent)}", f"Start a worker: {WORKER}")
+    else:
+        yield Finding(Level.OK, name, "a worker does every duty")
+    if status.is_fresh(beats.get(status.BEAT), now, status.BEAT_FRESH):
+        yield Finding(Level.OK, "beat", "heard of within three minutes")
+    else:
+        todo = "A worker brings a beat of its own; with Redis look whether the broker answers."
+        yield Finding(Level.FAULT, "beat", "not heard of for three minutes", todo)
+
+
+def _scanner(name: str) -> Iterator[Finding]:
+    if settings.MEDIA_SCANNER == "none":
+        yield Finding(Level.OK, name, "none: uploads are marked not_scanned")
+        return
+    problems = checks.run_checks(tags=["outside"], include_deployment_checks=True)
+    yield from (Finding(Level.FAULT, name, str(each.msg), each.hint or "") for each in problems)
+    if not problems:
+        yield Finding(Level.OK, name, f"clamd at {settings.CLAMAV_ADDRESS} sees the largest upload whole")
+
+
+def _storage(name: str) -> Iterator[Finding]:
+    """A small file is stored, read and removed."""
+    content = secrets.token_bytes(32)
+    with tempfile.NamedTemporaryFile(dir=settings.DATA_DIR) as file:
+        file.write(content)
+        file.flush()
+        key = storage.new_key(workspace_id="doctor", sha256=secrets.token_hex(32), suffix=".bin")
+        storage.keep(Path(file.name), key)
+    try:
+        with storage.open_stored(key) as stored:
+            same = stored.read() == content
+    finally:
+        storage.remove(key)
+    if same:
+        yield Finding(Level.OK, name, "written, read and removed")
+    else:
+        yield Finding(Level.FAULT, name, "what was read is not what was written", _TODO[name])
+
+
+def _platforms(name: str) -> Iterator[Finding]:
+    for platform in platforms():
+        if "oauth" not in platform.methods:
+            continue
+        keys = [f"{platform.name.upper()}_{key}" for key in ("CLIENT_ID", "CLIENT_SECRET")]
+        given = [key for key in keys if settings.PLATFORM_SETTINGS.get(key)]
+        reason = platform.unavailable_reason("oauth")
+        if reason is None:
+            yield Finding(Level.OK, platform.label, "accounts can be connected")
+        elif given:
+            yield Finding(Level.FAULT, platform.label, reason, f"Set {' and '.join(keys)}, or neither.")
+        else:
+            yield Finding(Level.OK, platform.label, f"not offered: {reason}")
+
+
+def _payments(name: str) -> Iterator[Finding]:
+    if not is_paid():
+        yield Finding(Level.OK, name, "free beta: no STRIPE_SECRET_KEY")
+        return
+    if not settings.STRIPE_WEBHOOK_SECRET:
+        yield Finding(Level.FAULT, name, "no STRIPE_WEBHOOK_SECRET", "Set that of the endpoint, or no event is taken.")
+    if not available_plans():
+        yield Finding(Level.FAULT, name, "no plan has a price", "Set STRIPE_PRICE_PAYG, or others.")
+    else:
+        yield Finding(Level.OK, name, f"plans: {', '.join(available_plans())}")
+
+
+def _mail(name: str) -> Iterator[Finding]:
+    backend = settings.EMAIL_BACKEND.rpartition(".")[0].rpartition(".")[2]
+    if backend != "smtp":
+        level = Level.WARNING if settings.PRODUCTION else Level.OK
+        yield Finding(level, name, f"{backend}: nothing is sent", "Set EMAIL_URL." if settings.PRODUCTION else "")
+        return
+    with get_connection(timeout=LOOK_SECONDS):
+        yield Finding(Level.OK, name, f"{settings.EMAIL_HOST} takes mail")
+
+
+def _identity(name: str) -> Iterator[Finding]:
+    if not settings.OIDC_ISSUER:
+        level = Level.WARNING if settings.PRODUCTION else Level.OK
+        todo = "Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET." if settings.PRODUCTION else ""
+        yield Finding(
+            level, name, "no provider: people sign in by the link of demo.json, in production not at all", todo
+        )
+        return
+    document = Provider(settings.OIDC_ISSUER).document
+    yield Finding(Level.OK, name, f"{document['issuer']} answers")
+    for key in ("OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "OIDC_AUDIENCE"):
+        if not getattr(settings, key):
+            yield Finding(Level.WARNING, name, f"no {key}", "Pages need the client, the API needs the audience.")
+
+
+WORKER = "celery -A config.celery worker -P threads"
+LOOKS: dict[str, Callable[[str], Iterator[Finding]]] = {
+    "settings": _settings,
+    "data directory": _data_directory,
+    "database": _database,
+    "migrations": _migrations,
+    "clock": _clock,
+    "broker": _broker,
+    "worker": _heartbeats,
+    "scanner": _scanner,
+    "storage": _storage,
+    "platforms": _platforms,
+    "payments": _payments,
+    "e-mail": _mail,
+    "identity": _identity,
+}
+_TODO = {
+    "data directory": "Give the service's user the folder that DATA_DIR names.",
+    "database": "Look at DATABASE_URL, and whether the server takes connections from here.",
+    "migrations": "Mend the database first.",
+    "clock": "Mend the database first.",
+    "broker": "Look at REDIS_URL. Posts go out meanwhile, by the workers' own look.",
+    "worker": "Mend the database first.",
+    "storage": "Look at STORAGE_URL, its keys, and what they may do in the bucket. Uploads get 503 meanwhile.",
+    "e-mail": "Look at EMAIL_URL. Messages wait, and are tried again.",
+    "identity": "Look at OIDC_ISSUER, and whether this machine reaches it. Nobody new can sign in meanwhile.",
+}

@@ -1,0 +1,86 @@
+"""GET /metrics, behind ADMIN_TOKEN: what the processes of this machine counted, and how the rows stand at this moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from config.api.errors import ApiError
+from config.api.handler import read_only, respond
+from config.console import status
+from config.console.ops.authentication import require_admin_token
+
+
+@read_only
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Prometheus' text format. 404 while no token is set, 401 without it."""
+    try:
+        require_admin_token(request)
+    except ApiError as error:
+        return respond(error)
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)
+    registry.register(Rows())
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+class Rows(Collector):
+    """What is read when it is asked for; while the database is away, only that."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        try:
+            families = list(self._families())
+        except DatabaseError:
+            families = []
+        yield GaugeMetricFamily("sps_database_up", "Whether the database could be read.", value=bool(families))
+        yield from families
+
+    def _families(self) -> Iterator[GaugeMetricFamily]:
+        now = timezone.now()
+        queues = status.queues(now)
+        yield _by(
+            "sps_queue_oldest_due_seconds",
+            "For how long the oldest due row of a duty has been due.",
+            "duty",
+            {queue.duty: queue.late_seconds for queue in queues},
+        )
+        yield _by(
+            "sps_queue_due_rows",
+            f"How many rows of a duty are due, counted to {status.MOST_COUNTED}.",
+            "duty",
+            {queue.duty: queue.due for queue in queues},
+        )
+        yield _by(
+            "sps_heartbeat_age_seconds",
+            "Since when nobody has heard of a duty, the beat or a complete retention.",
+            "duty",
+            {duty: (now - beat_at).total_seconds() for duty, beat_at in status.heartbeats().items()},
+        )
+        alarms = Counter(status.open_alarms().values_list("kind", flat=True))
+        yield _by("sps_billing_alarms", "Open billing alarms.", "kind", alarms)
+        yield GaugeMetricFamily(
+            "sps_ledger_drift_months",
+            "Months whose counter was not the sum of its ledger entries at the last nightly look.",
+            value=status.drifting_months(),
+        )
+        yield GaugeMetricFamily("sps_dead_letters", "Deliveries that were given up.", value=status.dead_letters())
+        yield GaugeMetricFamily(
+            "sps_accounts_needing_reauth",
+            "Accounts that a person has to reconnect.",
+            value=status.accounts_needing_reauth(),
+        )
+
+
+def _by(name: str, told: str, label: str, values: dict[str, float] | Counter[str]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, told, labels=[label])
+    for which, value in values.items():
+        family.add_metric([which], value)
+    return family

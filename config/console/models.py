@@ -1,0 +1,7 @@
+"""The console's tables: the operators' second factors."""
+
+from __future__ import annotations
+
+from config.console.operators.models import SecondFactor
+
+__all__ = ["SecondFactor"]

@@ -1,0 +1,202 @@
+"""Signing in to the console by password: the password, then a code, and only then a session.
+
+Between the two steps the browser's session holds who gave the right password, for ten minutes; it opens nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, cast
+
+import segno
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.admin.forms import AdminAuthenticationForm
+from django.contrib.auth.views import LoginView
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.generic.edit import FormView
+
+from config.console.operators import audit
+from config.console.operators.models import SecondFactor
+from workspaces.models import User
+from workspaces.sign_in.sessions import SignedInBy, begin_session, signed_in_by
+
+PENDING = "pending_operator"  # in the session: {"user", "at", "next", "device"}
+PENDING_FOR = timedelta(minutes=10)
+WITH_SECOND_FACTOR = (SignedInBy.PASSWORD_AND_CODE, SignedInBy.PROVIDER)  # the provider asks for its own
+
+
+def is_strong_enough(request: HttpRequest) -> bool:
+    """Whether the session began with all the factors that operators need (OPERATOR_SECOND_FACTOR)."""
+    return not settings.OPERATOR_SECOND_FACTOR or signed_in_by(request) in WITH_SECOND_FACTOR
+
+
+class PasswordStep(LoginView):
+    """Name and password."""
+
+    template_name = "admin/login.html"
+    authentication_form = AdminAuthenticationForm
+    next_page = "admin:index"
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        user = cast(User, form.get_user())
+        if not settings.OPERATOR_SECOND_FACTOR:
+            _sign_in(self.request, user, by=SignedInBy.PASSWORD)
+            return HttpResponseRedirect(self.get_success_url())
+        self.request.session.cycle_key()
+        self.request.session[PENDING] = {
+            "user": user.pk,
+            "at": timezone.now().timestamp(),
+            "next": self.get_success_url(),
+        }
+        return redirect("admin:second-factor")
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """`sign_in_wait` is 0 when the password was checked; a limit or an empty field comes before that."""
+        if getattr(self.request, "sign_in_wait", None) == 0:
+            audit.failed(self.request, form.cleaned_data["username"], reason="wrong_password")
+        return super().form_invalid(form)
+
+
+class CodeForm(forms.Form):
+    """A code of the app, or a recovery code."""
+
+    code = forms.CharField(
+        max_length=40,
+        label="Code",
+        widget=forms.TextInput({"autocomplete": "one-time-code", "autofocus": True, "spellcheck": "false"}),
+    )
+
+
+@method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
+class SecondStep(FormView):
+    """A step of somebody who has given the right password."""
+
+    form_class = CodeForm
+    title = ""
+    user: User
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        user = _pending_user(request)
+        if user is None:
+            messages.info(request, "Sign in with your name and password first.")
+            return redirect("admin:login")
+        self.user = user
+        return super().dispatch(request, *args, **kwargs)
+
+    def get_context_data(self, **shown: Any) -> dict[str, Any]:
+        return super().get_context_data(**{**admin.site.each_context(self.request), "title": self.title, **shown})
+
+    @property
+    def pending(self) -> dict[str, Any]:
+        return cast(dict[str, Any], self.request.session[PENDING])
+
+    def check(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
+        """The operator's device that accepts the form's code; else None, and the form says why."""
+        problem = "This code is not right, or it was used already."
+        with transaction.atomic():
+            device = SecondFactor.objects.select_for_update().filter(user=self.user, **wanted).first()
+            allowed, _ = device.verify_is_allowed() if device else (True, None)
+            if device and device.verify_token(form.cleaned_data["code"]):
+                return device
+        if allowed:
+            audit.failed(self.request, self.user.get_username(), reason="wrong_code")
+        else:
+            problem = "Too many wrong codes. Wait a while, then try again; the wait grows with each wrong code."
+        form.add_error("code", problem)
+        return None
+
+
+class CodeStep(SecondStep):
+    """The code of an operator who has an app."""
+
+    template_name = "admin/second_factor.html"
+    title = "Second factor"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not _has_second_factor(self.user):
+            return redirect("admin:second-factor-set-up")
+        return super().get(request, *args, **kwargs)
+
+    def form_valid(self, form: CodeForm) -> HttpResponse:
+        next_page = self.pending["next"]
+        device = self.check(form, confirmed=True)
+        if device is None:
+            return self.form_invalid(form)
+        _sign_in(self.request, self.user, by=SignedInBy.PASSWORD_AND_CODE)
+        if not form.cleaned_data["code"].strip().isdecimal():
+            left = device.recovery_codes_left
+            messages.warning(self.request, f"That was a recovery code; {left} are left. {audit.RENEWAL}")
+        return HttpResponseRedirect(next_page)
+
+
+class SetUpStep(SecondStep):
+    """An operator's first sign-in: the key for the app, confirmed by a code, and then the recovery codes."""
+
+    template_name = "admin/second_factor_set_up.html"
+    title = "Set up your second factor"
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        user = _pending_user(request)
+        if user and _has_second_factor(user):
+            return redirect("admin:second-factor")
+        return super().dispatch(request, *args, **kwargs)
+
+    def get_context_data(self, **shown: Any) -> dict[str, Any]:
+        device = self._device()
+        key = device.key_in_base32
+        image = segno.make(device.config_url, error="m").svg_data_uri(scale=5, border=4, dark="#000", light="#fff")
+        spaced = " ".join(key[start : start + 4] for start in range(0, len(key), 4))
+        return super().get_context_data(**shown, key=spaced, image=image)
+
+    def form_valid(self, form: CodeForm) -> HttpResponse:
+        next_page = self.pending["next"]
+        device = self.check(form, confirmed=False, pk=self._device().pk)
+        if device is None:
+            return self.form_invalid(form)
+        codes = device.confirm()
+        audit.noted(self.request, self.user, "operators.set_up_second_factor")
+        _sign_in(self.request, self.user, by=SignedInBy.PASSWORD_AND_CODE)
+        shown = {**admin.site.each_context(self.request), "title": "Recovery codes", "codes": codes}
+        return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})
+
+    def _device(self) -> SecondFactor:
+        """The device of this sign-in. One of an earlier sign-in is not used: who knows who has seen its key?"""
+        found = SecondFactor.objects.filter(user=self.user, confirmed=False, pk=self.pending.get("device")).first()
+        if found is None:
+            found = SecondFactor.new_for(self.user)
+            self.request.session[PENDING] = {**self.pending, "device": str(found.pk)}
+        return found
+
+
+def _has_second_factor(user: User) -> bool:
+    return SecondFactor.objects.filter(user=user, confirmed=True).exists()
+
+
+def _pending_user(request: HttpRequest) -> User | None:
+    """Who has given the right password in this browser a moment ago."""
+    pending = request.session.get(PENDING)
+    if not pending or timezone.now().timestamp() - pending["at"] > PENDING_FOR.total_seconds():
+        return None
+    return User.objects.filter(pk=pending["user"], is_active=True, is_staff=True).first()
+
+
+def _sign_in(request: HttpRequest, user: User, *, by: SignedInBy) -> None:
+    failures = audit.failures_since(user, user.last_login)
+    request.session.pop(PENDING, None)
+    begin_session(request, user, by=by, authenticated_at=timezone.now())
+    audit.signed_in(request, user, by=by.value)
+    if failures:
+        messages.warning(
+            request,
+            f"Failed attempts to sign in with your name since your last sign-in: {failures}. "
+            "If they were not yours, somebody may be guessing your password.",
+        )

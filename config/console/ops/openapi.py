@@ -1,0 +1,19 @@
+"""How the OpenAPI document describes the operator's token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+
+
+class AdminTokenScheme(OpenApiAuthenticationExtension):
+    target_class = "config.console.ops.authentication.OperatorAuthentication"
+    name = "adminToken"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "The operator's token, the setting ADMIN_TOKEN. It opens /ops and /metrics and nothing else.",
+        }

@@ -1,0 +1,103 @@
+"""How the service stands, as its rows tell it: for /ops/status, /metrics and /readyz. Cheap enough to be asked every few
+seconds: every count is of rows that an index holds apart, or that stand out because something is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from billing.models import BillingAlarm, ProcessorEvent, UsageReport
+from config.db.due import due
+from config.db.models import DueRow
+from config.jobs.models import Heartbeat
+from media.models import MediaAsset
+from posts.models import PostTarget
+from webhooks.models import Delivery, DeliveryStatus
+from workspaces.models import OutgoingMail
+
+# Whose rows each duty of settings.DUTIES sees to.
+QUEUES: dict[str, type[DueRow]] = {
+    "publish": PostTarget,
+    "deliver": Delivery,
+    "thumbnail": MediaAsset,
+    "processor_events": ProcessorEvent,
+    "usage_reports": UsageReport,
+    "mail": OutgoingMail,
+}
+BEAT, RETENTION = "beat", "retention"  # what besides the duties leaves a heartbeat (config/runtime/tasks.py)
+FRESH = timedelta(seconds=30)
+BEAT_FRESH = timedelta(minutes=3)
+MOST_COUNTED = 10_000
+
+
+@dataclass(frozen=True)
+class Queue:
+    """One duty: what is due (`due` counts no further than MOST_COUNTED), since when, and whether a worker lives."""
+
+    duty: str
+    due: int
+    oldest_due_at: datetime | None
+    late_seconds: float
+    heartbeat_at: datetime | None
+    alive: bool
+
+
+def queues(now: datetime) -> list[Queue]:
+    """Every duty as it stands."""
+    beats = heartbeats()
+    return [_queue(duty, now, beats.get(duty)) for duty in QUEUES]
+
+
+def oldest_due_seconds(duty: str, now: datetime) -> float:
+    """For how long the duty's oldest due row has been due; 0 when none is."""
+    return _late(_oldest(duty, now), now)
+
+
+def heartbeats() -> dict[str, datetime]:
+    """When each duty, the beat and the retention last went their round."""
+    return dict(Heartbeat.objects.values_list("duty", "beat_at"))
+
+
+def is_fresh(beat_at: datetime | None, now: datetime, within: timedelta = FRESH) -> bool:
+    return beat_at is not None and now - beat_at < within
+
+
+def note_heartbeat(duty: str) -> None:
+    Heartbeat.objects.update_or_create(duty=duty, defaults={"beat_at": timezone.now()})
+
+
+def dead_letters() -> int:
+    return Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER).count()
+
+
+def accounts_needing_reauth() -> int:
+    return ConnectedAccount.objects.filter(status=ConnectedAccount.Status.NEEDS_REAUTH).count()
+
+
+def open_alarms() -> QuerySet[BillingAlarm]:
+    """What about money is not as it must be, the oldest first; those of the kind `books` are the ledger's drift."""
+    return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
+
+
+def drifting_months() -> int:
+    """The months whose counter was not the sum of its ledger entries when that was last looked at (each night)."""
+    return open_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
+
+
+def _queue(duty: str, now: datetime, beat_at: datetime | None) -> Queue:
+    oldest = _oldest(duty, now)
+    waiting = due(QUEUES[duty]._default_manager.all(), now=now).order_by()[:MOST_COUNTED].count() if oldest else 0
+    return Queue(duty, waiting, oldest, _late(oldest, now), beat_at, is_fresh(beat_at, now))
+
+
+def _oldest(duty: str, now: datetime) -> datetime | None:
+    rows = due(QUEUES[duty]._default_manager.all(), now=now)
+    return rows.values_list("due_at", flat=True).first()
+
+
+def _late(oldest: datetime | None, now: datetime) -> float:
+    return round((now - oldest).total_seconds(), 3) if oldest else 0.0

@@ -1,0 +1,18 @@
+"""Heartbeats of the worker loops."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Heartbeat(models.Model):
+    """When a duty of any worker last went its round."""
+
+    duty = models.CharField(primary_key=True, max_length=20)
+    beat_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "site_heartbeat"
+
+    def __str__(self) -> str:
+        return f"{self.duty} {self.beat_at:%H:%M:%S}"

@@ -1,0 +1,102 @@
+"""What is new, read from the rows of the apps that know it. Nothing of the sandbox is news, nor of a deleted workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from agents.models import ApiKey
+from billing.caps import month_of
+from billing.selectors import BudgetUse, nearly_spent
+from config.api.caller import WorkspaceStatus
+from config.notices.models import Notice, NoticeKind
+from webhooks.events import EventKind
+from webhooks.models import Delivery, DeliveryStatus, Event
+
+TOLD_PERCENTS = (80, 100)
+
+
+@dataclass(frozen=True)
+class News:
+    """Something that has come up; the fields are a notice's."""
+
+    workspace_id: str
+    occurrence: str
+    at: datetime
+    about: str = ""
+
+
+def news_of(kind: NoticeKind, *, since: datetime, limit: int) -> list[News]:
+    """Up to `limit` occurrences of a kind since then that are no notices yet, the earliest first."""
+    return _SOURCES[kind](since, limit)
+
+
+def _approvals(since: datetime, limit: int) -> list[News]:
+    return _events(NoticeKind.APPROVAL, [EventKind.PENDING_CONFIRMATION], since, limit)
+
+
+def _posts(since: datetime, limit: int) -> list[News]:
+    return _events(NoticeKind.POST, [EventKind.FAILED, EventKind.PARTIAL, EventKind.UNCONFIRMED], since, limit)
+
+
+def _events(kind: NoticeKind, events: Sequence[EventKind], since: datetime, limit: int) -> list[News]:
+    """Every occurrence has an event of its own, whether a webhook hears of it or not."""
+    rows = Event.objects.filter(sandbox=False, kind__in=events, created_at__gte=since)
+    return _unknown(kind, rows, "created_at", "post_group_id", limit)
+
+
+def _accounts(since: datetime, limit: int) -> list[News]:
+    rows = ConnectedAccount.objects.filter(
+        sandbox=False, status=ConnectedAccount.Status.NEEDS_REAUTH, updated_at__gte=since
+    )
+    return _unknown(NoticeKind.ACCOUNT, rows, "updated_at", "pk", limit)
+
+
+def _deliveries(since: datetime, limit: int) -> list[News]:
+    rows = Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER, given_up_at__gte=since, event__sandbox=False)
+    return _unknown(NoticeKind.DELIVERY, rows, "given_up_at", "pk", limit)
+
+
+def _keys(since: datetime, limit: int) -> list[News]:
+    return _unknown(NoticeKind.KEY, ApiKey.objects.filter(new_network_at__gte=since), "new_network_at", "pk", limit)
+
+
+def _unknown(kind: NoticeKind, rows: QuerySet[Any], at: str, about: str, limit: int) -> list[News]:
+    known = Notice.objects.filter(kind=kind, occurrence=OuterRef("pk"), at=OuterRef(at))
+    new = rows.exclude(workspace__status=WorkspaceStatus.DELETED).exclude(Exists(known)).order_by(at, "pk")
+    return [News(*found) for found in new.values_list("workspace_id", "pk", at, about)[:limit]]
+
+
+def _budgets(since: datetime, limit: int) -> list[News]:
+    """This month's budgets and those to come. One that is raised or lowered is told of anew."""
+    found = [
+        News(budget.workspace_id, f"{budget.workspace_id}:{percent}:{budget.limit_cents}", _start_of(budget))
+        for budget in nearly_spent(percent=TOLD_PERCENTS[0], since=month_of(timezone.now()))
+        for percent in TOLD_PERCENTS
+        if budget.used_percent >= percent
+    ]
+    if not found:
+        return []
+    notices = Notice.objects.filter(kind=NoticeKind.BUDGET, at__gte=min(news.at for news in found))
+    known = set(notices.values_list("occurrence", "at"))
+    return [news for news in found if (news.occurrence, news.at) not in known][:limit]
+
+
+def _start_of(budget: BudgetUse) -> datetime:
+    return datetime.combine(budget.month, time.min, UTC)
+
+
+_SOURCES: dict[NoticeKind, Callable[[datetime, int], list[News]]] = {
+    NoticeKind.APPROVAL: _approvals,
+    NoticeKind.POST: _posts,
+    NoticeKind.ACCOUNT: _accounts,
+    NoticeKind.DELIVERY: _deliveries,
+    NoticeKind.BUDGET: _budgets,
+    NoticeKind.KEY: _keys,
+}

@@ -1,0 +1,38 @@
+"""Notices that were told long ago, and what purged workspaces leave of them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from config.db.retention import ExpiredRows
+from config.notices.models import Digest, Notice
+from workspaces.retention import workspaces_to_purge
+
+KEPT = timedelta(days=90)  # longer than any look for news goes back (telling.py), so that nothing is told twice
+
+
+class Notices(ExpiredRows):
+    """A budget's are kept for as long after its month has begun, however early they were told."""
+
+    name = "notices"
+
+    def rows(self) -> QuerySet[Notice]:
+        over = timezone.now() - KEPT
+        return Notice.objects.filter(created_at__lt=over, at__lt=over)
+
+
+class NoticesOfPurged(ExpiredRows):
+    name = "notices_of_purged_workspaces"
+
+    def rows(self) -> QuerySet[Notice]:
+        return Notice.objects.filter(workspace__in=workspaces_to_purge())
+
+
+class DigestsOfPurged(ExpiredRows):
+    name = "digests_of_purged_workspaces"
+
+    def rows(self) -> QuerySet[Digest]:
+        return Digest.objects.filter(workspace__in=workspaces_to_purge())

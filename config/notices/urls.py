@@ -1,0 +1,9 @@
+"""Route of the page on which a member chooses notices."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from config.notices.page import notices
+
+urlpatterns = [path("dashboard/workspaces/<str:workspace_id>/settings/notices", notices, name="notices")]

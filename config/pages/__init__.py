@@ -1,0 +1,1 @@
+"""The frame of every page: navigation, template tags, static files, security headers. Knows no app."""

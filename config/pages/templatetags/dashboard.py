@@ -1,0 +1,90 @@
+"""What the dashboard's templates share: times, money, states and cursors."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django import template
+from django.conf import settings
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
+from django.utils.module_loading import import_string
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+# What a state means to a person: it went well, it went wrong, it waits (for a person or for its time), it is over.
+TONES = {
+    "good": ("published", "active", "delivered", "ready", "clean", "confirmed", "succeeded"),
+    "bad": ("failed", "needs_reauth", "dead_letter", "refused", "revoked", "expired"),
+    "wait": ("pending_confirmation", "unconfirmed", "partial", "retrying", "paused", "retiring", "past_due"),
+    "busy": ("scheduled", "publishing", "processing", "pending", "unclaimed"),
+}
+_TONE_OF = {state: tone for tone, states in TONES.items() for state in states}
+_WORDS = {
+    "pending_confirmation": "Waits for approval",
+    "needs_reauth": "Reconnect",
+    "unconfirmed": "Not confirmed",
+    "partial": "Partly published",
+    "dead_letter": "Given up",
+}
+
+
+@register.simple_tag
+def when(moment: datetime | None, form: str = "j M Y, H:i") -> SafeString | str:
+    """A time in the workspace's zone, with UTC on hover."""
+    if moment is None:
+        return "–"
+    at = moment.astimezone(UTC)
+    local = timezone.localtime(moment)
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{}</time>',
+        at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        at.strftime("%Y-%m-%d %H:%M:%S"),
+        date_format(local, form),
+    )
+
+
+@register.filter
+def money(cents: int | None) -> str:
+    """Cents of US dollars as people write them."""
+    if cents is None:
+        return "–"
+    sign = "−" if cents < 0 else ""
+    return f"{sign}${abs(cents) // 100:,}.{abs(cents) % 100:02d}"
+
+
+@register.simple_tag
+def pill(state: str, words: str = "") -> SafeString:
+    """A state as a small label whose colour says how it stands; the words say it too."""
+    return format_html('<span class="pill {}">{}</span>', _TONE_OF.get(state, "over"), words or state_words(state))
+
+
+@register.filter
+def state_words(state: str) -> str:
+    """A state as people say it."""
+    return _WORDS.get(state) or state.replace("_", " ").capitalize()
+
+
+@register.filter
+def platform_label(name: str) -> str:
+    """A platform as people know it."""
+    return str(import_string(settings.PLATFORM_LABEL)(name))
+
+
+@register.simple_tag(takes_context=True)
+def query(context: dict[str, Any], **changed: Any) -> str:
+    """This page's query string with some of its parameters changed (None or "" leaves one out)."""
+    given = {name: value for name, value in context["request"].GET.items() if name not in changed}
+    given |= {name: value for name, value in changed.items() if value not in (None, "")}
+    return f"?{urlencode(given)}" if given else "?"
+
+
+@register.inclusion_tag("dashboard/pager.html", takes_context=True)
+def pager(context: dict[str, Any], next_cursor: str | None) -> dict[str, Any]:
+    """Links to the first page and to the next one of a list read by cursor."""
+    request = context["request"]
+    return {"request": request, "next_cursor": next_cursor, "further": "cursor" in request.GET}

@@ -1,0 +1,18 @@
+"""The posts' entries in the navigation."""
+
+from __future__ import annotations
+
+from config.pages.navigation import MOST, Entry
+from posts.models import PostGroup
+from posts.states import GroupStatus
+
+
+def awaiting_approval(workspace_id: str) -> int:
+    """How many posts await approval."""
+    waiting = PostGroup.objects.filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
+    return waiting[: MOST + 1].count()
+
+
+CALENDAR = Entry("calendar", "Calendar", also_for=("posts",))
+NEW_POST = Entry("compose", "New post")
+APPROVALS = Entry("approvals", "Approvals", waiting=awaiting_approval)

@@ -1,0 +1,183 @@
+"""A row of every table that the console shows, with secrets wherever a row can hold one."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import date
+from typing import Any
+
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from django.contrib.admin.models import LogEntry
+from django.contrib.sessions.models import Session
+from django.db.models import Model
+from django.utils import timezone
+from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
+from social_django.models import Association, Code, Nonce, Partial, UserSocialAuth
+
+from accounts.models import ConnectionAttempt
+from agents.models import ApiKey, ClaimToken
+from auditlog.services import record
+from billing.models import (
+    BillingAlarm,
+    DayCounter,
+    LedgerEntry,
+    MonthCounter,
+    ProcessorEvent,
+    Subscription,
+    UsageReport,
+    UsageTotal,
+)
+from config.api.caller import system_caller
+from config.api.models import IdempotencyRecord
+from config.console.operators.models import SecondFactor
+from config.jobs.models import Heartbeat
+from config.notices.models import Digest, NewsCursor, Notice, NoticeChoice
+from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
+from posts.models import PostGroup, PostTarget
+from tests import factories
+from tests.webhooks.rows import make_delivery
+from webhooks.models import Delivery, SigningSecret
+from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, UserSession, Workspace
+
+SECRET = "canary-that-nobody-may-see"
+DIGEST = "c0ffee" * 10 + "beef"
+MONTH = date(2027, 3, 1)
+
+
+def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
+    """The rows, beside those that they need; the operator's and the owner's password is the secret."""
+    for person in (operator, workspace.owner_user):
+        User.objects.filter(pk=person.pk).update(password=SECRET)
+    agent = factories.AgentFactory.create(workspace=workspace)
+    account = factories.AccountFactory.create(
+        workspace=workspace, credentials={"app_password": SECRET}, tokens={"access": SECRET}
+    )
+    group = make_group(workspace, account)
+    delivery = make_delivery(workspace, "https://receiver.example/hook")
+    Delivery.objects.filter(pk=delivery.pk).update(status="dead_letter", due_at=None)
+    asset = factories.MediaAssetFactory.create(workspace=workspace)
+    now = timezone.now()
+    ids: dict[str, Any] = {"workspace_id": workspace.id, "agent_id": agent.id}
+    mail = OutgoingMail.objects.create(content={"to": "a@example.com", "subject": SECRET, "text": SECRET}, due_at=now)
+    return [
+        *(workspace, agent, account, group, group.targets.get(), delivery, delivery.event, asset, mail),
+        member := Member.objects.get(workspace=workspace),
+        User.objects.get(pk=operator.pk),
+        Invitation.objects.create(
+            workspace=workspace,
+            email="b@example.com",
+            role="member",
+            token_sha256=DIGEST,
+            invited_by=operator,
+            mail=mail,
+            expires_at=now,
+        ),
+        EndedIdentity.objects.create(digest="0" * 64, ended_at=now),
+        ApiKey.objects.create(workspace=workspace, agent=agent, name="Key", prefix="sps_agt_1234", token_sha256=DIGEST),
+        ClaimToken.objects.create(agent=agent, token_sha256=DIGEST, expires_at=now),
+        SigningSecret.objects.create(workspace=workspace, secret=SECRET, previous_secret=SECRET, previous_until=now),
+        ConnectionAttempt.objects.create(
+            workspace=workspace,
+            actor_kind="user",
+            actor_id=operator.pk,
+            platform=account.platform,
+            state_sha256=DIGEST,
+            code_sha256=DIGEST,
+            redirect_uri="https://example.com/",
+            begun={"state": SECRET},
+            kept={"verifier": SECRET},
+            opened=[{"tokens": SECRET}],
+            expires_at=now,
+        ),
+        *_of_media(asset, group),
+        record(caller=system_caller(workspace.id), operation="posts.create", resource_id=group.id),
+        *_books(ids),
+        *_of_libraries(operator),
+        IdempotencyRecord.objects.create(
+            id="1" * 64, operation="posts.create", fingerprint=DIGEST, body={"token": SECRET}, expires_at=now
+        ),
+        Heartbeat.objects.create(duty="publish", beat_at=now),
+        Notice.objects.create(workspace=workspace, kind="budget", occurrence="2027-03", at=now),
+        Digest.objects.create(workspace=workspace, kind="budget"),
+        NewsCursor.objects.create(kind="budget", seen_until=now),
+        NoticeChoice.objects.create(member=member),
+        SecondFactor.new_for(operator),
+        _session_of(workspace.owner_user),
+    ]
+
+
+def _of_media(asset: MediaAsset, group: PostGroup) -> list[Model]:
+    return [
+        MediaUse.objects.create(media=asset, holder_id=group.pk),
+        PendingFile.objects.create(storage_key="wrk/file.jpg", workspace_id=asset.workspace_id),
+        MediaUsage.objects.create(workspace_id=asset.workspace_id),
+    ]
+
+
+def _session_of(user: User) -> UserSession:
+    now = timezone.now()
+    session = Session.objects.create(session_key=SECRET, session_data=SECRET, expire_date=now)
+    return UserSession.objects.create(session=session, user=user, signed_in_at=now, last_used_at=now)
+
+
+def make_group(workspace: Workspace, account: Any, number: int = 1, **fields: Any) -> PostGroup:
+    """A group with a target that has failed, and what its adapter kept."""
+    fields = {"status": "failed", "text": "Hello", "created_by_type": "user", "created_by_id": "usr_1", **fields}
+    group = PostGroup.objects.create(workspace=workspace, trace_id=f"{number:032x}", **fields)
+    PostTarget.objects.create(
+        group=group,
+        account=account,
+        platform=account.platform,
+        position=0,
+        status="failed",
+        content_sha256="2" * 64,
+        progress={"address": SECRET},
+    )
+    return group
+
+
+def _books(ids: dict[str, Any]) -> list[Model]:
+    now, workspace_id = timezone.now(), ids["workspace_id"]
+    entry = LedgerEntry.objects.create(
+        **ids, target_id="tgt_1", platform="x", round=1, kind="hold", cents=1, url_posts=0, month=MONTH, day=MONTH
+    )
+    return [
+        entry,
+        MonthCounter.objects.create(holder_id=workspace_id, month=MONTH),
+        DayCounter.objects.create(agent_id=ids["agent_id"], day=MONTH),
+        UsageTotal.objects.create(**ids, month=MONTH, platform="x"),
+        UsageReport.objects.create(
+            entry_id=entry.id, workspace_id=workspace_id, month=MONTH, cents=1, settled_at=now, due_at=now
+        ),
+        ProcessorEvent.objects.create(event_id="evt_77", type="invoice.paid", payload=SECRET),
+        Subscription.objects.create(workspace_id=workspace_id, plan="pro", status="active"),
+        BillingAlarm.objects.create(kind="books", subject=f"{workspace_id} 2027-03", detail="The month differs."),
+    ]
+
+
+def _of_libraries(operator: User) -> list[Model]:
+    seen: dict[str, Any] = {
+        "username": "somebody",
+        "ip_address": "192.0.2.1",
+        "user_agent": "curl",
+        "path_info": "/admin/",
+    }
+    interval = IntervalSchedule.objects.create(every=60, period="seconds")
+    return [
+        AccessAttempt.objects.create(**seen, get_data=SECRET, post_data=SECRET, failures_since_start=5),
+        AccessFailureLog.objects.create(**seen),
+        AccessLog.objects.create(**seen, session_hash=DIGEST),
+        UserSocialAuth.objects.create(user=operator, provider="oidc", uid="1", extra_data={"access_token": SECRET}),
+        Association.objects.create(
+            server_url="https://id.example/", handle="1", secret=SECRET, issued=1, lifetime=1, assoc_type="x"
+        ),
+        Nonce.objects.create(server_url="https://id.example/", timestamp=1, salt=SECRET),
+        Code.objects.create(email="c@example.com", code=SECRET),
+        Partial.objects.create(token=SECRET, backend="oidc", data={"kwargs": SECRET}),
+        LogEntry.objects.create(user=operator, object_id="1", object_repr="A row", action_flag=2),
+        interval,
+        CrontabSchedule.objects.create(),
+        SolarSchedule.objects.create(event="sunrise", latitude=1, longitude=1),
+        ClockedSchedule.objects.create(clocked_time=timezone.now()),
+        PeriodicTask.objects.create(name=f"run {uuid.uuid4()}", task="config.ring", interval=interval),
+    ]

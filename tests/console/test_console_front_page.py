@@ -1,0 +1,211 @@
+"""The console's front page, what it leads to, and how what is done there lands in the audit log."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from axes.models import AccessAttempt
+from django.conf import settings
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+from django_celery_beat.models import IntervalSchedule, PeriodicTask
+
+from accounts.models import ConnectedAccount
+from auditlog.models import AuditEntry
+from auditlog.services import record
+from billing.models import BillingAlarm, LedgerEntry, MonthCounter
+from config.api.caller import system_caller
+from config.api.models import IdempotencyRecord
+from config.console import status
+from tests import factories
+from tests.console.console_rows import MONTH, make_group
+from tests.console.operators import done_in_the_console
+from tests.people import console
+from tests.webhooks.rows import emit, make_delivery
+from webhooks.models import Delivery
+from workspaces.models import User, Workspace
+
+FRONT = "/admin/"
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    return console()
+
+
+def follow(operator: Client, path: str, **query: str) -> str:
+    """Where the browser is sent."""
+    return str(operator.get(path, query)["Location"])
+
+
+def told_after(answer: Any) -> str:
+    return " ".join(str(message) for message in answer.context["messages"])
+
+
+def test_how_the_service_stands_is_told_by_few_queries(
+    operator: Client, workspace: Workspace, account: ConnectedAccount
+) -> None:
+    now = timezone.now()
+    late, dead = (make_delivery(workspace, "https://receiver.example/") for _ in range(2))
+    Delivery.objects.filter(pk=late.pk).update(due_at=now - timedelta(seconds=90))
+    dead.give_up(now)
+    dead.save()
+    ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
+    BillingAlarm.objects.create(kind="books", subject=f"{workspace.id} 2027-03", detail="The month differs.")
+    status.note_heartbeat("deliver")
+    with CaptureQueriesContext(connection) as asked:
+        page = operator.get(FRONT)
+    html = page.content.decode()
+
+    assert len(asked) <= 20
+    queue = next(each for each in page.context["queues"] if each.duty == "deliver")
+    assert (queue.due, 90 <= queue.late_seconds < 120, queue.alive) == (1, True, True)
+    assert [page.context[name] for name in ("dead_letters", "accounts_needing_reauth", "drifting_months")] == [1, 1, 1]
+    for words in ("The month differs.", "never heard of", "90 s", "?status=dead_letter"):
+        assert words in html
+    for link in ("webhooks_delivery", "accounts_connectedaccount", "billing_billingalarm"):
+        assert reverse(f"admin:{link}_changelist") in html
+
+
+def test_the_lists_that_the_front_page_leads_to_hold_what_it_counts(
+    operator: Client, workspace: Workspace, account: ConnectedAccount
+) -> None:
+    row = make_delivery(workspace, "https://receiver.example/")
+    row.give_up(timezone.now())
+    row.save()
+    ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
+    alarm = BillingAlarm.objects.create(kind="books", detail="The month differs.")
+    BillingAlarm.objects.create(kind="books", detail="It was.", resolved_at=timezone.now())
+    for path, found in (
+        ("webhooks/delivery/?status=dead_letter", row),
+        ("accounts/connectedaccount/?status__exact=needs_reauth", account),
+        ("billing/billingalarm/?kind__exact=books&resolved_at__isempty=1", alarm),
+    ):
+        assert path.replace("&", "&amp;") in operator.get(FRONT).content.decode()
+        assert list(operator.get(f"/admin/{path}").context["cl"].result_list) == [found]
+
+
+def test_an_id_leads_to_its_row_a_trace_to_all_that_stands_under_it_and_a_name_to_workspaces(
+    operator: Client, workspace: Workspace
+) -> None:
+    group = make_group(workspace, factories.AccountFactory.create(workspace=workspace), 7)
+    find = reverse("admin:find")
+    record(caller=system_caller(workspace.id), operation="x", resource_type="post_group", resource_id=group.id)
+    AuditEntry.objects.update(trace_id=group.trace_id)
+    event = emit(workspace, "https://receiver.example/", post_group_id=group.id)
+
+    assert operator.get(find, {"q": f" {group.id} "}, follow=True).context["original"] == group
+    assert follow(operator, find, q="Workshop") == reverse("admin:workspaces_workspace_changelist") + "?q=Workshop"
+    html = operator.get(follow(operator, find, q=group.trace_id)).content.decode()
+    for row in (group, event, event.deliveries.get(), AuditEntry.objects.get()):
+        assert row.pk in html
+    assert operator.get(reverse("admin:trace", args=["anything"])).status_code == 404
+
+
+def test_the_retention_is_shown_first_and_run_on_a_yes(operator: Client) -> None:
+    over = timezone.now() - timedelta(days=2)
+    IdempotencyRecord.objects.create(id="1" * 64, operation="posts.create", fingerprint="", expires_at=over)
+    page = operator.get(reverse("admin:run-retention"))
+
+    assert page.context["found"].rows["idempotency_records"] == 1
+    assert IdempotencyRecord.objects.exists()
+    assert "Gone: idempotency_records 1." in told_after(operator.post(reverse("admin:run-retention"), follow=True))
+    assert not IdempotencyRecord.objects.exists()
+    assert done_in_the_console() == [("ops.run_retention", "", "", None)]
+
+
+def test_billing_is_reconciled_on_a_yes(operator: Client, workspace: Workspace) -> None:
+    MonthCounter.objects.create(holder_id=workspace.id, month=MONTH, held_cents=5)
+    operator.get(reverse("admin:reconcile-billing"))
+    assert done_in_the_console() == []
+    told = told_after(operator.post(reverse("admin:reconcile-billing"), follow=True))
+
+    assert "Months that drift: 1." in told
+    assert BillingAlarm.objects.get().kind == "books"
+    assert not LedgerEntry.objects.exists()
+    assert done_in_the_console() == [("ops.reconcile_billing", "", "", None)]
+
+
+def test_who_may_only_look_sets_nothing_going(operator: Client) -> None:
+    User.objects.filter(username="operator").update(is_superuser=False)
+
+    for name in ("run-retention", "reconcile-billing"):
+        assert operator.post(reverse(f"admin:{name}")).status_code == 403
+    assert operator.get(reverse("admin:trace", args=["0" * 32])).context["tables"] == []
+    assert done_in_the_console() == []
+
+
+@pytest.fixture
+def task(db: None) -> PeriodicTask:
+    every_minute = IntervalSchedule.objects.create(every=60, period="seconds")
+    return PeriodicTask.objects.create(name="run-retention", task="config.ring", interval=every_minute)
+
+
+def changes() -> list[tuple[str, str, str, Any]]:
+    entries = AuditEntry.objects.filter(operation__startswith="console.").order_by("pk")
+    return list(entries.values_list("operation", "resource_type", "resource_id", "metadata"))
+
+
+def test_the_schedule_is_edited_and_each_change_audited(operator: Client, task: PeriodicTask) -> None:
+    path = reverse("admin:django_celery_beat_periodictask_change", args=[task.pk])
+    page = operator.get(path)
+    assert "The service sets this schedule anew" in told_after(page)
+    form = page.context["adminform"].form
+    fields = {name: form[name].value() for name in form.fields if form[name].value() not in (None, "", False)}
+    fields.pop("enabled")
+    answer = operator.post(path, fields)
+    task.refresh_from_db()
+
+    assert (answer.status_code, task.enabled) == (302, False)
+    operator.post("/admin/django_celery_beat/periodictask/", {"action": "enable_tasks", "_selected_action": task.pk})
+    task.refresh_from_db()
+    assert task.enabled
+    assert changes() == [
+        ("console.change", "periodictask", str(task.pk), {"changes": [{"changed": {"fields": ["Enabled"]}}]}),
+        ("console.change", "periodictask", str(task.pk), {"changes": "Action enable_tasks."}),
+    ]
+    assert {entry[0] for entry in done_in_the_console()} == {"console.change"}
+
+
+def test_a_schedule_is_added_and_deleted_on_record(operator: Client, task: PeriodicTask) -> None:
+    table = "/admin/django_celery_beat/periodictask"
+    fields = {"name": "more", "task": "config.ring", "interval": task.interval_id, "args": "[]", "kwargs": "{}"}
+    operator.post(f"{table}/add/", {**fields, "headers": "{}"})
+    made = PeriodicTask.objects.get(name="more")
+    operator.post(f"{table}/{made.pk}/delete/", {"post": "yes"})
+
+    assert not PeriodicTask.objects.filter(name="more").exists()
+    assert [entry[:3] for entry in changes()] == [
+        ("console.add", "periodictask", str(made.pk)),
+        ("console.delete", "periodictask", str(made.pk)),
+    ]
+
+
+def test_nothing_is_sent_to_workers_from_here_without_a_broker(
+    operator: Client, task: PeriodicTask, settings: Any
+) -> None:
+    for url, offered in (("", False), ("redis://127.0.0.1:1/0", True)):
+        settings.REDIS_URL = url
+        page = operator.get("/admin/django_celery_beat/periodictask/")
+
+        assert ("run_tasks" in page.content.decode()) == offered
+
+
+def test_who_is_locked_out_is_let_in_again(operator: Client) -> None:
+    User.objects.create_superuser("forgetful", "quite the right password")
+    door, at_the_door = "/admin/login/", Client()
+    for password in (*["a wrong one"] * settings.AXES_FAILURE_LIMIT, "quite the right password"):
+        answer = at_the_door.post(door, {"username": "forgetful", "password": password})
+    assert answer.status_code == 429
+    chosen = list(AccessAttempt.objects.values_list("pk", flat=True))
+    delete = {"action": "delete_selected", "_selected_action": chosen}
+    assert "Are you sure" in operator.post("/admin/axes/accessattempt/", delete).content.decode()
+    operator.post("/admin/axes/accessattempt/", {**delete, "post": "yes"})
+
+    assert at_the_door.post(door, {"username": "forgetful", "password": "quite the right password"}).status_code == 302
+    assert [entry[:2] for entry in changes()] == [("console.delete", "accessattempt")] * len(chosen)

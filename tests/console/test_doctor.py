@@ -1,0 +1,143 @@
+"""`manage.py doctor`: a deployment that is well ends well; each thing that is not is named, with what to do."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+from pytest_django import Settings
+
+from config.console import status
+from config.jobs.models import Heartbeat
+from media import storage
+from tests.fakes.clamd import FakeClamd
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _well(settings: Settings, tmp_path: Path) -> None:
+    """A deployment of the embedded kind, with an operator's token and a worker that lives."""
+    settings.SQLITE = True  # else it is told that web processes on PostgreSQL do better with Redis
+    settings.MEDIA_ROOT, settings.REDIS_URL, settings.ADMIN_TOKEN = tmp_path, "", "x" * 40
+    for duty in (*status.QUEUES, status.BEAT):
+        status.note_heartbeat(duty)
+
+
+def closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+def examine() -> tuple[str, str]:
+    """What it prints, and the error with which it ends."""
+    told = StringIO()
+    try:
+        call_command("doctor", stdout=told, no_color=True)
+    except CommandError as error:
+        return told.getvalue(), str(error)
+    return told.getvalue(), ""
+
+
+def faults() -> list[list[str]]:
+    """[level, what] of each finding that is no good."""
+    lines = [line.split(None, 2)[:2] for line in examine()[0].splitlines()]
+    return [line for line in lines if line and line[0] in ("fault", "warning")]
+
+
+def test_a_deployment_that_is_well_ends_well_and_leaves_nothing_behind() -> None:
+    told, error = examine()
+
+    assert (error, faults()) == ("", [])
+    for what in ("database", "migrations", "clock", "broker", "worker", "beat", "scanner", "storage", "e-mail"):
+        assert f"ok       {what}" in told
+    assert list(storage.every_key()) == []
+
+
+def no_worker(settings: Any) -> None:
+    Heartbeat.objects.filter(duty="publish").update(beat_at=timezone.now() - timedelta(minutes=1))
+
+
+def no_beat(settings: Any) -> None:
+    Heartbeat.objects.filter(duty=status.BEAT).delete()
+
+
+def no_migration(settings: Any) -> None:
+    MigrationRecorder.Migration.objects.filter(app="site").delete()
+
+
+def no_broker(settings: Any) -> None:
+    settings.REDIS_URL = f"redis://127.0.0.1:{closed_port()}/0"
+
+
+def no_scanner(settings: Any) -> None:
+    settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "clamav", f"127.0.0.1:{closed_port()}"
+
+
+def no_storage(settings: Any) -> None:
+    (Path(settings.MEDIA_ROOT) / "file").write_text("no folder")
+    settings.MEDIA_ROOT = Path(settings.MEDIA_ROOT) / "file"
+
+
+def no_mail(settings: Any) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", closed_port()
+
+
+def no_provider(settings: Any) -> None:
+    settings.OUTBOUND_ALLOW_LOOPBACK, settings.OIDC_ISSUER = True, f"http://127.0.0.1:{closed_port()}"
+
+
+def half_a_platform(settings: Any) -> None:
+    settings.PLATFORM_SETTINGS = {"X_CLIENT_ID": "an-id"}
+
+
+def half_a_processor(settings: Any) -> None:
+    settings.STRIPE_SECRET_KEY, settings.STRIPE_PRICES = "sk_test", {"payg": "price_1", "pro": "", "scale": ""}
+
+
+def bad_key(settings: Any) -> None:
+    settings.ENCRYPTION_KEYS = ["no key"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "what", "todo"),
+    [
+        (no_worker, "worker", "celery -A config.celery worker"),
+        (no_beat, "beat", "look whether the broker answers"),
+        (no_migration, "migrations", "manage.py migrate"),
+        (no_broker, "broker", "REDIS_URL"),
+        (no_scanner, "scanner", "clamd.conf"),
+        (no_storage, "storage", "STORAGE_URL"),
+        (no_mail, "e-mail", "EMAIL_URL"),
+        (no_provider, "identity", "OIDC_ISSUER"),
+        (half_a_platform, "X", "X_CLIENT_SECRET"),
+        (half_a_processor, "payments", "Set that of the endpoint"),
+        (bad_key, "settings", "then restart"),
+    ],
+)
+def test_what_is_not_well_is_named_alone_with_what_to_do(
+    settings: Settings, spoil: Callable[[Any], None], what: str, todo: str
+) -> None:
+    spoil(settings)
+    told, error = examine()
+
+    assert {line[1] for line in faults()} == {what}
+    assert todo in told
+    assert "what to do" in error
+
+
+def test_a_scanner_whose_limits_suffice_is_well(settings: Settings) -> None:
+    with FakeClamd() as clamd:
+        settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "clamav", clamd.address
+        settings.MEDIA_MAX_BYTES = {"image": 1024 * 1024}
+
+        assert "sees the largest upload whole" in examine()[0]

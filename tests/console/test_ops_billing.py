@@ -1,0 +1,55 @@
+"""POST /ops/billing/reconcile: the nightly look, when an operator wants it."""
+
+from __future__ import annotations
+
+import pytest
+
+from auditlog.models import AuditEntry
+from billing.models import BillingAlarm, MonthCounter
+from tests import factories
+from tests.billing.conftest import processor
+from tests.billing.rows import MARCH
+from tests.conftest import ApiClient
+from tests.console.operators import told_of_operators
+from tests.fakes.payment_processor import FakePaymentProcessor
+
+__all__ = ["processor"]  # the fixture
+
+
+@pytest.fixture
+def drifting(db: None) -> str:
+    """A month whose counter has no ledger behind it."""
+    workspace = factories.WorkspaceFactory.create(processor_customer_id="cus_1")
+    MonthCounter.objects.create(holder_id=workspace.id, month=MARCH.date().replace(day=1), settled_cents=7)
+    return str(workspace.id)
+
+
+def test_it_looks_at_the_processor_and_at_the_books(
+    operator: ApiClient, processor: FakePaymentProcessor, drifting: str
+) -> None:
+    processor.subscribe("cus_1", "active")
+    answer = operator.post("/ops/billing/reconcile")
+
+    assert answer.json()["reconciliation"] == {
+        "workspaces": 1,
+        "subscriptions_changed": 1,
+        "usage_differences": 0,
+        "drifting_months": 1,
+        "complete": True,
+    }
+    assert [each["subject"] for each in operator.get("/ops/status").json()["billing_alarms"]] == [f"{drifting} 2027-03"]
+    assert AuditEntry.objects.get(operation="ops.reconcile_billing").metadata["drifting_months"] == 1
+
+
+def test_a_preview_asks_nobody(operator: ApiClient, processor: FakePaymentProcessor, drifting: str) -> None:
+    told = operator.post("/ops/billing/reconcile", {"dry_run": True}).json()
+
+    assert (told["would_update"], told["unchecked"]) == ({"workspaces": 1}, ["processor", "books"])
+    assert (len(processor.requests), BillingAlarm.objects.count()) == (0, 0)
+    assert told_of_operators("ops.reconcile_billing") == [("", "", True, None)]
+
+
+def test_in_free_beta_only_the_books_are_looked_at(operator: ApiClient, drifting: str) -> None:
+    told = operator.post("/ops/billing/reconcile").json()["reconciliation"]
+
+    assert (told["workspaces"], told["drifting_months"], told["complete"]) == (0, 1, True)

@@ -1,0 +1,71 @@
+"""POST /ops/keys/revoke: a key that has leaked stops at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agents.models import ApiKey
+from agents.tokens import WORKSPACE_KEY, new_token
+from auditlog.models import AuditEntry
+from config.db.ids import new_id
+from tests import factories
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.console.operators import told_of_operators
+from workspaces.models import Workspace
+
+LOGS = "/logs?workspace_id={}"
+
+
+def revoke(operator: ApiClient, **body: Any) -> Any:
+    return operator.post("/ops/keys/revoke", body)
+
+
+def test_a_leaked_token_stops_and_is_told_nowhere(operator: ApiClient, workspace: Workspace) -> None:
+    token = factories.workspace_key(workspace)
+    leaked, key = ApiClient(token), ApiKey.objects.get()
+    assert leaked.get(LOGS.format(workspace.id)).status_code == 200
+    answer = revoke(operator, token=token)
+
+    assert (answer.json()["api_key"]["id"], answer.json()["api_key"]["status"]) == (key.id, "revoked")
+    assert_envelope(leaked.get(LOGS.format(workspace.id)), 401, "API_KEY_REVOKED")
+    assert told_of_operators("ops.revoke_key") == [(workspace.id, key.id, False, None)]
+    assert token not in answer.content.decode() + str(list(AuditEntry.objects.values()))
+
+
+def test_an_agents_key_is_revoked_by_its_id_and_once_more_is_no_error(
+    operator: ApiClient, workspace: Workspace
+) -> None:
+    factories.agent_key(factories.AgentFactory.create(workspace=workspace))
+    key = ApiKey.objects.get()
+    first = revoke(operator, id=key.id)
+    revoked_at = ApiKey.objects.get().revoked_at
+
+    assert (first.status_code, first.json()) == (200, revoke(operator, id=key.id).json())
+    assert (ApiKey.objects.get().revoked_at, revoked_at is None) == (revoked_at, False)
+
+
+def test_a_preview_leaves_the_key_as_it_is(operator: ApiClient, workspace: Workspace) -> None:
+    token = factories.workspace_key(workspace)
+    told = revoke(operator, token=token, dry_run=True)
+
+    assert told.json()["would_update"]["status"] == "revoked"
+    assert token not in told.content.decode()
+    assert ApiClient(token).get(LOGS.format(workspace.id)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"token": new_token(WORKSPACE_KEY)}, "token"),
+        ({"id": new_id("key")}, "id"),
+        ({}, ""),
+        ({"token": "x", "id": new_id("key")}, ""),
+    ],
+)
+def test_a_key_that_there_is_not_is_named(operator: ApiClient, body: dict[str, Any], field: str) -> None:
+    details = assert_envelope(revoke(operator, **body), 422, "VALIDATION_FAILED")["details"]
+
+    assert [each["field"] for each in details] == [field]

@@ -1,0 +1,135 @@
+"""GET /ops/workspaces, and the two pauses: an operator's and the owner's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from config.api.caller import Caller
+from config.api.errors import ApiError
+from config.db.ids import new_id
+from posts.models import PostTarget
+from posts.publishing.duty import publish_due
+from tests import factories
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.console.operators import told_of_operators
+from tests.people import as_user
+from tests.posts.rows import body_for, create, read
+from workspaces.models import Member, User, Workspace
+from workspaces.services import pause_workspace, resume_workspace
+
+
+def change(operator: ApiClient, workspace: Workspace, verb: str, **body: Any) -> Any:
+    return operator.post(f"/ops/workspaces/{workspace.id}/{verb}", body)
+
+
+def caller(user: User) -> Caller:
+    return Caller("user", user.id)
+
+
+def status_of(workspace: Workspace) -> str:
+    workspace.refresh_from_db()
+    return workspace.status
+
+
+def found(operator: ApiClient, query: str) -> list[str]:
+    return [each["id"] for each in operator.get(f"/ops/workspaces?query={query}").json()["workspaces"]]
+
+
+def test_workspaces_are_found_by_what_an_operator_may_know(operator: ApiClient) -> None:
+    owner = factories.UserFactory.create(email="ada@example.com")
+    one = factories.WorkspaceFactory.create(name="Paper Boats", slug="boats", owner_user=owner)
+    other = factories.WorkspaceFactory.create(name="Kites", status="deleted")
+
+    for query in (one.id, owner.id, "ADA@example.com", "paper", "oat"):
+        assert found(operator, query) == [one.id], query
+    assert found(operator, "") == [other.id, one.id]
+    assert found(operator, "nowhere") == []
+    shown = operator.get("/ops/workspaces?query=kites").json()["workspaces"][0]
+    assert (shown["status"], shown["owner_email"], shown["paused_by"]) == ("deleted", other.owner_user.email, [])
+
+
+def test_a_paused_workspace_holds_its_posts_and_refuses_writes(
+    operator: ApiClient, api: ApiClient, workspace: Workspace, account: ConnectedAccount
+) -> None:
+    group = create(api, account)
+    answer = change(operator, workspace, "pause")
+    publish_due()
+
+    assert (answer.status_code, answer.json()["workspace"]["paused_by"]) == (200, ["operator"])
+    assert [target["status"] for target in read(api, group)["targets"]] == ["pending"]
+    assert_envelope(api.post("/posts", body_for(account)), 403, "WORKSPACE_PAUSED")
+    assert change(operator, workspace, "resume").json()["workspace"]["status"] == "active"
+    PostTarget.objects.update(due_at=timezone.now())  # it is looked at again half a minute later
+    publish_due()
+    assert read(api, group)["status"] == "published"
+
+
+def test_an_operators_pause_is_lifted_by_an_operator_only(operator: ApiClient, workspace: Workspace) -> None:
+    change(operator, workspace, "pause")
+    with pytest.raises(ApiError) as refused:
+        resume_workspace(caller=caller(workspace.owner_user), workspace_id=workspace.id)
+
+    assert (refused.value.code, status_of(workspace)) == ("WORKSPACE_PAUSED", "paused")
+
+
+def test_the_two_pauses_are_apart(operator: ApiClient, workspace: Workspace) -> None:
+    owner = caller(workspace.owner_user)
+    pause_workspace(caller=owner, workspace_id=workspace.id)
+    change(operator, workspace, "pause")
+    assert change(operator, workspace, "resume").json()["workspace"]["paused_by"] == ["owner"]
+    assert status_of(workspace) == "paused"
+    change(operator, workspace, "pause")
+    assert resume_workspace(caller=owner, workspace_id=workspace.id).paused_by == ["operator"]
+    assert status_of(workspace) == "paused"
+    change(operator, workspace, "resume")
+    assert status_of(workspace) == "active"
+
+
+def test_the_owner_alone_may_stop_all(workspace: Workspace, teammate: User, stranger: User) -> None:
+    admin = factories.UserFactory.create()
+    Member.objects.create(workspace=workspace, user=admin, role="admin")
+    key = Caller("api_key", new_id("key"), workspace.id, frozenset({"api_keys.write"}))
+    callers = [caller(admin), caller(teammate), caller(stranger), key]
+    codes = []
+    for each in callers:
+        with pytest.raises(ApiError) as refused:
+            pause_workspace(caller=each, workspace_id=workspace.id)
+        codes.append(refused.value.code)
+
+    assert codes == ["FORBIDDEN", "FORBIDDEN", "NOT_FOUND", "USER_SESSION_REQUIRED"]
+    assert status_of(workspace) == "active"
+    pause_workspace(caller=caller(workspace.owner_user), workspace_id=workspace.id)
+    assert status_of(workspace) == "paused"
+
+
+def test_the_owner_sees_in_the_log_who_paused(operator: ApiClient, workspace: Workspace) -> None:
+    change(operator, workspace, "pause")
+    change(operator, workspace, "resume")
+    pause_workspace(caller=caller(workspace.owner_user), workspace_id=workspace.id)
+    logs = as_user(workspace.owner_user).get(f"/logs?workspace_id={workspace.id}").json()["logs"]
+
+    assert [(log["operation"], log["actor_type"], log["via"]) for log in logs] == [
+        ("workspaces.pause", "user", None),
+        ("ops.resume_workspace", "system", "operator"),
+        ("ops.pause_workspace", "system", "operator"),
+    ]
+
+
+def test_a_preview_changes_nothing(operator: ApiClient, workspace: Workspace) -> None:
+    told = change(operator, workspace, "pause", dry_run=True).json()
+
+    assert (told["operation"], told["would_update"]["status"]) == ("ops.pause_workspace", "paused")
+    assert status_of(workspace) == "active"
+    assert told_of_operators("ops.pause_workspace") == [(workspace.id, workspace.id, True, None)]
+
+
+def test_there_is_nothing_to_pause_of_a_deleted_or_absent_workspace(operator: ApiClient, workspace: Workspace) -> None:
+    Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
+    for workspace_id in (workspace.id, new_id("wrk")):
+        assert_envelope(operator.post(f"/ops/workspaces/{workspace_id}/pause"), 404, "NOT_FOUND")
+    assert told_of_operators("ops.pause_workspace") == [("", "", False, "NOT_FOUND")] * 2

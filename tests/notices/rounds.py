@@ -1,0 +1,52 @@
+"""What the tests of notices by e-mail do and ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core import mail
+
+from accounts.models import ConnectedAccount
+from config.runtime.tasks import tell_notices
+from posts.events import tell_group
+from posts.models import PostGroup
+from tests import factories
+from tests.conftest import ApiClient
+from tests.posts.rows import create
+from workspaces.duty import MailDuty
+from workspaces.models import Member, User, Workspace
+
+NEXT_WEEK = "2027-03-17T12:00:00Z"
+
+
+def real_account(workspace: Workspace, **fields: Any) -> ConnectedAccount:
+    return factories.AccountFactory.create(workspace=workspace, sandbox=False, handle="alice.test", **fields)
+
+
+def member(workspace: Workspace, role: str, **fields: Any) -> User:
+    user = factories.UserFactory.create(**fields)
+    Member.objects.create(workspace=workspace, user=user, role=role)
+    return user
+
+
+def scheduled(api: ApiClient, account: ConnectedAccount, **fields: Any) -> dict[str, Any]:
+    return create(api, account, text="Nobody may read this yet", scheduled_at=NEXT_WEEK, **fields)
+
+
+def ended(group: dict[str, Any], status: str) -> None:
+    """Let a group come to this state, as the publisher tells it."""
+    PostGroup.objects.filter(pk=group["id"]).update(status=status)
+    tell_group(PostGroup.objects.get(pk=group["id"]))
+
+
+def told() -> list[mail.EmailMessage]:
+    """One round of the beat's task and of the worker that sends e-mail; what has gone out in it."""
+    mail.outbox = []
+    tell_notices()
+    while MailDuty().run_once():
+        pass
+    return mail.outbox
+
+
+def subjects() -> list[str]:
+    return [str(message.subject) for message in told()]

@@ -1,0 +1,228 @@
+"""Notices by e-mail: what people are told, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from cryptography.fernet import Fernet
+from django.test import Client
+
+from accounts.models import ConnectedAccount
+from accounts.services.tokens import mark_needs_reauth
+from agents.models import ApiKey
+from config.notices.telling import tell_notices
+from posts.publishing.duty import publish_due
+from tests import factories
+from tests.conftest import ApiClient
+from tests.fakes.receiver import Receiver
+from tests.notices.rounds import ended, real_account, scheduled, subjects, told
+from tests.posts.rows import NOON, create
+from webhooks.services import deliver_due
+from workspaces.models import User, Workspace
+
+pytestmark = pytest.mark.django_db
+LATER = timedelta(minutes=10)
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture(autouse=True)
+def begun(clock: time_machine.Traveller) -> None:
+    """The service has been running for a while."""
+    tell_notices()
+    clock.shift(timedelta(hours=1))
+
+
+@pytest.fixture
+def bluesky(workspace: Workspace) -> ConnectedAccount:
+    return real_account(workspace)
+
+
+def test_a_post_that_waits_for_approval(workspace: Workspace, bluesky: ConnectedAccount, agent_client: Any) -> None:
+    scheduled(agent_client(default_mode="requires_confirmation"), bluesky)
+    [message] = told()
+
+    assert message.subject == "A post waits for approval in Workshop"
+    assert message.to == [workspace.owner_user.email]
+    assert "- To Bluesky, for 17 Mar 2027, 12:00 (UTC), made 10 Mar 2027, 13:00 (UTC)\n" in message.body
+    assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/approvals\n" in message.body
+    assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/settings/notices\n" in message.body
+    assert "Nobody may read" not in message.body
+    assert told() == []
+
+
+def test_a_post_that_failed(
+    workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
+) -> None:
+    group = scheduled(api, bluesky)
+    clock.move_to(datetime(2027, 3, 19, 12, tzinfo=UTC))  # too late: nobody was there to publish it
+    assert publish_due() == 1
+    [message] = told()
+
+    assert message.subject == "A post of Workshop failed"
+    assert f"/dashboard/workspaces/{workspace.id}/posts/{group['id']}\n" in message.body
+    assert "Nobody may read" not in message.body
+    assert told() == []
+
+
+@pytest.mark.parametrize(
+    ("status", "subject"),
+    [
+        ("unconfirmed", "A post of Workshop may be out, or not"),
+        ("partial", "A post of Workshop failed on some of its accounts"),
+        ("cancelled", None),
+    ],
+)
+def test_how_a_post_ended(api: ApiClient, bluesky: ConnectedAccount, status: str, subject: str | None) -> None:
+    ended(scheduled(api, bluesky), status)
+
+    assert subjects() == ([subject] if subject else [])
+
+
+def test_an_account_that_has_to_be_reconnected_each_time_that_it_has_to(
+    workspace: Workspace, bluesky: ConnectedAccount, clock: time_machine.Traveller
+) -> None:
+    mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
+    [message] = told()
+    clock.shift(timedelta(days=1))
+    still = told()
+    ConnectedAccount.objects.update(status="active")
+    bluesky.refresh_from_db()
+    mark_needs_reauth(account_id=bluesky.id, stale=bluesky.grant())
+
+    assert message.subject == "An account of Workshop has to be reconnected"
+    assert "- Bluesky: alice.test\n" in message.body
+    assert f"/dashboard/workspaces/{workspace.id}/accounts\n" in message.body
+    assert still == []
+    assert subjects() == ["An account of Workshop has to be reconnected"]
+
+
+def test_an_account_whose_secrets_no_key_opens_is_told_of_once(
+    api: ApiClient, workspace: Workspace, clock: time_machine.Traveller, settings: Any
+) -> None:
+    sealed = real_account(workspace, credentials={"app_password": "x"})
+    settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    assert api.get(f"/accounts/{sealed.id}/status").status_code == 200
+    first = told()
+    clock.shift(timedelta(days=1))
+    assert api.get(f"/accounts/{sealed.id}/status").status_code == 200
+
+    assert (len(first), told()) == (1, [])
+
+
+def test_a_dead_letter_and_again_when_a_replay_ends_so(
+    workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller, settings: Any
+) -> None:
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
+    with Receiver(otherwise=410) as receiver:
+        scheduled(api, bluesky, webhook_url=f"{receiver.url}/hook?secret=1")
+        deliver_due()
+        [message] = told()
+        clock.shift(LATER)
+        [delivery] = api.get(f"/webhooks/deliveries?workspace_id={workspace.id}").json()["deliveries"]
+        assert api.post(f"/webhooks/deliveries/{delivery['id']}/replay").status_code == 200
+        deliver_due()
+        again = subjects()
+
+    assert message.subject == "A webhook delivery of Workshop was given up"
+    assert f"- post.scheduled to 127.0.0.1:{receiver.port}, last answer 410\n" in message.body
+    assert f"/dashboard/workspaces/{workspace.id}/webhooks\n" in message.body
+    assert "secret=1" not in message.body
+    assert again == [message.subject]
+
+
+def test_a_budget_at_80_percent_and_when_all_of_it_is_used(
+    workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=4, monthly_spend_cap_cents=1)
+    for _ in range(3):
+        scheduled(api, bluesky)
+    before = told()
+    scheduled(api, bluesky)
+    [message] = told()
+    clock.shift(LATER)
+    same = told()
+    scheduled(api, bluesky)
+    [all_of_it] = told()
+    Workspace.objects.update(monthly_spend_cap_cents=2)
+    clock.shift(LATER)
+
+    assert before == same == []
+    assert message.subject == "80 % of the budget of Workshop for March 2027 is used"
+    assert "- March 2027: $0.04 of $0.05 are spent or held for what is scheduled\n" in message.body
+    assert f"/dashboard/workspaces/{workspace.id}/usage\n" in message.body
+    assert all_of_it.subject == "All of the budget of Workshop for March 2027 is used"
+    assert subjects() == ["83 % of the budget of Workshop for March 2027 is used"]  # of the new one
+
+
+def test_what_nobody_pays_for_ends_at_the_free_credit(
+    workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, settings: Any
+) -> None:
+    Workspace.objects.update(free_monthly_credit_cents=1, monthly_spend_cap_cents=1000)
+    scheduled(api, bluesky)
+    free_beta = told()
+    settings.STRIPE_SECRET_KEY = "sk_test_x"
+
+    assert free_beta == []
+    assert subjects() == ["All of the budget of Workshop for March 2027 is used"]
+
+
+def test_nothing_of_the_sandbox_is_told(
+    workspace: Workspace, account: ConnectedAccount, agent_client: Any, api: ApiClient, settings: Any
+) -> None:
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
+    with Receiver(otherwise=410) as receiver:
+        create(agent_client(default_mode="requires_confirmation"), account)
+        create(api, account, text="[sandbox:reject]", webhook_url=receiver.url)
+        create(api, real_account(workspace), text="[sandbox:unknown]", sandbox=True)
+        publish_due()
+        deliver_due()
+    mark_needs_reauth(account_id=account.id, stale=account.grant())
+
+    assert told() == []
+
+
+def test_a_key_that_is_used_from_another_network(
+    workspace: Workspace, teammate: User, clock: time_machine.Traveller
+) -> None:
+    token = factories.workspace_key(workspace)
+    used_from(token, "203.0.113.7")
+    first = told()
+    used_from(token, "198.51.100.7")
+    [message] = told()
+    used_from(token, "198.51.100.99")
+    clock.shift(timedelta(days=1))
+    known = told()
+    used_from(token, "2001:db8::1")
+
+    assert first == known == []
+    assert message.subject == "An API key of Workshop was used from another network"
+    assert message.to == [workspace.owner_user.email]
+    assert f"- A key ({token[:12]}…): 198.51.100.0/24, 10 Mar 2027, 13:00 (UTC)\n" in message.body
+    assert f"/dashboard/workspaces/{workspace.id}/api-keys\n" in message.body
+    assert token not in message.body
+    assert subjects() == [message.subject]
+
+
+def test_a_key_that_was_revoked_meanwhile_is_not_told_of(workspace: Workspace) -> None:
+    tokens = [factories.workspace_key(workspace) for _ in range(3)]
+    for token in tokens:
+        used_from(token, "203.0.113.7")
+        used_from(token, "198.51.100.7")
+    ApiKey.objects.filter(prefix=tokens[0][:12]).update(revoked_at=NOON)
+
+    assert subjects() == ["2 API keys of Workshop were used from other networks"]
+
+
+def used_from(token: str, address: str) -> None:
+    """Use the key from this address."""
+    answer = Client(headers={"authorization": f"Bearer {token}"}, REMOTE_ADDR=address).get("/capabilities")
+    assert answer.status_code == 200

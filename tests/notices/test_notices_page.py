@@ -1,0 +1,96 @@
+"""The page on which people choose what they hear of by e-mail."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from auditlog.models import AuditEntry
+from config.notices.models import NoticeKind
+from tests.conftest import ApiClient
+from tests.notices.rounds import ended, member, real_account, scheduled, told
+from tests.people import sign_in_here
+from workspaces.models import User, Workspace
+
+
+def signed_in(user: User) -> Client:
+    browser = Client(enforce_csrf_checks=True)
+    sign_in_here(browser, user)
+    return browser
+
+
+def address(workspace: Workspace) -> str:
+    return f"/dashboard/workspaces/{workspace.id}/settings/notices"
+
+
+def shown(browser: Client, workspace: Workspace) -> str:
+    answer = browser.get(address(workspace))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def ticked(browser: Client, workspace: Workspace) -> set[str]:
+    return {
+        found[1] for found in re.finditer(r'<input type="checkbox" name="(\w+)"[^>]*checked', shown(browser, workspace))
+    }
+
+
+def choose(browser: Client, workspace: Workspace, *kinds: str) -> Any:
+    token = str(browser.get(address(workspace)).context["csrf_token"])
+    return browser.post(address(workspace), {"csrfmiddlewaretoken": token, **dict.fromkeys(kinds, "on")})
+
+
+def test_owners_and_admins_hear_of_everything_members_of_nothing(workspace: Workspace, teammate: User) -> None:
+    admin = member(workspace, "admin")
+
+    for person, kinds in ((workspace.owner_user, set(NoticeKind)), (admin, set(NoticeKind)), (teammate, set())):
+        assert ticked(signed_in(person), workspace) == kinds
+
+
+def test_who_chooses_hears_of_that_alone(workspace: Workspace, teammate: User, api: ApiClient) -> None:
+    owners, teammates = signed_in(workspace.owner_user), signed_in(teammate)
+    answer = choose(owners, workspace, "approval", "budget")
+    assert (answer.status_code, answer["location"]) == (303, address(workspace))
+    assert "It holds from the next e-mail on." in shown(owners, workspace)
+    choose(teammates, workspace, "post")
+    ended(scheduled(api, real_account(workspace)), "failed")
+
+    assert [message.to for message in told()] == [[teammate.email]]
+    assert ticked(owners, workspace) == {"approval", "budget"}
+    [first, _] = AuditEntry.objects.filter(operation="notices.choose").order_by("pk")
+    assert (first.actor_id, first.metadata) == (workspace.owner_user_id, {"wanted": ["approval", "budget"]})
+
+
+def test_nobody_but_members_and_no_form_of_another_site(workspace: Workspace, stranger: User) -> None:
+    assert signed_in(stranger).get(address(workspace)).status_code == 404
+    assert signed_in(workspace.owner_user).post(address(workspace), {"post": "on"}).status_code == 403
+    assert Client().get(address(workspace))["location"].startswith("/dashboard/sign-in")
+    assert ticked(signed_in(workspace.owner_user), workspace) == set(NoticeKind)
+
+
+def test_a_pause_keeps_nobody_from_choosing(workspace: Workspace) -> None:
+    Workspace.objects.update(status="paused")
+    browser = signed_in(workspace.owner_user)
+    choose(browser, workspace)
+
+    assert ticked(browser, workspace) == set()
+
+
+def test_it_says_where_notices_go_or_why_none_does(workspace: Workspace) -> None:
+    browser, owner = signed_in(workspace.owner_user), User.objects.filter(pk=workspace.owner_user_id)
+    assert f"They go to {workspace.owner_user.email}" in shown(browser, workspace)
+    owner.update(identity_subject="1", email_verified=False)
+    assert f"does not vouch for your address {workspace.owner_user.email}" in shown(browser, workspace)
+    owner.update(email="")
+    assert "tells no e-mail address of you" in shown(browser, workspace)
+
+
+def test_it_asks_the_database_little(
+    workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    browser = signed_in(workspace.owner_user)
+    with django_assert_max_num_queries(12):
+        shown(browser, workspace)

@@ -1,0 +1,181 @@
+"""The process supervisor, with small Python programs as children."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from config.runtime.supervisor import Backoff, Child, Supervisor
+
+BOUND_SECONDS = 20
+# Both write "u" to the lifeline when they are up, and hold it open while they live.
+POLITE = """
+import os, signal, sys
+lifeline = os.open(sys.argv[1], os.O_WRONLY)
+def leave(*_):
+    os.write(lifeline, b"left")
+    sys.exit(0)
+signal.signal(signal.SIGTERM, leave)
+os.write(lifeline, b"u")
+while True:
+    signal.pause()
+"""
+STUBBORN = """
+import os, signal, sys
+lifeline = os.open(sys.argv[1], os.O_WRONLY)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.fork()
+os.write(lifeline, b"u")
+while True:
+    signal.pause()
+"""
+
+
+class Lifeline:
+    """A named pipe that a program and all that it starts hold open: it ends when the last of them has ended."""
+
+    def __init__(self, path: Path) -> None:
+        os.mkfifo(path)
+        self.path = path
+        self.received = b""
+        self.descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def has(self, expected: bytes) -> Callable[[], bool]:
+        """Whether `expected` is what the programs wrote until now."""
+
+        def look() -> bool:
+            if select.select([self.descriptor], [], [], 0)[0]:
+                self.received += os.read(self.descriptor, 100)
+            return self.received == expected
+
+        return look
+
+    def ends(self) -> bool:
+        """Wait for the end; False when somebody still lives after the bound."""
+        while select.select([self.descriptor], [], [], BOUND_SECONDS)[0]:
+            received = os.read(self.descriptor, 100)
+            self.received += received
+            if not received:
+                return True
+        return False
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+@pytest.fixture
+def lifeline(tmp_path: Path) -> Iterator[Lifeline]:
+    line = Lifeline(tmp_path / "lifeline")
+    yield line
+    line.close()
+
+
+def python(name: str, program: str, *arguments: str | Path) -> Child:
+    return Child(name, [sys.executable, "-c", program, *map(str, arguments)])
+
+
+def test_a_child_that_dies_starts_again_with_growing_delay(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    starts = tmp_path / "starts"
+    dying = python("worker", "import sys; open(sys.argv[1], 'a').write('x'); sys.exit(3)", starts)
+    supervisor = Supervisor([dying], backoff=Backoff(first=0.01, ceiling=0.03))
+
+    restarted = supervisor.watch(until=lambda: len(caplog.messages) == 4, timeout=BOUND_SECONDS)
+    supervisor.stop()
+
+    assert restarted
+    assert starts.read_text() == "xxxx"
+    assert caplog.messages == [
+        f"worker ended with exit code 3; starting it again in {delay} s" for delay in ("0.01", "0.02", "0.03", "0.03")
+    ]
+
+
+def test_the_delay_doubles_up_to_its_ceiling_and_begins_anew_after_a_long_life() -> None:
+    backoff = Backoff(first=1, ceiling=30, healthy_after=60)
+
+    assert [backoff.next_delay(previous, lived=5) for previous in (0, 1, 2, 4, 8, 16, 30)] == [1, 2, 4, 8, 16, 30, 30]
+    assert backoff.next_delay(30, lived=60) == 1
+
+
+def test_stop_lets_every_child_finish(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    lines = [Lifeline(tmp_path / name) for name in ("web", "worker")]
+    supervisor = Supervisor([python(line.path.name, POLITE, line.path) for line in lines])
+    assert supervisor.watch(until=lambda: all(line.has(b"u")() for line in lines), timeout=BOUND_SECONDS)
+
+    supervisor.stop()
+
+    assert [line.ends() for line in lines] == [True, True]
+    assert [line.received for line in lines] == [b"uleft", b"uleft"]
+    assert caplog.messages == []
+    for line in lines:
+        line.close()
+
+
+@pytest.mark.parametrize(
+    ("grace", "stop_requests"),
+    [pytest.param(0.1, 1, id="when the grace is over"), pytest.param(3600.0, 2, id="at the second request")],
+)
+def test_stop_kills_a_child_that_does_not_end_and_all_that_it_started(
+    lifeline: Lifeline, caplog: pytest.LogCaptureFixture, grace: float, stop_requests: int
+) -> None:
+    supervisor = Supervisor([python("web", STUBBORN, lifeline.path)], grace=grace)
+    assert supervisor.watch(until=lifeline.has(b"uu"), timeout=BOUND_SECONDS)
+
+    for _ in range(stop_requests):
+        supervisor.request_stop(signal.SIGINT, None)
+    supervisor.stop()
+
+    assert lifeline.ends()
+    assert caplog.messages == ["web did not stop in time and is killed"]
+
+
+def test_a_child_that_dies_leaves_nothing_behind(lifeline: Lifeline, caplog: pytest.LogCaptureFixture) -> None:
+    child = python("web", STUBBORN, lifeline.path)
+    supervisor = Supervisor([child], backoff=Backoff(first=3600))
+    assert supervisor.watch(until=lifeline.has(b"uu"), timeout=BOUND_SECONDS)
+
+    assert child.process is not None
+    child.process.kill()
+    assert supervisor.watch(until=lambda: child.process is None, timeout=BOUND_SECONDS)
+
+    assert lifeline.ends()
+    assert caplog.messages == ["web ended with exit code -9; starting it again in 3600 s"]
+
+
+def test_watching_ends_at_a_stop_request() -> None:
+    supervisor = Supervisor([python("web", "raise SystemExit('must not start')")])
+    supervisor.request_stop(signal.SIGTERM, None)
+
+    assert not supervisor.watch()
+
+
+def test_ctrl_c_in_the_terminal_does_not_reach_the_children(lifeline: Lifeline) -> None:
+    child = python("web", POLITE, lifeline.path)
+    supervisor = Supervisor([child])
+    assert supervisor.watch(until=lifeline.has(b"u"), timeout=BOUND_SECONDS)
+
+    assert child.process is not None
+    assert os.getpgid(child.process.pid) == child.process.pid
+    supervisor.stop()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties children to their parent")
+def test_children_end_with_a_supervisor_that_is_killed(lifeline: Lifeline) -> None:
+    program = """
+import sys
+from config.runtime.supervisor import Child, Supervisor
+Supervisor([Child("web", [sys.executable, "-c", *sys.argv[1:]])]).watch()
+"""
+    supervisor = subprocess.Popen([sys.executable, "-c", program, POLITE, lifeline.path])
+    select.select([lifeline.descriptor], [], [], BOUND_SECONDS)
+    supervisor.kill()
+    supervisor.wait()
+
+    assert lifeline.ends()
+    assert lifeline.received == b"uleft"

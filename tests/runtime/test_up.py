@@ -1,0 +1,183 @@
+"""`manage.py up`: what it refuses, and the whole service started and stopped with it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from config.runtime.startup import address, check_address_free, data_dir_lock, local_host
+
+READY_SECONDS = 60
+STOP_SECONDS = 10
+
+
+def test_the_data_dir_serves_one_process_at_a_time(tmp_path: Path) -> None:
+    with data_dir_lock(tmp_path):
+        assert (tmp_path / "up.lock").read_text() == f"{os.getpid()}\n"
+        with pytest.raises(CommandError) as refused, data_dir_lock(tmp_path):
+            pass
+
+    assert str(refused.value) == (
+        f"{tmp_path} is in use by another `manage.py up` (process {os.getpid()}). "
+        "Stop that one, or pass another --data-dir."
+    )
+
+
+def test_the_data_dir_is_free_again_after_the_lock(tmp_path: Path) -> None:
+    with data_dir_lock(tmp_path):
+        pass
+    with data_dir_lock(tmp_path):
+        assert (tmp_path / "up.lock").read_text() == f"{os.getpid()}\n"
+
+
+def test_a_port_that_is_taken_is_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(CommandError) as refused:
+            check_address_free("127.0.0.1", port)
+
+    assert str(refused.value) == (
+        f"Port {port} on 127.0.0.1 is taken by another program. Stop that one, or pass another --port."
+    )
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(CommandError, match=r"^Cannot listen on 192\.0\.2\.1, port 8000 \(.+\)\. Pass another --host"):
+        check_address_free("192.0.2.1", 8000)
+
+
+@pytest.mark.parametrize(
+    ("host", "reached_at"),
+    [
+        ("127.0.0.1", "127.0.0.1:80"),
+        ("localhost", "localhost:80"),
+        ("0.0.0.0", "127.0.0.1:80"),  # noqa: S104 (nothing is bound)
+        ("::", "[::1]:80"),
+    ],
+)
+def test_a_wildcard_address_is_reached_through_the_loopback(host: str, reached_at: str) -> None:
+    assert address(local_host(host), 80) == reached_at
+
+
+@dataclass
+class Service:
+    """A running `up`: its process, its options, and the curl line that it printed when it was ready."""
+
+    process: subprocess.Popen[str]
+    options: list[str]
+    environ: dict[str, str]
+    first_post: str
+
+
+def manage(*arguments: str) -> list[str]:
+    return [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments]
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    """`up` in a data directory and on a port of its own, ready; it is killed where a test leaves it running."""
+    data_dir = tmp_path / "var"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    options = ["--port", str(port), "--data-dir", str(data_dir)]
+    environ = {name: value for name, value in os.environ.items() if name != "BASE_URL"} | {
+        "ENVIRONMENT": "development",
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'service.sqlite3'}",
+        "REDIS_URL": "",
+        "OUTBOUND_ALLOW_LOOPBACK": "true",  # as `make run` has it
+    }
+    with open(tmp_path / "log", "w") as log:
+        process = subprocess.Popen(manage("up", *options), env=environ, stdout=subprocess.PIPE, stderr=log, text=True)
+    watchdog = threading.Timer(READY_SECONDS, process.kill)
+    watchdog.start()
+    assert process.stdout is not None
+    first_post = next((line for line in process.stdout if line.startswith("  curl ")), "")
+    watchdog.cancel()
+    assert first_post, (tmp_path / "log").read_text()
+    yield Service(process, options, environ, first_post)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def fetch(url: str, method: str = "GET", body: str | None = None, headers: dict[str, str] | None = None) -> Any:
+    """The JSON that `url` answers, whatever the status."""
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=READY_SECONDS)
+    connection.request(method, parts.path, body, headers or {})
+    answer = json.loads(connection.getresponse().read())
+    connection.close()
+    return answer
+
+
+def curl_arguments(line: str) -> list[str]:
+    """What curl is given when a shell runs the line."""
+    script = f"""curl() {{ printf '%s\\n' "$@"; }}\n{line}"""
+    return subprocess.run(["/bin/sh", "-c", script], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def test_up_serves_and_stops(service: Service) -> None:
+    base_url = f"http://127.0.0.1:{service.options[1]}"
+    assert fetch(f"{base_url}/openapi.json")["openapi"] == "3.1.0"
+
+    _, url, _, authorization, _, content_type, _, body = curl_arguments(service.first_post)
+    headers = dict(header.split(": ", 1) for header in (authorization, content_type))
+    posted = fetch(url, "POST", body, headers)
+    assert posted["post_group"]["status"] == "published", posted
+
+    second = subprocess.run(manage("up", *service.options), env=service.environ, capture_output=True, text=True)
+    assert second.returncode == 1
+    assert second.stderr == (
+        f"CommandError: {service.options[3]} is in use by another `manage.py up` (process {service.process.pid}). "
+        "Stop that one, or pass another --data-dir.\n"
+    )
+
+    service.process.send_signal(signal.SIGINT)
+    assert service.process.wait(STOP_SECONDS) == 0
+    # All that it started inherited its output: reading ends once the last of them has ended.
+    assert service.process.stdout is not None
+    assert service.process.stdout.read().endswith("Stopped.\n")
+
+
+def tour() -> str:
+    """The commands of the README's tour, one block after another, up to the one that needs an account of a platform."""
+    readme = (settings.BASE_DIR / "README.md").read_text()
+    part = readme.partition("## A tour in five minutes")[2].partition("**Publish on Bluesky.**")[0]
+    return "\n".join(re.findall(r"```sh\n(.*?)```", part, re.DOTALL))
+
+
+@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("openssl")), reason="there is no curl, or no openssl")
+def test_the_readmes_tour_works_when_it_is_pasted(service: Service, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        receiver = str(listener.getsockname()[1])
+    environ = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    script = tour().replace("9000", receiver)
+    done = subprocess.run(
+        ["/bin/bash", "-c", script], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120
+    )
+
+    assert "not there after" not in done.stdout
+    assert "UNAUTHENTICATED" not in done.stdout
+    signature = re.search(r"^t=[0-9]+,v1=([0-9a-f]{64})", done.stdout, re.MULTILINE)
+    computed = re.search(r"stdin\)= ([0-9a-f]{64})$", done.stdout, re.MULTILINE)
+    assert signature, done.stdout + done.stderr
+    assert computed, done.stdout + done.stderr
+    assert signature[1] == computed[1]

@@ -1,0 +1,8 @@
+"""The entries of the audit log and the settings in the navigation."""
+
+from __future__ import annotations
+
+from config.pages.navigation import Entry
+
+AUDIT_LOG = Entry("audit-log", "Audit log")
+SETTINGS = Entry("settings", "Settings", also_for=("members",))
