@@ -1,7 +1,7 @@
 """Runs a command that ends when the process that started it ends, even when that one was killed with SIGKILL.
 
-Called as a plain script, `parent_death_watch.py <parent pid> <command> …`: it asks the kernel for a SIGTERM at the parent's death
-and becomes the command. The request survives exec (prctl(2), PR_SET_PDEATHSIG). Linux only.
+Called as a plain script, `parent_death_watch.py <parent pid> <command> …`. It asks the kernel for a SIGTERM when the parent
+dies, and becomes the command. The request survives exec (prctl(2), PR_SET_PDEATHSIG). Linux only.
 """
 
 from __future__ import annotations
