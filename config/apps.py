@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.core import checks
 from django.core.signals import request_started
 
-import config.celery  # noqa: F401 - makes it the app by which every process rings the bell
+import config.celery  # noqa: F401 - makes it the app by which every process sends wake-ups
 from config.checks import check_production
 from config.db.connection import trust_if_fresh
 

@@ -1,4 +1,4 @@
-"""The Celery app: the bell, the beat, and the worker's duties (config/runtime/worker.py)."""
+"""The Celery app: wake-ups, the beat, and the worker's loops (config/runtime/worker.py)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].update(
     (
-        "config.runtime.worker:Duties",
+        "config.runtime.worker:WorkerLoops",
         "config.runtime.worker:EmbeddedBeat",
         "config.runtime.metrics_server:MetricsServer",
     )

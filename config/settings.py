@@ -133,7 +133,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = secret("REDIS_URL")
 EMBEDDED = SQLITE and not REDIS_URL  # one web process and one worker process on this machine, nothing else
 
-# Celery rings the bell and keeps the time; the rows in the database are the queue (config/db/due.py).
+# Celery carries wake-ups and keeps the time; the rows in the database are the queue (config/jobs/due.py).
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {
@@ -222,13 +222,13 @@ EVENT_RECORDER = "webhooks.services.store_subject_event"
 NAVIGATION = PAGES
 PLATFORM_LABEL = "accounts.platforms.registry.label_of"
 WORKSPACE_PROVISIONERS = ["accounts.provisioning.SandboxAccounts"]
-DUTIES = {
-    "publish": "posts.publishing.duty.PublishDuty",
-    "deliver": "webhooks.duty.DeliverDuty",
-    "thumbnail": "media.duty.ThumbnailDuty",
-    "processor_events": "billing.duty.ProcessorEventsDuty",
-    "usage_reports": "billing.duty.UsageReportsDuty",
-    "mail": "workspaces.duty.MailDuty",
+WORKER_LOOPS = {
+    "publish": "posts.publishing.worker_loop.PublishLoop",
+    "deliver": "webhooks.worker_loop.DeliverLoop",
+    "thumbnail": "media.worker_loop.ThumbnailLoop",
+    "processor_events": "billing.worker_loops.ProcessorEventsLoop",
+    "usage_reports": "billing.worker_loops.UsageReportsLoop",
+    "mail": "workspaces.worker_loop.MailLoop",
 }
 # What goes when its time is over, from the highest floor down (config/db/retention.py).
 RETENTION = [

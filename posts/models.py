@@ -1,4 +1,4 @@
-"""Post groups and their targets. A target is a row that waits for the publisher (config/db/due.py)."""
+"""Post groups and their targets. A target is a row that waits for the publisher (config/jobs/due.py)."""
 
 from __future__ import annotations
 

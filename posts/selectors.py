@@ -17,9 +17,9 @@ from config.api.paging import Page, paginate, paginate_by_time
 from config.api.scopes import AnyOf
 from config.db.ids import is_id
 from config.db.prepared import Prepared
-from posts.listed import ListedPost, columns_of, listed
 from posts.models import PostGroup, PostTarget
 from posts.states import UNRELEASED, GroupStatus, TargetStatus
+from posts.summaries import ListedPost, columns_of, listed
 from workspaces.models import Workspace
 
 SAME_CONTENT_WINDOW = timedelta(hours=24)

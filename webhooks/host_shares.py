@@ -17,7 +17,7 @@ from django.db.models import Q, Value
 from django.db.models.functions import Concat
 from publicsuffixlist import PublicSuffixList
 
-from config.db.fair_shares import REMEMBERED, FairShares, Shares
+from config.jobs.fair_shares import REMEMBERED, FairShares, Shares
 from webhooks.models import Delivery
 from webhooks.sender import IN_FLIGHT
 

@@ -155,7 +155,7 @@ def once(page: WorkspacePage, operation: str, work: Callable[[], Any]) -> tuple[
     among the API's idempotency keys, for as long. Raises what `work` raises (the form may then be sent again with its
     key), ValidationFailed for a form without a key.
     """
-    slip = idempotency.ticket(
+    ticket = idempotency.ticket(
         workspace_id=page.workspace.id,
         actor=page.caller.idempotency_actor,
         operation=operation,
@@ -163,7 +163,7 @@ def once(page: WorkspacePage, operation: str, work: Callable[[], Any]) -> tuple[
         request=[page.request.path],
     )
     made = idempotency.in_transaction(
-        slip, work, lambda row: idempotency.Answer(201, None, str(row.pk), page.workspace.id)
+        ticket, work, lambda row: idempotency.Answer(201, None, str(row.pk), page.workspace.id)
     )
     repeated = isinstance(made, IdempotencyRecord)
     return (made.resource_id if repeated else str(made.pk)), repeated

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Pace
-from config.db.many_rows import Write, update_rows
+from config.jobs.many_rows import Write, update_rows
 
 
 def take_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:

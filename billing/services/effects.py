@@ -15,7 +15,7 @@ from billing.occurrences import Occurrence, occurrence_of
 from billing.plans import is_paid
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
 from billing.services.subscriptions import OutrunError, believe, refresh_subscription
-from config.db.due import claim_due, held
+from config.jobs.due import claim_due, held
 from workspaces.customers import customers_of, remember_customer, workspace_of_customer
 
 LEASE = timedelta(seconds=60)

@@ -10,9 +10,9 @@ from billing.models import ProcessorEvent
 from billing.signature import verify
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
-from config.db.bell import ring
+from config.jobs.wake_up import wake
 
-DUTY = "processor_events"
+LOOP = "processor_events"
 
 
 def receive_event(*, body: bytes, signature: str) -> None:
@@ -30,4 +30,4 @@ def receive_event(*, body: bytes, signature: str) -> None:
     if isinstance(event_id, str) and isinstance(kind, str) and 0 < len(event_id) <= 255 and len(kind) <= 255:
         stored = ProcessorEvent(event_id=event_id, type=kind, payload=body.decode(), due_at=timezone.now())
         ProcessorEvent.objects.bulk_create([stored], ignore_conflicts=True)
-        ring(DUTY)
+        wake(LOOP)

@@ -2,7 +2,7 @@
 
 A report may be sent again while the processor still knows its identifier; after that, one whose outcome is unknown is left
 to the reconciliation. So that an outage makes few of those, who sends pauses after an attempt without an answer and then
-tries with one report, an unknown one first (billing/duty.py).
+tries with one report, an unknown one first (billing/worker_loops.py).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
 from billing.plans import is_paid
 from billing.processor import MeterReading, Receipt, Verdict
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
-from config.db.bell import ring
-from config.db.due import claim_due, give_back, held
+from config.jobs.due import claim_due, give_back, held
+from config.jobs.wake_up import wake
 from workspaces.customers import customers_of
 from workspaces.models import Workspace
 
-DUTY = "usage_reports"
+LOOP = "usage_reports"
 AT_ONCE = 8
 LEASE = timedelta(seconds=60)
 # The processor's own are 24 hours and 35 days; what is on its way must still come in time.
@@ -61,7 +61,7 @@ def keep_reports(entries: Sequence[LedgerEntry]) -> None:
         reports += _reports_of(workspace_id, month, [entry for entry in settled if entry.cents])
     if reports:
         UsageReport.objects.bulk_create(reports)
-        ring(DUTY)
+        wake(LOOP)
 
 
 def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) -> list[UsageReport]:

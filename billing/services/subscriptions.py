@@ -11,9 +11,9 @@ from billing import processor
 from billing.models import Subscription, UsageReport
 from billing.occurrences import SESSION, Occurrence
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
-from billing.services.metering import DUTY
+from billing.services.metering import LOOP
 from billing.states import SubscriptionState
-from config.db.bell import ring
+from config.jobs.wake_up import wake
 from workspaces.customers import keep_tier
 
 CARRIES_TIER = ("pro", "scale")
@@ -105,7 +105,7 @@ def _let_reports_go(workspace_id: str) -> None:
     """Usage that waited for a subscription that pays waits no longer."""
     rows = UsageReport.objects.filter(workspace_id=workspace_id, status=UsageReport.Status.PENDING, attempts=0)
     if rows.update(due_at=timezone.now()):
-        ring(DUTY)
+        wake(LOOP)
 
 
 def _look_for_several(workspace_id: str, states: list[SubscriptionState]) -> None:

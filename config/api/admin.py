@@ -109,7 +109,7 @@ class ReadOnlyAdmin(SearchedAdmin, OperatingAdmin):
 
 
 class WaitingFilter(admin.SimpleListFilter):
-    """Rows that wait for a worker (config/db/due.py), by the index that the workers themselves go by."""
+    """Rows that wait for a worker (config/jobs/due.py), by the index that the workers themselves go by."""
 
     title = "waiting"
     parameter_name = "waiting"

@@ -65,26 +65,26 @@ def ticket(*, workspace_id: str, actor: str, operation: str, key: str, request: 
     return Ticket(_sha256(scope), operation, _sha256(content))
 
 
-def in_transaction(slip: Ticket, work: Callable[[], Any], answer_of: Callable[[Any], Answer]) -> Any:
+def in_transaction(ticket: Ticket, work: Callable[[], Any], answer_of: Callable[[Any], Answer]) -> Any:
     """Run `work` and keep its answer in one transaction; returns its result, or the IdempotencyRecord to replay."""
     with transaction.atomic():
-        kept = _claim(slip, lease_until=None)
+        kept = _claim(ticket, lease_until=None)
         if kept is not None:
             return _answered(kept)
         result = work()
-        _settle(slip, answer_of(result), lease_until=None)
+        _settle(ticket, answer_of(result), lease_until=None)
     return result
 
 
 def under_lease(
-    slip: Ticket, work: Callable[[], Any], answer_of: Callable[[Any], Answer], *, lease: timedelta = LEASE
+    ticket: Ticket, work: Callable[[], Any], answer_of: Callable[[Any], Answer], *, lease: timedelta = LEASE
 ) -> Any:
     """As `in_transaction`, for work that must not hold a transaction open; another request with the key waits for it."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         lease_until = timezone.now() + lease
         with transaction.atomic():
-            kept = _claim(slip, lease_until=lease_until)
+            kept = _claim(ticket, lease_until=lease_until)
         if kept is None:
             break
         if kept.answered_at is not None:
@@ -95,37 +95,37 @@ def under_lease(
     try:
         result = work()
     except BaseException:
-        _running(slip, lease_until).delete()
+        _running(ticket, lease_until).delete()
         raise
-    _settle(slip, answer_of(result), lease_until=lease_until)
+    _settle(ticket, answer_of(result), lease_until=lease_until)
     return result
 
 
-def find_answered(slip: Ticket) -> IdempotencyRecord | None:
+def find_answered(ticket: Ticket) -> IdempotencyRecord | None:
     """The record of a call with this key that was answered within the window, where there is one."""
     return IdempotencyRecord.objects.filter(
-        pk=slip.record_id, answered_at__isnull=False, expires_at__gt=timezone.now()
+        pk=ticket.record_id, answered_at__isnull=False, expires_at__gt=timezone.now()
     ).first()
 
 
-def differs(kept: IdempotencyRecord, slip: Ticket) -> bool:
+def differs(kept: IdempotencyRecord, ticket: Ticket) -> bool:
     """Whether the repeat asks for something else than the first request did."""
-    return kept.fingerprint != slip.fingerprint
+    return kept.fingerprint != ticket.fingerprint
 
 
-def _claim(slip: Ticket, *, lease_until: datetime | None) -> IdempotencyRecord | None:
+def _claim(ticket: Ticket, *, lease_until: datetime | None) -> IdempotencyRecord | None:
     """None when the key is ours now, else the record that stands. Waits while another transaction holds the key."""
     now = timezone.now()
     try:
-        if _insert(slip, lease_until):
+        if _insert(ticket, lease_until):
             return None
     except OperationalError as error:
         if getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
             raise IdempotencyInProgress() from error
         raise
-    rows = IdempotencyRecord.objects.filter(pk=slip.record_id)
+    rows = IdempotencyRecord.objects.filter(pk=ticket.record_id)
     renewed = {
-        "fingerprint": slip.fingerprint,
+        "fingerprint": ticket.fingerprint,
         "lease_until": lease_until,
         "answered_at": None,
         "created_at": now,
@@ -137,17 +137,17 @@ def _claim(slip: Ticket, *, lease_until: datetime | None) -> IdempotencyRecord |
         return None
     kept = rows.first()
     return (
-        kept if kept else _claim(slip, lease_until=lease_until)
+        kept if kept else _claim(ticket, lease_until=lease_until)
     )  # its request failed meanwhile: the key is free again
 
 
-def _insert(slip: Ticket, lease_until: datetime | None) -> bool:
+def _insert(ticket: Ticket, lease_until: datetime | None) -> bool:
     """INSERT … ON CONFLICT DO NOTHING by hand: the ORM's form does not tell whether the row went in."""
     now = timezone.now()
     row = IdempotencyRecord(
-        id=slip.record_id,
-        operation=slip.operation,
-        fingerprint=slip.fingerprint,
+        id=ticket.record_id,
+        operation=ticket.operation,
+        fingerprint=ticket.fingerprint,
         lease_until=lease_until,
         created_at=now,
         expires_at=now + WINDOW,
@@ -162,8 +162,8 @@ def _insert(slip: Ticket, lease_until: datetime | None) -> bool:
         return cursor.rowcount == 1
 
 
-def _settle(slip: Ticket, answer: Answer, *, lease_until: datetime | None) -> None:
-    _running(slip, lease_until).update(
+def _settle(ticket: Ticket, answer: Answer, *, lease_until: datetime | None) -> None:
+    _running(ticket, lease_until).update(
         answered_at=timezone.now(),
         status=answer.status,
         body=answer.body,
@@ -172,9 +172,9 @@ def _settle(slip: Ticket, answer: Answer, *, lease_until: datetime | None) -> No
     )
 
 
-def _running(slip: Ticket, lease_until: datetime | None) -> QuerySet[IdempotencyRecord]:
+def _running(ticket: Ticket, lease_until: datetime | None) -> QuerySet[IdempotencyRecord]:
     """The record as long as this call holds it; a lease's end tells its holder from one that took over after it."""
-    return IdempotencyRecord.objects.filter(pk=slip.record_id, lease_until=lease_until, answered_at=None)
+    return IdempotencyRecord.objects.filter(pk=ticket.record_id, lease_until=lease_until, answered_at=None)
 
 
 def _answered(kept: IdempotencyRecord) -> IdempotencyRecord:

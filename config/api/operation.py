@@ -206,13 +206,13 @@ def _require_scope(caller: Caller, declared: Operation) -> None:
 def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) -> HttpResponseBase:
     if key is None or call.dry_run:
         return _respond(call, work())
-    slip = _ticket(call, key)
+    ticket = _ticket(call, key)
     run: Callable[..., Any] = idempotency.in_transaction
     if call.operation.idempotent == "lease":
         run = functools.partial(idempotency.under_lease, lease=call.operation.lease)
-    result = run(slip, work, functools.partial(_keep, call))
+    result = run(ticket, work, functools.partial(_keep, call))
     if isinstance(result, IdempotencyRecord):
-        return _replay(call, result, idempotency.differs(result, slip))
+        return _replay(call, result, idempotency.differs(result, ticket))
     return _respond(call, result)
 
 

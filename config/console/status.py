@@ -11,15 +11,15 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from billing.models import BillingAlarm, ProcessorEvent, UsageReport
-from config.db.due import due
 from config.db.models import DueRow
+from config.jobs.due import due
 from config.jobs.models import Heartbeat
 from media.models import MediaAsset
 from posts.models import PostTarget
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import OutgoingMail
 
-# Whose rows each duty of settings.DUTIES sees to.
+# The rows of each loop of settings.WORKER_LOOPS.
 QUEUES: dict[str, type[DueRow]] = {
     "publish": PostTarget,
     "deliver": Delivery,
@@ -28,7 +28,7 @@ QUEUES: dict[str, type[DueRow]] = {
     "usage_reports": UsageReport,
     "mail": OutgoingMail,
 }
-BEAT, RETENTION = "beat", "retention"  # what besides the duties leaves a heartbeat (config/runtime/tasks.py)
+BEAT, RETENTION = "beat", "retention"  # what besides the loops leaves a heartbeat (config/runtime/tasks.py)
 FRESH = timedelta(seconds=30)
 BEAT_FRESH = timedelta(minutes=3)
 MOST_COUNTED = 10_000

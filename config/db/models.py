@@ -17,7 +17,7 @@ class TimestampedModel(models.Model):
 
 
 class DueRow(models.Model):
-    """A row that a worker has to see to at `due_at` (null: nothing to do). See config/db/due.py."""
+    """A row that a worker has to see to at `due_at` (null: nothing to do). See config/jobs/due.py."""
 
     due_at = models.DateTimeField(null=True, editable=False)
     lease_until = models.DateTimeField(null=True, editable=False)

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Heartbeat(models.Model):
-    """When a duty of any worker last went its round."""
+    """When a worker loop of any worker last ran. `duty` is the name of the loop."""
 
     duty = models.CharField(primary_key=True, max_length=20)
     beat_at = models.DateTimeField()

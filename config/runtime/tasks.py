@@ -1,18 +1,18 @@
-"""What reaches a worker through the broker: the bell, and what the beat has done for all apps together."""
+"""What reaches a worker through the broker: wake-ups, and what the beat starts for all apps together."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
 from config.console import retention, status
-from config.db import bell
+from config.jobs import wake_up
 from config.notices import telling
 
 
-@shared_task(name=bell.RING_TASK)
-def ring(duty: str) -> None:
-    """Wake this worker's duty: a row may be due."""
-    bell.ring_now(duty)
+@shared_task(name=wake_up.WAKE_TASK)
+def wake(loop: str) -> None:
+    """Wake this worker's loop: a row may be due."""
+    wake_up.wake_now(loop)
 
 
 @shared_task

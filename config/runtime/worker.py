@@ -1,4 +1,4 @@
-"""What a worker process does beside Celery's tasks: its duties, their heartbeats and, where it is alone, the beat.
+"""What a worker process runs beside Celery's tasks: its loops, their heartbeats and, where it is alone, the beat.
 
 Bootsteps of Celery's worker, so that they start and stop with it. The beat is a thread: `-B` would fork a process that a
 `memory://` broker cannot reach. Two beats do no harm, since all work that must happen is a row that is claimed.
@@ -21,36 +21,36 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from config.checks import refuse_unfit_settings
-from config.db.duty import PollingDuty
 from config.jobs.models import Heartbeat
+from config.jobs.worker_loop import WorkerLoop
 
 logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 5.0
-STALLED_SECONDS = 30.0  # a duty without a round for so long gets no heartbeat
+STALLED_SECONDS = 30.0  # a loop that has not run for so long gets no heartbeat
 STOP_SECONDS = 5.0
 # A thread that comes back from the database or the network waits so long for one that computes. Python's own 5 ms add up
 # over the statements of a transaction while dozens of threads publish.
 SWITCH_SECONDS = 0.0005
 
 
-class Duties(bootsteps.StartStopStep):
-    """The polling duties that settings name, and their heartbeats."""
+class WorkerLoops(bootsteps.StartStopStep):
+    """The worker loops that settings name, and their heartbeats."""
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
         super().__init__(worker, **kwargs)
-        self.duties: list[PollingDuty] = []
+        self.loops: list[WorkerLoop] = []
         self._stop = threading.Event()
         self._stopping: list[threading.Thread] = []
-        # Celery takes seconds from the signal to the steps; the duties stop meanwhile.
+        # Celery takes seconds from the signal to the steps; the loops stop meanwhile.
         worker_shutting_down.connect(self._begin_to_stop, weak=False)
 
     def start(self, worker: Any) -> None:
         refuse_unfit_settings()
         sys.setswitchinterval(SWITCH_SECONDS)
         self._stop.clear()
-        self.duties = [import_string(path)() for path in settings.DUTIES.values()]
-        for duty in self.duties:
-            duty.start()
+        self.loops = [import_string(path)() for path in settings.WORKER_LOOPS.values()]
+        for loop in self.loops:
+            loop.start()
         threading.Thread(target=self._beat_hearts, name="heartbeats", daemon=True).start()
         threading.Thread(target=_tell_of_the_outside, name="checks", daemon=True).start()
 
@@ -63,19 +63,19 @@ class Duties(bootsteps.StartStopStep):
         self.stop(worker)
 
     def _begin_to_stop(self, **kwargs: Any) -> None:
-        """Stop all duties at once, each in a thread, so that they share the time."""
+        """Stop all loops at once, each in a thread, so that they share the time."""
         if self._stop.is_set():
             return
         self._stop.set()
-        self._stopping = [threading.Thread(target=duty.stop, args=(STOP_SECONDS,)) for duty in self.duties]
+        self._stopping = [threading.Thread(target=loop.stop, args=(STOP_SECONDS,)) for loop in self.loops]
         for thread in self._stopping:
             thread.start()
 
     def _beat_hearts(self) -> None:
         while True:
-            for duty in self.duties:
-                if time.monotonic() - duty.last_run < STALLED_SECONDS:
-                    _note(duty.name)
+            for loop in self.loops:
+                if time.monotonic() - loop.last_run < STALLED_SECONDS:
+                    _note(loop.name)
             if self._stop.wait(HEARTBEAT_SECONDS):
                 connections.close_all()
                 return
@@ -116,9 +116,9 @@ def _tell_of_the_outside() -> None:
         logger.warning("%s %s", message.msg, message.hint or "")
 
 
-def _note(duty: str) -> None:
+def _note(loop: str) -> None:
     try:
-        Heartbeat.objects.update_or_create(duty=duty, defaults={"beat_at": timezone.now()})
+        Heartbeat.objects.update_or_create(duty=loop, defaults={"beat_at": timezone.now()})
     except DatabaseError as error:
-        logger.warning("The heartbeat of %s could not be written: %s", duty, error)
+        logger.warning("The heartbeat of %s could not be written: %s", loop, error)
         connections.close_all()

@@ -15,14 +15,14 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from config.db.due import claim_due, held
+from config.jobs.due import claim_due, held
 from media import selectors, storage
 from media.models import MediaAsset
 from media.services.pending import discard, store_file, take_over
 from media.thumbnails import Thumbnail, thumbnail_of_image, thumbnail_of_video
 
 logger = logging.getLogger(__name__)
-DUTY = "thumbnail"
+LOOP = "thumbnail"
 LEASE = timedelta(minutes=5)  # the longest video comes out of a bucket meanwhile
 PAUSES = (timedelta(minutes=1), timedelta(hours=1))  # after the first attempt that failed, and after the second
 ATTEMPTS = len(PAUSES) + 1

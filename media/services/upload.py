@@ -8,7 +8,7 @@ from django.utils import timezone
 from auditlog.services import record
 from config.api.caller import Caller, require, workspace_of
 from config.api.uploads import Spool, Upload, too_large
-from config.db.bell import ring
+from config.jobs.wake_up import wake
 from media import inspection, scanning, selectors, storage
 from media.backends import storage_access
 from media.fetching import fetch
@@ -17,7 +17,7 @@ from media.limits import most_bytes, most_bytes_of
 from media.models import MediaAsset
 from media.services.pending import discard, store_file, take_over
 from media.services.quota import check_room, take_room
-from media.services.thumbnails import DUTY
+from media.services.thumbnails import LOOP
 
 WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF, MediaAsset.Kind.VIDEO)
 
@@ -115,7 +115,7 @@ def _insert(caller: Caller, asset: MediaAsset) -> None:
     asset.save(force_insert=True)
     _record(caller, asset)
     if asset.due_at:
-        ring(DUTY)
+        wake(LOOP)
 
 
 def _record(caller: Caller, asset: MediaAsset, *, dry_run: bool = False) -> None:

@@ -22,9 +22,9 @@ from config.db.encryption import SealedValueError
 from posts.media import MediaGone, files_of
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.beforehand import Stop, may_be_out, what_stops, worker_losses
 from posts.publishing.outcomes import ClaimLost
-from posts.publishing.writer import all_or_each, surely
+from posts.publishing.preconditions import Stop, may_be_out, preflight, worker_losses
+from posts.publishing.writer import all_or_each, retry_while_database_down
 from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ def take_up(targets: Sequence[PostTarget]) -> list[Attempt]:
     for target in targets:
         with guarded(target):
             adapter = publisher(target.platform, sandbox=target.sandbox)
-            if stop := what_stops(target, adapter):
+            if stop := preflight(target, adapter):
                 stopped.append(Attempt(target, adapter, doubtful=False, stop=stop))
             else:
                 ready.append(_made_ready(target, adapter))
@@ -90,7 +90,9 @@ def take_up(targets: Sequence[PostTarget]) -> list[Attempt]:
 def _begun(attempts: Sequence[Attempt]) -> list[Attempt]:
     tried_at = [attempt.target.step_begun_at for attempt in attempts]
     results = (
-        surely(all_or_each, outcomes.write_beginnings, [attempt.target for attempt in attempts]) if attempts else ()
+        retry_while_database_down(all_or_each, outcomes.write_beginnings, [attempt.target for attempt in attempts])
+        if attempts
+        else ()
     )
     begun = []
     for attempt, before, result in zip(attempts, tried_at, results, strict=True):
@@ -140,5 +142,5 @@ def begin_step(target: PostTarget, progress: Progress) -> None:
     """
     target.phase, target.progress = progress.phase, dict(progress.state)
     tried_at = target.step_begun_at
-    surely(outcomes.begin, target)
+    retry_while_database_down(outcomes.begin, target)
     target.step_begun_at = tried_at

@@ -28,10 +28,10 @@ from config.db.connection import let_go
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.attempts import Attempt, begin_step, guarded, take_up
-from posts.publishing.beforehand import stop_of_circumstances
 from posts.publishing.outcomes import LEASE, ClaimLost
+from posts.publishing.preconditions import stop_of_circumstances
 from posts.publishing.segments import segments_out
-from posts.publishing.writer import aside, surely
+from posts.publishing.writer import retry_while_database_down, run_on_writer
 
 logger = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ def _record_result(attempt: Attempt, progress: Progress, result: Progress | Publ
     attempt.doubtful = False
     if isinstance(result, SendAgain):
         if result.settled_at > timezone.now():
-            surely(outcomes.look_again, target, result.settled_at)
+            retry_while_database_down(outcomes.look_again, target, result.settled_at)
             return None
         target.maybe_out = not result.proven
         # It would be sent anew: by a retry that began with this look, for the first time.
@@ -150,7 +150,7 @@ def _record_result(attempt: Attempt, progress: Progress, result: Progress | Publ
     if len(result.state.get("sent", ())) > segments_out(target):
         target.maybe_out = False  # that was of the segment which is out now
     if result.ready_at is not None:
-        surely(outcomes.advance, target, result)
+        retry_while_database_down(outcomes.advance, target, result)
         return None
     target.step_begun_at, target.worker_losses = None, 0
     return result
@@ -158,11 +158,13 @@ def _record_result(attempt: Attempt, progress: Progress, result: Progress | Publ
 
 def _record_published(target: PostTarget, result: Published) -> None:
     try:
-        surely(outcomes.published, target, result)
+        retry_while_database_down(outcomes.published, target, result)
     except ClaimLost:
-        surely(aside, outcomes.published_late, target, result)
+        retry_while_database_down(run_on_writer, outcomes.published_late, target, result)
     except IntegrityError:
-        surely(outcomes.unconfirmed, target, "A post like this one is there, but another target has it.")
+        retry_while_database_down(
+            outcomes.unconfirmed, target, "A post like this one is there, but another target has it."
+        )
 
 
 def _stopped_meanwhile(attempt: Attempt, progress: Progress) -> bool:
@@ -171,8 +173,8 @@ def _stopped_meanwhile(attempt: Attempt, progress: Progress) -> bool:
     long = time.monotonic() - attempt.began > LEASE.total_seconds()
     if not long or attempt.doubtful or progress.phase not in attempt.adapter.irreversible or OUT in progress.state:
         return False
-    aside(target.group.workspace.refresh_from_db, fields=["status"])
-    aside(target.account.refresh_from_db, fields=["status"])
+    run_on_writer(target.group.workspace.refresh_from_db, fields=["status"])
+    run_on_writer(target.account.refresh_from_db, fields=["status"])
     if stop := stop_of_circumstances(target, untried=False):
         stop()
     return stop is not None
@@ -203,22 +205,22 @@ def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
     target, adapter = attempt.target, attempt.adapter
     if isinstance(error, BeingRenewed):
         at = timezone.now() + timedelta(seconds=error.retry_after or 1.0)
-        return surely(outcomes.wait_for_tokens, target, at, may_be_out=attempt.doubtful)
+        return retry_while_database_down(outcomes.wait_for_tokens, target, at, may_be_out=attempt.doubtful)
     if isinstance(error, errors.AccountDisconnected | errors.TokenExpired) and not target.sandbox:
-        surely(aside, mark_needs_reauth, account_id=target.account_id, stale=attempt.grant)
+        retry_while_database_down(run_on_writer, mark_needs_reauth, account_id=target.account_id, stale=attempt.grant)
     if isinstance(error, errors.RateLimited) and error.retry_after and not target.sandbox:
-        surely(aside, hold_back, account_id=target.account_id, seconds=error.retry_after)
+        retry_while_database_down(run_on_writer, hold_back, account_id=target.account_id, seconds=error.retry_after)
     code, lasting = _meaning(error, adapter)
     doubtful = isinstance(error, errors.OutcomeUnknown) or (
         attempt.doubtful and not isinstance(error, errors.ContentRejected)
     )
-    if not lasting and surely(outcomes.retry, target, code, error, may_be_out=doubtful):
+    if not lasting and retry_while_database_down(outcomes.retry, target, code, error, may_be_out=doubtful):
         return None
     if doubtful:
-        return surely(outcomes.unconfirmed, target, error.message)
+        return retry_while_database_down(outcomes.unconfirmed, target, error.message)
     action = error.suggested_action if lasting else "The service gave up after its last attempt; retry the post later."
     proven = isinstance(error, errors.ContentRejected) and _is_about_earlier_tries(attempt)
-    return surely(outcomes.failed, target, code, error.message, action, proven=proven)
+    return retry_while_database_down(outcomes.failed, target, code, error.message, action, proven=proven)
 
 
 def _is_about_earlier_tries(attempt: Attempt) -> bool:

@@ -1,4 +1,4 @@
-"""Writing what became of a target; its end carries the money, the group's roll-up and the events (endings.py).
+"""Writing what became of a target; its end carries the money, the group's roll-up and the events (completion.py).
 
 Every write is filtered by the claim's fence; ClaimLost says that another worker has taken over and nothing was written.
 """
@@ -19,15 +19,15 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.types import OUT, TAKEN, Progress, Published
 from config import metrics
 from config.api.trace import current_trace_id
-from config.db.many_rows import Write, update_rows
+from config.jobs.many_rows import Write, update_rows
 from posts.models import PostGroup, PostTarget
-from posts.publishing.endings import close_targets, lock_groups, write_ends
+from posts.publishing.completion import close_targets, lock_groups, write_ends
 from posts.publishing.segments import segments_out, told, what_to_do
-from posts.publishing.writer import written
+from posts.publishing.writer import write_batched
 from posts.states import GroupStatus, TargetStatus, before
 
 logger = logging.getLogger(__name__)
-LEASE = timedelta(seconds=20)  # the duty renews it while the target is in hand (posts/publishing/duty.py)
+LEASE = timedelta(seconds=20)  # the loop renews it while the target is in hand (posts/publishing/worker_loop.py)
 JITTER = 0.2
 _KNOWN: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # what a step's outcome takes back
 
@@ -77,7 +77,7 @@ _MAY_BEGIN = before(TargetStatus.PUBLISHING)
 
 def begin(target: PostTarget) -> None:
     """Write that its next step begins, together with those of other threads. Raises ClaimLost."""
-    if not written(write_beginnings, target):
+    if not write_batched(write_beginnings, target):
         raise ClaimLost
 
 
@@ -211,7 +211,7 @@ def unconfirmed(target: PostTarget, message: str, *, doubtful: bool = True) -> N
 def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
     """End a target, together with those that other threads end at this moment. Raises ClaimLost."""
     whole = {"status": status, "due_at": None, "lease_until": None, "turn_at": None, **_KNOWN, **changes}
-    if not written(write_ends, (target, whole)):
+    if not write_batched(write_ends, (target, whole)):
         raise ClaimLost
     _count(target, status, changes["error"])
 
@@ -245,7 +245,7 @@ def _unknown(message: str, suggested_action: str) -> dict[str, Any]:
 def _write(target: PostTarget, **changes: Any) -> None:
     """Write to a target whose claim stands and whose state allows it, together with others. Raises ClaimLost."""
     states = before(changes["status"]) if "status" in changes else ()
-    if not written(_write_changes, Write(target, {**changes, "updated_at": timezone.now()}, states)):
+    if not write_batched(_write_changes, Write(target, {**changes, "updated_at": timezone.now()}, states)):
         raise ClaimLost
 
 

@@ -34,7 +34,7 @@ _of_thread = threading.local()
 
 
 @dataclass
-class _Wish:
+class WriteRequest:
     """One thread's item, and the promise of what comes of it."""
 
     write_all: WriteAll[Any, Any]
@@ -46,7 +46,7 @@ class Writer:
     """The thread; `serve` is called in each thread that is to write through it."""
 
     def __init__(self) -> None:
-        self._wishes: SimpleQueue[_Wish | None] = SimpleQueue()
+        self._requests: SimpleQueue[WriteRequest | None] = SimpleQueue()
         self._ended = float("-inf")
         self._stopping = False
         self._thread = threading.Thread(target=self._loop, name="publish-writer", daemon=True)
@@ -56,7 +56,7 @@ class Writer:
 
     def stop(self, seconds: float) -> None:
         """End the thread when everything is written that was asked for before."""
-        self._wishes.put(None)
+        self._requests.put(None)
         self._thread.join(seconds)
 
     def serve(self) -> None:
@@ -64,50 +64,50 @@ class Writer:
 
     def write(self, write_all: WriteAll[Item, Result], item: Item) -> Result:
         """Write the item together with others and return what came of it; raises what the database raised."""
-        wish = _Wish(write_all, item)
-        self._wishes.put(wish)
-        result: Result = wish.result.result()
+        request = WriteRequest(write_all, item)
+        self._requests.put(request)
+        result: Result = request.result.result()
         return result
 
     def _loop(self) -> None:
         while not self._stopping:
-            wishes = self._gather()
-            wishes.sort(key=lambda wish: id(wish.write_all))
-            for _, alike in groupby(wishes, key=lambda wish: id(wish.write_all)):
-                _fulfil(list(alike))
+            requests = self._gather()
+            requests.sort(key=lambda request: id(request.write_all))
+            for _, alike in groupby(requests, key=lambda request: id(request.write_all)):
+                _carry_out(list(alike))
             self._ended = time.monotonic()
         connection.close()
 
-    def _gather(self) -> list[_Wish]:
+    def _gather(self) -> list[WriteRequest]:
         """What waits to be written, once there is something; where much is written, some milliseconds' worth of it."""
-        first = self._wishes.get()
+        first = self._requests.get()
         if time.monotonic() - self._ended < GATHER_AFTER_SECONDS:
             time.sleep(GATHER_SECONDS)
-        wishes = [first]
-        while len(wishes) < MOST_AT_ONCE:
+        requests = [first]
+        while len(requests) < MOST_AT_ONCE:
             try:
-                wishes.append(self._wishes.get_nowait())
+                requests.append(self._requests.get_nowait())
             except Empty:
                 break
-        self._stopping = None in wishes
-        return [wish for wish in wishes if wish is not None]
+        self._stopping = None in requests
+        return [request for request in requests if request is not None]
 
 
-def _fulfil(wishes: Sequence[_Wish]) -> None:
+def _carry_out(requests: Sequence[WriteRequest]) -> None:
     """Write them and tell each what came of it, whatever happens: their threads wait for it."""
     try:
         close_old_connections()
         trust_if_fresh()
-        results = all_or_each(wishes[0].write_all, [wish.item for wish in wishes])
-        told = dict(zip(map(id, wishes), results, strict=True))
+        results = all_or_each(requests[0].write_all, [request.item for request in requests])
+        told = dict(zip(map(id, requests), results, strict=True))
     except BaseException as fault:  # the database is away, most likely, for all of them
         connection.close()
-        told = {id(wish): fault for wish in wishes}
-    for wish in wishes:
-        if isinstance(result := told[id(wish)], BaseException):
-            wish.result.set_exception(result)
+        told = {id(request): fault for request in requests}
+    for request in requests:
+        if isinstance(result := told[id(request)], BaseException):
+            request.result.set_exception(result)
         else:
-            wish.result.set_result(result)
+            request.result.set_result(result)
 
 
 def all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
@@ -142,19 +142,19 @@ def _database_answers() -> bool:
     return connection.is_usable()
 
 
-def written(write_all: WriteAll[Item, Result], item: Item) -> Result:
+def write_batched(write_all: WriteAll[Item, Result], item: Item) -> Result:
     """Write one item through this thread's writer, where it has one; raises what the database raised."""
     writer: Writer | None = getattr(_of_thread, "writer", None)
     return write_all([item])[0] if writer is None else writer.write(write_all, item)
 
 
-def aside(call: Callable[..., Result], *args: Any, **named: Any) -> Result:
+def run_on_writer(call: Callable[..., Result], *args: Any, **named: Any) -> Result:
     """A short call that uses the database, made alone over the writer's connection, in the trace of this thread."""
     context = copy_context()  # and a function of its own below, with which nothing else is written together
-    return written(lambda _: [context.run(call, *args, **named)], None)
+    return write_batched(lambda _: [context.run(call, *args, **named)], None)
 
 
-def surely(write: Callable[..., Result], *args: Any, **named: Any) -> Result:
+def retry_while_database_down(write: Callable[..., Result], *args: Any, **named: Any) -> Result:
     """Write what nobody else knows, such as what the platform answered, though the database be away for a while.
 
     The repetition of a write that was committed and not acknowledged changes nothing, or is seen as ClaimLost.

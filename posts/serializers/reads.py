@@ -12,7 +12,6 @@ from accounts.serializers import IssueSerializer
 from billing.serializers import SpendCapSerializer
 from config.api.serializers import preview_of
 from posts.bodies import PostGroupSerializer, told_time
-from posts.listed import ListedPost
 from posts.serializers.writes import (
     ConfirmPostSerializer,
     CreateBatchSerializer,
@@ -23,6 +22,7 @@ from posts.serializers.writes import (
     UpdatePostSerializer,
 )
 from posts.states import GroupStatus, TargetStatus
+from posts.summaries import ListedPost
 
 
 class PostGroupEnvelope(serializers.Serializer):

@@ -18,7 +18,7 @@ from auditlog.models import AuditEntry
 from auditlog.services import record
 from config.api.caller import WorkspaceStatus, operator_caller
 from config.api.trace import start_trace
-from config.db.due import claim_due
+from config.jobs.due import claim_due
 from posts.models import PostGroup, PostTarget
 from posts.publishing import outcomes
 from posts.publishing.engine import claimable

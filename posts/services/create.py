@@ -16,7 +16,7 @@ from billing.caps import day_of
 from billing.selectors import SpendCap
 from billing.services import hold
 from config.api.caller import Caller
-from config.db.bell import ring
+from config.jobs.wake_up import wake
 from posts import selectors
 from posts.events import first_event
 from posts.media import keep_media
@@ -39,7 +39,7 @@ class PostPreview:
 def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> PostGroup | PostPreview:
     """Create a post group from the post write fields (posts/planning.py names them).
 
-    Money is held, rows, event and audit entry are written in one transaction; then the publisher's bell rings.
+    Money is held, rows, event and audit entry are written in one transaction; then the publisher is woken.
     Raises what `plan_post` raises, and SpendCapExceeded, SocialUrlPostCapExceeded, PostsPerDayCapExceeded.
     """
     plan = plan_post(caller=caller, dry_run=dry_run, **content)
@@ -82,7 +82,7 @@ def commit(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.cr
     # Last, since all who publish for a workspace wait for each other at its counters.
     _hold(plans)
     if any(group.status == GroupStatus.PUBLISHING for group in groups):
-        ring("publish")
+        wake("publish")
     return groups
 
 

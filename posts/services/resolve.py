@@ -11,7 +11,7 @@ from config.api.errors import InvalidState
 from posts import selectors
 from posts.models import PostGroup, PostTarget
 from posts.planning import require_publishing_mode
-from posts.publishing.endings import close_targets, lock_groups
+from posts.publishing.completion import close_targets, lock_groups
 from posts.publishing.outcomes import not_published
 from posts.states import FINISHED, TargetStatus, roll_up
 

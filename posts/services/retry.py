@@ -15,7 +15,7 @@ from billing.services import hold
 from config.api.caller import Caller, absent, check_allowlist
 from config.api.errors import InvalidState
 from config.api.webhook_url import check_webhook_url
-from config.db.bell import ring
+from config.jobs.wake_up import wake
 from posts import selectors
 from posts.events import tell_group
 from posts.media import assets_in, attach, keep_media
@@ -103,7 +103,7 @@ def _send_again(
     if scheduled_at:
         tell_group(written)
     _record(caller, group)
-    ring("publish")
+    wake("publish")
     return written
 
 

@@ -13,7 +13,7 @@ from billing.services import hold
 from config.api.caller import Caller, require
 from config.api.errors import Conflict, Forbidden, InvalidState
 from config.api.scopes import any_of
-from config.db.bell import ring
+from config.jobs.wake_up import wake
 from posts import selectors
 from posts.events import tell_group
 from posts.media import let_go_of_media
@@ -71,7 +71,7 @@ def confirm_post(
         if when:
             tell_group(group)
         _record(caller, group, "posts.confirm")
-        ring("publish")
+        wake("publish")
     return group
 
 

@@ -13,7 +13,7 @@ from billing import selectors as billing
 from billing.services import hold, lock_months
 from config.api.caller import Caller, check_allowlist, require
 from config.api.errors import Conflict, InvalidState, ValidationFailed
-from config.db.bell import ring
+from config.jobs.wake_up import wake
 from posts import selectors
 from posts.events import tell_group
 from posts.media import assets_in, attach, keep_media, let_go_of_media
@@ -68,7 +68,7 @@ def update_post(
         _tell(group, written)
         _record(caller, written, changes)
         if plan.released:
-            ring("publish")
+            wake("publish")
     return written
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import Page
 from posts import selectors, services
-from posts.listed import ListedPost
 from posts.local_day import window_of
 from posts.planning import WRITE_SCOPES, PostPlan
 from posts.serializers.reads import (
@@ -32,6 +31,7 @@ from posts.serializers.writes import (
 from posts.services.batch import BatchPreview
 from posts.services.create import PostPreview
 from posts.services.validate import ANY_POSTS_SCOPE
+from posts.summaries import ListedPost
 from posts.views.actions import PostActionViewSet
 from posts.views.replies import RELEASE_ERRORS, changed, group_reply, show_group, show_groups
 

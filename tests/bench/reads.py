@@ -17,7 +17,7 @@ from accounts.models import ConnectedAccount
 from auditlog.selectors import entries_of
 from billing.selectors import bill_of, usage_of
 from config.api.caller import Caller, system_caller
-from config.db.due import claim_due
+from config.jobs.due import claim_due
 from posts.publishing.engine import LEASE, claimable
 from posts.selectors import group_of, posts_on_day, search_posts
 from tests.bench import history

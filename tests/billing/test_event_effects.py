@@ -11,8 +11,8 @@ import time_machine
 from pytest_django import Settings
 
 from billing import services
-from billing.duty import ProcessorEventsDuty
 from billing.models import BillingAlarm, Subscription
+from billing.worker_loops import ProcessorEventsLoop
 from tests import factories
 from tests.billing.processor_events import event, send, subscription_of, tell
 from tests.conftest import ApiClient
@@ -180,7 +180,7 @@ def test_without_a_key_an_event_of_long_ago_is_still_taken_once(
 def test_the_duty_gives_events_their_effect_as_they_come(
     api: ApiClient, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
-    duty = ProcessorEventsDuty()
+    duty = ProcessorEventsLoop()
     duty.start()
     try:
         send(event("customer.subscription.created", processor.subscribe("cus_9")))

@@ -10,8 +10,8 @@ from django.db import transaction
 from pytest_django import Settings
 
 from billing import services
-from billing.duty import UsageReportsDuty
 from billing.models import BillingAlarm, Subscription, UsageReport
+from billing.worker_loops import UsageReportsLoop
 from tests.billing.rows import MARCH, charges
 from tests.billing.usage_reports import SEND, report_on, reports, spend
 from tests.fakes.payment_processor import FakePaymentProcessor
@@ -70,7 +70,7 @@ def test_the_duty_pauses_after_an_attempt_without_an_answer_and_then_tries_with_
     payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
 ) -> None:
     spend(payer, *(f"tgt_{number}" for number in range(40)), cents=10)
-    duty = UsageReportsDuty()
+    duty = UsageReportsLoop()
     processor.broken = 500
     sent = []
     for _ in range(6):
@@ -95,5 +95,5 @@ def test_the_duty_asks_nobody_in_free_beta(
     spend(payer, "tgt_1", "tgt_2")
     settings.STRIPE_SECRET_KEY = ""
 
-    assert UsageReportsDuty().run_once() is False
+    assert UsageReportsLoop().run_once() is False
     assert processor.requests == ()

@@ -1,4 +1,4 @@
-"""What befalls the service: its processes are killed and frozen, its servers stop, its bells are dropped and doubled."""
+"""What befalls the service: its processes are killed and frozen, its servers stop, its wake-ups are dropped and doubled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEASE_SECONDS = 20.0  # what a worker's claim on a target lasts: a frozen one mu
 SETTLED_SECONDS = 60.0  # after which the service takes it that what a platform does not show is not there
 LONG_FREEZES = 0.2
 BELLS = ("publish", "deliver")
-RING = "config.ring"
+WAKE = "config.wake"
 Act = Callable[[], bool]  # whether it could be done
 
 
@@ -75,8 +75,8 @@ class Storm:
         ]
         if redis := self._stack.redis:
             kinds += [
-                (8, "bells doubled", self._double_bells),
-                (5, "bells dropped", redis.flush),
+                (8, "wake-ups doubled", self._double_wake_ups),
+                (5, "wake-ups dropped", redis.flush),
                 (3, "Redis stopped", lambda: self._stop(redis, signal.SIGTERM)),
                 (3, "Redis killed", lambda: self._stop(redis, signal.SIGKILL)),
                 (3, "Redis frozen", lambda: self._freeze("redis", redis.pids(), self._rng.uniform(2.0, 10.0))),
@@ -126,19 +126,19 @@ class Storm:
 
         return self._lasts(server.name, stop)
 
-    def _double_bells(self) -> bool:
+    def _double_wake_ups(self) -> bool:
         assert self._stack.redis is not None
         url, times = self._stack.redis.url, self._rng.randint(2, 20)
 
-        def ring() -> None:
+        def wake() -> None:
             options = {"socket_timeout": 2, "socket_connect_timeout": 2}
             with Celery("chaos", broker=url, set_as_current=False, broker_transport_options=options) as app:
                 for _ in range(times):
                     for duty in BELLS:
                         with suppress(OperationalError, OSError):
-                            app.send_task(RING, args=[duty], retry=False, ignore_result=True)
+                            app.send_task(WAKE, args=[duty], retry=False, ignore_result=True)
 
-        return self._lasts("bells", ring)
+        return self._lasts("wake-ups", wake)
 
     def _lasts(self, what: str, work: Callable[[], None]) -> bool:
         """Do it in a thread, unless the same is being done already."""

@@ -234,7 +234,7 @@ class RedisServer(Program):
             return False
 
     def flush(self) -> bool:
-        """Forget everything, so that every bell that waits is dropped; False when it does not answer."""
+        """Forget everything, so that every wake-up that waits is dropped; False when it does not answer."""
         with suppress(redis.RedisError), redis.Redis.from_url(self.url, socket_timeout=2) as client:
             return bool(client.flushall())
         return False

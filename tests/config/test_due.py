@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from django.db.models import QuerySet
 
-from config.db.due import claim_due, due, give_back, held
+from config.jobs.due import claim_due, due, give_back, held
 from posts.models import PostGroup, PostTarget
 from tests import factories
 from tests.at_once import at_once

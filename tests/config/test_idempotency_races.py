@@ -171,11 +171,11 @@ def test_effect_and_record_come_and_go_together(transactional_db: None) -> None:
 @in_threads
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets in one writer at a time")
 def test_a_repeat_waits_for_a_transaction_no_longer_than_the_lock_timeout() -> None:
-    def repeat(slip: Ticket) -> None:
+    def repeat(ticket: Ticket) -> None:
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '50ms'")
-            in_transaction(slip, lambda: "done twice", answer_of)
+            in_transaction(ticket, lambda: "done twice", answer_of)
         finally:
             connection.close()
 

@@ -179,5 +179,5 @@ def _of_libraries(operator: User) -> list[Model]:
         CrontabSchedule.objects.create(),
         SolarSchedule.objects.create(event="sunrise", latitude=1, longitude=1),
         ClockedSchedule.objects.create(clocked_time=timezone.now()),
-        PeriodicTask.objects.create(name=f"run {uuid.uuid4()}", task="config.ring", interval=interval),
+        PeriodicTask.objects.create(name=f"run {uuid.uuid4()}", task="config.wake", interval=interval),
     ]

@@ -143,7 +143,7 @@ def test_who_may_only_look_sets_nothing_going(operator: Client) -> None:
 @pytest.fixture
 def task(db: None) -> PeriodicTask:
     every_minute = IntervalSchedule.objects.create(every=60, period="seconds")
-    return PeriodicTask.objects.create(name="run-retention", task="config.ring", interval=every_minute)
+    return PeriodicTask.objects.create(name="run-retention", task="config.wake", interval=every_minute)
 
 
 def changes() -> list[tuple[str, str, str, Any]]:
@@ -174,7 +174,7 @@ def test_the_schedule_is_edited_and_each_change_audited(operator: Client, task: 
 
 def test_a_schedule_is_added_and_deleted_on_record(operator: Client, task: PeriodicTask) -> None:
     table = "/admin/django_celery_beat/periodictask"
-    fields = {"name": "more", "task": "config.ring", "interval": task.interval_id, "args": "[]", "kwargs": "{}"}
+    fields = {"name": "more", "task": "config.wake", "interval": task.interval_id, "args": "[]", "kwargs": "{}"}
     operator.post(f"{table}/add/", {**fields, "headers": "{}"})
     made = PeriodicTask.objects.get(name="more")
     operator.post(f"{table}/{made.pk}/delete/", {"post": "yes"})

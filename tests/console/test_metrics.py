@@ -28,7 +28,7 @@ from config import metrics
 from config.console import status
 from config.runtime.metrics_server import MetricsServer
 from posts.models import PostTarget
-from posts.publishing.duty import PublishDuty, publish_due
+from posts.publishing.worker_loop import PublishLoop, publish_due
 from tests.conftest import ApiClient
 from tests.posts.rows import body_for, create
 from tests.until import wait_until
@@ -104,7 +104,7 @@ def test_how_late_a_worker_takes_a_target_up_is_measured(
     before = Scrape(operator)
     create(api, account)
     PostTarget.objects.update(due_at=timezone.now() - timedelta(seconds=50))
-    duty = PublishDuty()
+    duty = PublishLoop()
     duty.start()
     wait_until(PostTarget.objects.filter(status="published").exists)
     duty.stop(20)

@@ -12,7 +12,7 @@ from config.api.caller import Caller
 from config.api.errors import ApiError
 from config.db.ids import new_id
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient

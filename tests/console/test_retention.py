@@ -22,7 +22,7 @@ from config.runtime.tasks import run_retention
 from media import storage
 from media.models import MediaAsset
 from posts.models import PostGroup, PostTarget
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.conftest import ApiClient
 from tests.console.operators import told_of_operators

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from posts.models import PostGroup
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ServeNames
 from tests.factories import AccountFactory
 from tests.fakes.name_server import Records

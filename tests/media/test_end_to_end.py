@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.media.image_files import encoded, picture
 from tests.media.thumbnails import make_thumbnails

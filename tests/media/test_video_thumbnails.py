@@ -17,7 +17,7 @@ from PIL import Image
 from pytest_django import Settings
 
 from config.environment import storages
-from media.duty import ThumbnailDuty
+from media.worker_loop import ThumbnailLoop
 from tests.conftest import ApiClient
 from tests.media.files.fetching import fetch
 from tests.media.thumbnails import in_library, make_thumbnails
@@ -158,5 +158,5 @@ def test_without_ffmpeg_there_is_none_and_nothing_stays_due(
     api: ApiClient, install: Install, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert thumbnail_url(api, movie()) is None
-    assert not ThumbnailDuty().run_once()
+    assert not ThumbnailLoop().run_once()
     assert [record.name for record in caplog.records if record.name != "access"] == []

@@ -7,14 +7,14 @@ from typing import Any
 
 from PIL import Image
 
-from media.duty import ThumbnailDuty
+from media.worker_loop import ThumbnailLoop
 from tests.conftest import ApiClient
 from tests.media.files.fetching import fetch
 
 
 def make_thumbnails() -> None:
     """Let a worker go its rounds until nothing is due."""
-    duty = ThumbnailDuty()
+    duty = ThumbnailLoop()
     while duty.run_once():
         pass
 

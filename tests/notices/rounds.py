@@ -13,8 +13,8 @@ from posts.models import PostGroup
 from tests import factories
 from tests.conftest import ApiClient
 from tests.posts.rows import create
-from workspaces.duty import MailDuty
 from workspaces.models import Member, User, Workspace
+from workspaces.worker_loop import MailLoop
 
 NEXT_WEEK = "2027-03-17T12:00:00Z"
 
@@ -43,7 +43,7 @@ def told() -> list[mail.EmailMessage]:
     """One round of the beat's task and of the worker that sends e-mail; what has gone out in it."""
     mail.outbox = []
     tell_notices()
-    while MailDuty().run_once():
+    while MailLoop().run_once():
         pass
     return mail.outbox
 

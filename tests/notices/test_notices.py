@@ -15,7 +15,7 @@ from accounts.models import ConnectedAccount
 from accounts.services.tokens import mark_needs_reauth
 from agents.models import ApiKey
 from config.notices.telling import tell_notices
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.conftest import ApiClient
 from tests.fakes.receiver import Receiver

@@ -9,7 +9,7 @@ from typing import Any
 
 from accounts.models import ConnectedAccount
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from webhooks.models import Event
 

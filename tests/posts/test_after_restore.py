@@ -16,8 +16,8 @@ from accounts.platforms.types import OUT, Content, Progress
 from billing import selectors as billing
 from billing.models import MonthCounter
 from posts.publishing import outcomes
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.console.operators import told_of_operators
 from tests.posts.publishing.steps import begin, take_first_step, take_up

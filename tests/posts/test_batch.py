@@ -12,7 +12,7 @@ from billing.models import LedgerEntry
 from config.api import webhook_url
 from config.db.ids import new_id
 from posts.models import PostGroup
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient, ServeNames

@@ -14,12 +14,12 @@ from accounts.models import ConnectedAccount
 from config.api.paging import paginate
 from config.api.serializers import shape
 from posts.bodies import PostGroupSerializer, TargetSerializer, group_body
-from posts.listed import columns_of, listed
 from posts.models import PostGroup, PostTarget
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from posts.selectors import groups_with_targets
 from posts.serializers.reads import ListedPostSerializer
 from posts.states import TargetStatus
+from posts.summaries import columns_of, listed
 from tests.conftest import ApiClient
 from tests.posts.rows import create
 from tests.posts.scripted_platform import ScriptedPlatform

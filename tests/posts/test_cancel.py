@@ -13,10 +13,10 @@ from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.types import Content, Published
 from billing import selectors as billing
 from billing.models import LedgerEntry, MonthCounter
-from config.db.due import claim_due
+from config.jobs.due import claim_due
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE, publish_target
+from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient

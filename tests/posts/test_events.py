@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from config.db.due import claim_due
+from config.jobs.due import claim_due
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE, publish_target
+from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory

@@ -16,7 +16,7 @@ from config.api.fields import TIMEZONES
 from config.db.ids import new_id
 from posts.local_day import window_of
 from posts.models import PostGroup
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from posts.states import GroupStatus
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient

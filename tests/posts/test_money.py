@@ -13,7 +13,7 @@ from accounts.platforms.types import Content, Published
 from billing import selectors as billing
 from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from posts.models import PostGroup, PostTarget
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory

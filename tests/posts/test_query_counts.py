@@ -11,7 +11,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
-from config.db.due import claim_due
+from config.jobs.due import claim_due
 from posts.publishing.engine import LEASE, claimable, publish_target
 from tests.conftest import ApiClient
 from tests.posts.calls import batch

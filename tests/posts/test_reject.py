@@ -9,7 +9,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from billing.models import LedgerEntry
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient

@@ -11,7 +11,7 @@ from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import MonthCounter, UsageTotal
 from config.db.ids import new_id
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient

@@ -13,7 +13,7 @@ from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import DayCounter, MonthCounter
 from config.db.ids import new_id
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient, ServeNames
 from tests.factories import WorkspaceFactory

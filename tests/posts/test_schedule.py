@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.posts.rows import NOON, body_for, create, kinds_of, read

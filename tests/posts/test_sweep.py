@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from billing.models import MonthCounter
 from posts.models import PostGroup, PostTarget
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from posts.services.sweep import cancel_posts_of_deleted_workspaces
 from posts.tasks import cancel_posts_of_deleted
 from tests import factories

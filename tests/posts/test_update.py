@@ -10,10 +10,10 @@ from accounts.models import ConnectedAccount
 from auditlog.models import AuditEntry
 from billing import selectors as billing
 from billing.models import MonthCounter
-from config.db.due import claim_due
+from config.jobs.due import claim_due
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE, publish_target
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.posts.calls import group_in, patch, targets_for
 from tests.posts.rows import TOMORROW, create, events_of, kinds_of, read

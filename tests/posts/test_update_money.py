@@ -9,10 +9,10 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from billing.models import DayCounter, LedgerEntry, MonthCounter
-from config.db.due import claim_due
+from config.jobs.due import claim_due
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE, publish_target
+from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from billing.models import MonthCounter
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.at_once import at_once
 from tests.conftest import ApiClient
 from tests.posts.calls import patch

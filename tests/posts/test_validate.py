@@ -9,7 +9,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
 from posts.models import PostGroup
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory

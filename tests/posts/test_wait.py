@@ -11,7 +11,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from config.api.budget import ThreadShare
 from posts.models import PostGroup
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from posts.services import wait as waiting
 from tests.at_once import at_once
 from tests.conftest import ApiClient

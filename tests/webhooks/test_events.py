@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError
 from pytest_django import DjangoAssertNumQueries
 
-from config.db import bell
+from config.jobs import wake_up
 from tests.factories import WorkspaceFactory
 from tests.webhooks.rows import NOON, emit
 from webhooks import services
@@ -100,7 +100,7 @@ def test_a_group_has_each_sequence_number_once(workspace: Workspace) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_the_bell_rings_for_an_event_with_a_url_only() -> None:
     rung: list[str] = []
-    bell.answer_with("deliver", lambda: rung.append("deliver"))
+    wake_up.on_wake("deliver", lambda: rung.append("deliver"))
     workspace = WorkspaceFactory.create()
     try:
         emit(workspace, None)
@@ -108,4 +108,4 @@ def test_the_bell_rings_for_an_event_with_a_url_only() -> None:
         emit(workspace, URL)
         assert rung == ["deliver"]
     finally:
-        bell.answer_with("deliver", None)
+        wake_up.on_wake("deliver", None)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from config.db.fair_shares import QUICK_SECONDS, REMEMBERED
+from config.jobs.fair_shares import QUICK_SECONDS, REMEMBERED
 from webhooks.host_shares import (
     ALL,
     LEAST,

@@ -19,8 +19,8 @@ from tests.fakes.openid import FakeOpenIdProvider
 from tests.people import as_user
 from tests.workspaces.browsers import person, send_form, sign_in, use_provider
 from tests.workspaces.test_members import browser_of, page_of, roles, send
-from workspaces.duty import MailDuty
 from workspaces.models import Invitation, Member, OutgoingMail, User, Workspace
+from workspaces.worker_loop import MailLoop
 
 ADDRESS = "alice@example.com"
 LINK = re.compile(r"http://127\.0\.0\.1:8000(/dashboard/invitations/[\w-]{43})")
@@ -52,7 +52,7 @@ def words(answer: Any) -> str:
 
 def test_an_invitation_goes_out_by_e_mail_and_makes_a_member(workspace: Workspace, owner: User, alice: User) -> None:
     shown = invite(owner, workspace, role="admin")
-    while MailDuty().run_once():
+    while MailLoop().run_once():
         pass
 
     [message] = mail.outbox

@@ -13,10 +13,10 @@ from django.db import connection
 from django.utils.module_loading import import_string
 
 from tests.fakes.smtp import FakeMailServer
-from workspaces.duty import MailDuty
 from workspaces.models import OutgoingMail
 from workspaces.services import queue_mail
-from workspaces.services.mail import ATTEMPTS, DUTY, LEASE, PAUSES, claim_mail
+from workspaces.services.mail import ATTEMPTS, LEASE, LOOP, PAUSES, claim_mail
+from workspaces.worker_loop import MailLoop
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 pytestmark = pytest.mark.django_db
@@ -44,7 +44,7 @@ def mail(clock: Any) -> OutgoingMail:
 
 def work() -> bool:
     """One round of the worker's duty; whether there was something to do."""
-    return MailDuty().run_once()
+    return MailLoop().run_once()
 
 
 def row() -> Any:
@@ -52,7 +52,7 @@ def row() -> Any:
 
 
 def test_the_worker_has_it_among_its_duties() -> None:
-    assert import_string(configured.DUTIES[DUTY]) is MailDuty
+    assert import_string(configured.WORKER_LOOPS[LOOP]) is MailLoop
 
 
 def test_a_message_goes_out_once_and_is_forgotten(server: FakeMailServer, mail: OutgoingMail, settings: Any) -> None:

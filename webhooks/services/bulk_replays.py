@@ -13,9 +13,9 @@ from django.utils import timezone
 from auditlog.services import record
 from config.api.caller import Caller, absent, require_operator
 from config.api.errors import ValidationFailed
-from config.db import bell
+from config.jobs import wake_up
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.services.events import DUTY
+from webhooks.services.events import LOOP
 from workspaces.models import Workspace
 
 AT_ONCE = 500  # rows that one transaction holds
@@ -95,7 +95,7 @@ def _begin_anew(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
         row.begin_anew(now)
     Delivery.objects.bulk_update(rows, WRITTEN)
     _record(caller, Counter(row.workspace_id for row in rows), dry_run=False)
-    bell.ring(DUTY)
+    wake_up.wake(LOOP)
     return rows
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from config import metrics
 from config.api.caller import WorkspaceStatus
-from config.db.due import claim_due
+from config.jobs.due import claim_due
 from webhooks import signing
 from webhooks.models import Delivery
 from webhooks.sender import IN_FLIGHT, Outcome, Parcel, Verdict, send_all
@@ -97,7 +97,7 @@ def give_back(deliveries: Iterable[Delivery]) -> int:
 def deliver_due(*, limit: int = IN_FLIGHT) -> int:
     """Claim up to `limit` due deliveries, send them all and record what came of them; returns how many were claimed.
 
-    For commands and tests; the worker's duty keeps receivers from delaying each other (webhooks/duty.py).
+    For commands and tests; the worker loop keeps receivers from delaying each other (webhooks/worker_loop.py).
     """
     claimed = claim(Delivery.objects.all(), limit=limit)
     keys = keys_for(claimed)

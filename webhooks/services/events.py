@@ -12,11 +12,11 @@ from django.db.models import Max
 from django.utils import timezone
 
 from config.api import fields
-from config.db import bell
+from config.jobs import wake_up
 from config.outbound import DestinationNotAllowed, check_url
 from webhooks.models import Delivery, Event
 
-DUTY = "deliver"
+LOOP = "deliver"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ def emit(
 def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
     """Write events and their deliveries in the caller's transaction, two statements for any number of them.
 
-    The workers are rung after the commit.
+    The workers are woken after the commit.
     """
     now = timezone.now()
     events, deliveries = [], []
@@ -85,7 +85,7 @@ def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
     Event.objects.bulk_create(events)
     if deliveries:
         Delivery.objects.bulk_create(deliveries)
-        bell.ring(DUTY)
+        wake_up.wake(LOOP)
     return events
 
 

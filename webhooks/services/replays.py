@@ -8,10 +8,10 @@ from django.utils import timezone
 from auditlog.services import record
 from config.api.caller import Caller, Mode
 from config.api.errors import AgentModeForbids, InvalidState
-from config.db import bell
+from config.jobs import wake_up
 from webhooks import selectors
 from webhooks.models import Delivery
-from webhooks.services.events import DUTY
+from webhooks.services.events import LOOP
 
 
 def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
@@ -29,7 +29,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
         delivery.begin_anew(now)
         if not dry_run:
             delivery.save()
-            bell.ring(DUTY)
+            wake_up.wake(LOOP)
         record(
             caller=caller,
             operation="webhooks.replay",

@@ -13,12 +13,12 @@ from typing import Any
 from django.core.mail import EmailMessage
 from django.utils import timezone
 
-from config.db.bell import ring
-from config.db.due import claim_due, held
+from config.jobs.due import claim_due, held
+from config.jobs.wake_up import wake
 from workspaces.models import OutgoingMail
 
 logger = logging.getLogger(__name__)
-DUTY = "mail"
+LOOP = "mail"
 LEASE = timedelta(minutes=2)  # several times what a server may take (EMAIL_TIMEOUT)
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 360))  # after each attempt that failed
 ATTEMPTS = len(PAUSES) + 1
@@ -28,7 +28,7 @@ def queue_mail(*, to: str, subject: str, text: str) -> OutgoingMail:
     """Have a plain message sent, once the caller's transaction has committed. Line breaks in `subject` become spaces."""
     content = {"to": to, "subject": " ".join(subject.split()), "text": text}
     mail = OutgoingMail.objects.create(content=content, due_at=timezone.now())
-    ring(DUTY)
+    wake(LOOP)
     return mail
 
 

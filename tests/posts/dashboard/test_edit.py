@@ -10,7 +10,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing.models import MonthCounter
 from posts.models import PostGroup
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.calls import patch

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory
 from tests.posts.dashboard.desk import Desk, fields, the_group, typed, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Content, Progress, Published
-from config.db.due import claim_due
+from config.jobs.due import claim_due
 from posts.media import files_of
 from posts.models import PostTarget
 from posts.publishing import engine, outcomes

@@ -10,8 +10,8 @@ from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from billing.models import MonthCounter
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, do, take_first_step, take_up

@@ -14,8 +14,8 @@ from billing import selectors as billing
 from billing.models import MonthCounter
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient

@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import RateLimited, Transient
 from accounts.platforms.types import Content, Progress, Published
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
 from tests.posts.rows import NOON, create, publish_rounds, read, the_target

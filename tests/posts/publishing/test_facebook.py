@@ -13,8 +13,8 @@ from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.facebook import COMMENT, COMMENTS, FEED, FINISH_REEL, OBJECT, FakeFacebook
 from tests.fakes.facebook_login import CLIENT_ID, CLIENT_SECRET

@@ -15,8 +15,8 @@ from accounts.platforms.types import Progress, Published
 from billing.models import LedgerEntry
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE, publish_target
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, take_first_step, take_up
 from tests.posts.rows import NOON, create, kinds_of, read

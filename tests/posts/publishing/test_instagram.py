@@ -14,7 +14,7 @@ from pytest_django import Settings
 from accounts.models import ConnectedAccount
 from accounts.services import refresh_ahead
 from billing import selectors as billing
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.http_server import Answer
 from tests.fakes.instagram import COMMENT, COMMENTS, MEDIA, PUBLISH, FakeInstagram

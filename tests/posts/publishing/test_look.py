@@ -15,8 +15,8 @@ from billing.models import MonthCounter
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
 from posts.publishing.attempts import begin_step, count_try
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, do, take_first_step, take_up
 from tests.posts.rows import create, kinds_of, publish_rounds, read, the_target

@@ -9,8 +9,8 @@ import pytest
 from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
 from tests.accounts.platforms.contract.content import VIDEO
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.accounts.platforms.pinterest.world import PlatformWorld

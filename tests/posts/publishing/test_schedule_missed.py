@@ -11,7 +11,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.types import Content, Published
 from billing.models import MonthCounter
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read

@@ -20,8 +20,8 @@ from accounts.platforms.errors import (
 )
 from billing import selectors as billing
 from billing.models import MonthCounter
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.posts.chain_platform import ChainPlatform, post_five

@@ -10,7 +10,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing.models import MonthCounter
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.posts.rows import NOON, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform

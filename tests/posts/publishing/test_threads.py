@@ -9,8 +9,8 @@ import pytest
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
 from tests.accounts.platforms.contract.worlds import world_of
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky

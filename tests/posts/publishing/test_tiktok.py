@@ -18,8 +18,8 @@ from billing import selectors as billing
 from posts.media import files_of
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.tiktok import CHUNK, LAST, PHOTOS, STATUS, VIDEO, FakeTikTok
 from tests.fakes.tiktok_oauth import CLIENT_KEY, CLIENT_SECRET

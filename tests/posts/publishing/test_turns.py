@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.errors import RateLimited
 from accounts.platforms.types import Content, Pace, Published
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import NOON, create, publish_rounds, read, the_target

@@ -11,7 +11,7 @@ from django.db import IntegrityError, OperationalError
 
 from config.api.trace import current_trace_id, start_trace
 from posts.publishing import writer as writer_module
-from posts.publishing.writer import Writer, all_or_each, aside, written
+from posts.publishing.writer import Writer, all_or_each, run_on_writer, write_batched
 
 SECONDS = 30
 
@@ -56,10 +56,10 @@ def behind_another(journal: Journal, writer: Writer, numbers: list[int]) -> list
     """These numbers, all of which came while 2 was being written."""
     journal.go_on.clear()
     with ThreadPoolExecutor(1 + len(numbers), initializer=writer.serve) as threads:
-        first = threads.submit(written, journal.write_all, 2)
+        first = threads.submit(write_batched, journal.write_all, 2)
         assert journal.writing.wait(SECONDS)
-        others = [threads.submit(written, journal.write_all, number) for number in numbers]
-        while writer._wishes.qsize() < len(numbers):
+        others = [threads.submit(write_batched, journal.write_all, number) for number in numbers]
+        while writer._requests.qsize() < len(numbers):
             threading.Event().wait(0.001)
         journal.go_on.set()
         wait([first, *others], SECONDS)
@@ -68,7 +68,7 @@ def behind_another(journal: Journal, writer: Writer, numbers: list[int]) -> list
 
 
 def test_without_a_writer_everybody_writes_for_themselves(journal: Journal) -> None:
-    assert [written(journal.write_all, number) for number in (2, 3)] == [True, False]
+    assert [write_batched(journal.write_all, number) for number in (2, 3)] == [True, False]
     assert (journal.batches, journal.writers) == ([[2], [3]], {threading.get_ident()})
 
 
@@ -120,8 +120,8 @@ def test_what_all_need_and_is_locked_is_not_waited_for_by_each(journal: Journal)
 
 def test_a_call_aside_is_made_by_the_writer_alone(journal: Journal, writer: Writer) -> None:
     with ThreadPoolExecutor(2, initializer=writer.serve) as threads:
-        written_by = {threads.submit(aside, threading.get_ident).result() for _ in range(3)}
-        fault = threads.submit(aside, int, "x").exception()
+        written_by = {threads.submit(run_on_writer, threading.get_ident).result() for _ in range(3)}
+        fault = threads.submit(run_on_writer, int, "x").exception()
 
     assert written_by == {writer._thread.ident}
     assert isinstance(fault, ValueError)
@@ -130,7 +130,7 @@ def test_a_call_aside_is_made_by_the_writer_alone(journal: Journal, writer: Writ
 def test_a_call_aside_knows_the_trace_of_its_thread(writer: Writer) -> None:
     def traces() -> tuple[str, str]:
         start_trace("a" * 32)
-        return current_trace_id(), aside(current_trace_id)
+        return current_trace_id(), run_on_writer(current_trace_id)
 
     with ThreadPoolExecutor(1, initializer=writer.serve) as threads:
         assert threads.submit(traces).result() == ("a" * 32, "a" * 32)
@@ -141,7 +141,7 @@ def test_stopping_writes_what_was_asked_for_before(journal: Journal) -> None:
     journal.go_on.clear()
     with ThreadPoolExecutor(3) as threads:
         asked = [threads.submit(writer.write, journal.write_all, number) for number in (2, 4)]
-        while writer._wishes.qsize() < 2:
+        while writer._requests.qsize() < 2:
             threading.Event().wait(0.001)
         writer.start()
         stopping = threads.submit(writer.stop, SECONDS)

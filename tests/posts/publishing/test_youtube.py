@@ -17,8 +17,8 @@ from billing import selectors as billing
 from posts.media import files_of
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.duty import publish_due
 from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.youtube import ASK, LAST, OPEN, PIECE, VIDEOS, FakeYouTube
 from tests.fakes.youtube_oauth import CLIENT_ID, CLIENT_SECRET

@@ -11,7 +11,7 @@ from django.conf import settings as project
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from posts.models import PostTarget
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.accounts.platforms.contract.content import ended, post
 from tests.accounts.platforms.contract.world import World
 from tests.conftest import ApiClient

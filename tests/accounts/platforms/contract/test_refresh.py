@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.base import START
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Progress, Published
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.accounts.platforms.contract.content import content, ended, post
 from tests.accounts.platforms.contract.world import World
 from tests.accounts.platforms.contract.worlds import WORLDS

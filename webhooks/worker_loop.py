@@ -1,29 +1,29 @@
-"""The worker's duty to deliver: due rows to the sending thread, outcomes back into the database.
+"""The worker loop that delivers events: due rows to the sending thread, outcomes back into the database.
 
-All of the database's work is done in the duty's own thread, so the event loop never waits for it.
+All of the database's work is done in the loop's own thread, so the event loop never waits for it.
 """
 
 from __future__ import annotations
 
 import time
 
-from config.db.due import LookPast
-from config.db.duty import PollingDuty
+from config.jobs.due import LookPast
+from config.jobs.worker_loop import WorkerLoop
 from webhooks.host_shares import HOLDER, HostShares, holder_of
 from webhooks.models import Delivery
 from webhooks.sender import Outcome, Parcel
 from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
-from webhooks.services.events import DUTY
+from webhooks.services.events import LOOP
 
 CLAIM = 128  # at once, for holders that are quick
 CLAIM_SLOW = 16
 
 
-class DeliverDuty(PollingDuty):
+class DeliverLoop(WorkerLoop):
     """Keeps hundreds of attempts in flight, each workspace and each host within its share."""
 
-    name = DUTY
+    name = LOOP
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class DeliverDuty(PollingDuty):
         self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
         others = rows.exclude(self._shares.full().query())
-        if not self._in_flight and not quick:  # nothing will ring when it may look again
+        if not self._in_flight and not quick:  # nothing will wake the loop when it may look again
             return deliveries.claim(others, limit=limit)
         return quick + self._past_quick(lambda: deliveries.claim(others, limit=limit))
 

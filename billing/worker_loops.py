@@ -1,4 +1,4 @@
-"""The worker's duties to the payment processor: what its events bring about, and the usage that it is to invoice."""
+"""The worker loops for the payment processor: they apply its events, and report the usage that it invoices."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from django.utils import timezone
 
 from billing.plans import is_paid
 from billing.services import effects, events, metering
-from config.db.duty import PollingDuty
+from config.jobs.worker_loop import WorkerLoop
 
 SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
 
 
-class ProcessorEventsDuty(PollingDuty):
+class ProcessorEventsLoop(WorkerLoop):
     """One event at a time: each may have to wait for the processor's answer."""
 
-    name = events.DUTY
+    name = events.LOOP
 
     def run_once(self) -> bool:
         return effects.process_due_events(limit=1) > 0
 
 
-class UsageReportsDuty(PollingDuty):
+class UsageReportsLoop(WorkerLoop):
     """Several reports at a time. After an attempt without an answer it pauses, longer each time, and then tries with one."""
 
-    name = metering.DUTY
+    name = metering.LOOP
 
     def __init__(self) -> None:
         super().__init__()

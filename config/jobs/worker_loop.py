@@ -1,4 +1,4 @@
-"""A duty: a thread of a worker that looks for due rows of one kind, when the bell rings and otherwise four times a second."""
+"""A worker loop: a thread that looks for due rows of one kind when it is woken, and otherwise four times a second."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import time
 
 from django.db import close_old_connections, connections
 
-from config.db import bell
 from config.db.clock import ClockWatch
+from config.jobs import wake_up
 
 logger = logging.getLogger(__name__)
 POLL_SECONDS = 0.25
 PAUSE_AFTER_FAULT = 2.0
 
 
-class PollingDuty:
+class WorkerLoop:
     """Runs `run_once` again and again; subclasses say what is due and how it is done.
 
     `run_once` returns true when there may be more at once. `last_run` (monotonic seconds) shows that the loop is alive.
@@ -29,7 +29,7 @@ class PollingDuty:
         self.stopping = False
         self._clock = ClockWatch()
         self._awake = threading.Event()
-        self._thread = threading.Thread(target=self._loop, name=f"duty-{self.name}", daemon=True)
+        self._thread = threading.Thread(target=self._loop, name=f"loop-{self.name}", daemon=True)
 
     def run_once(self) -> bool:
         raise NotImplementedError
@@ -38,7 +38,7 @@ class PollingDuty:
         """Wait for what is in hand; called after the loop has ended."""
 
     def start(self) -> None:
-        bell.answer_with(self.name, self.wake)
+        wake_up.on_wake(self.name, self.wake)
         self._thread.start()
 
     def wake(self) -> None:
@@ -47,7 +47,7 @@ class PollingDuty:
     def stop(self, seconds: float) -> None:
         """End the loop, and give what is in hand up to `seconds` to finish."""
         self.stopping = True
-        bell.answer_with(self.name, None)
+        wake_up.on_wake(self.name, None)
         self.wake()
         self._thread.join(seconds)
         self.finish(seconds)
@@ -69,7 +69,7 @@ class PollingDuty:
             self.last_run = time.monotonic()
             return more
         except Exception:
-            logger.exception("The %s duty met a fault; it goes on in %s s.", self.name, PAUSE_AFTER_FAULT)
+            logger.exception("The worker loop %s failed; it tries again in %s s.", self.name, PAUSE_AFTER_FAULT)
             connections.close_all()
             self._awake.wait(PAUSE_AFTER_FAULT)
             return False

@@ -42,7 +42,7 @@ def worker_losses(target: PostTarget) -> int:
     return target.worker_losses + (target.status == TargetStatus.PUBLISHING)
 
 
-def what_stops(target: PostTarget, adapter: Platform) -> Stop | None:
+def preflight(target: PostTarget, adapter: Platform) -> Stop | None:
     """What keeps this claim from going on, if anything does."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return partial(outcomes.postpone, target, timezone.now() + PAUSED_LOOK_AGAIN)
@@ -62,14 +62,16 @@ def what_stops(target: PostTarget, adapter: Platform) -> Stop | None:
 
 
 def _stop_of_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) -> Stop | None:
-    poisonous = worker_losses(target) >= MOST_WORKER_LOSSES
-    worn_out = target.step_begun_at is not None and target.round_attempts > len(settings.PUBLISH_RETRY_SCHEDULE)
-    if poisonous:
+    crashes_workers = worker_losses(target) >= MOST_WORKER_LOSSES
+    attempts_exhausted = target.step_begun_at is not None and target.round_attempts > len(
+        settings.PUBLISH_RETRY_SCHEDULE
+    )
+    if crashes_workers:
         logger.error("%s has ended %s workers and is published no further.", target.id, MOST_WORKER_LOSSES)
-    if doubtful and (poisonous or worn_out or adapter.capabilities.retry_safety == "at_most_once"):
+    if doubtful and (crashes_workers or attempts_exhausted or adapter.capabilities.retry_safety == "at_most_once"):
         message = "It may be out: whoever was publishing it did not learn the outcome."
         return partial(outcomes.unconfirmed, target, message)
-    if poisonous or worn_out:
+    if crashes_workers or attempts_exhausted:
         message = "The worker that was preparing this died at every attempt."
         action = "Report the trace_id to the operator of the service."
         return partial(outcomes.failed, target, "PLATFORM_UNAVAILABLE", message, action)
@@ -103,7 +105,7 @@ def _missed_its_time(target: PostTarget) -> Stop | None:
 def with_their_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
     """Take the turns of claimed targets all at once; those that go on now. The others have given their claims back.
 
-    What something else stops beforehand takes no turn here.
+    A target that something else stops takes no turn here.
     """
     waiting = _take_turns([target for target in targets if _stands(target)])
     return [target for target in targets if target not in waiting]

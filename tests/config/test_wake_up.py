@@ -1,4 +1,4 @@
-"""The bell: a nudge after the commit, which may be lost without harm."""
+"""Wake-ups: a nudge after the commit, which may be lost without harm."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from django.db import transaction
 from pytest_django import Settings
 
 from config.celery import app
-from config.db import bell
-from config.runtime.tasks import ring as ring_task
+from config.jobs import wake_up
+from config.runtime.tasks import wake as wake_task
 
 PATIENCE = 10.0
 
 
 def sending() -> list[threading.Thread]:
-    """The threads that are sending a ring at this moment."""
-    return [thread for thread in threading.enumerate() if thread.name.startswith("bell-")]
+    """The threads that are sending a wake-up at this moment."""
+    return [thread for thread in threading.enumerate() if thread.name.startswith("wake-")]
 
 
 @pytest.fixture(autouse=True)
-def _no_ring_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A ring that is still being sent would swallow the next one for its duty."""
+def _no_wake_up_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wake-up that is still being sent would swallow the next one for its loop."""
     for thread in sending():
         thread.join(PATIENCE)
-    monkeypatch.setattr(bell, "_silent_until", 0.0)
+    monkeypatch.setattr(wake_up, "_silent_until", 0.0)
 
 
 @pytest.fixture
 def heard() -> Iterator[list[str]]:
     """What this process's own worker is woken for."""
-    rings: list[str] = []
-    bell.answer_with("publish", lambda: rings.append("publish"))
-    yield rings
-    bell.answer_with("publish", None)
+    woken: list[str] = []
+    wake_up.on_wake("publish", lambda: woken.append("publish"))
+    yield woken
+    wake_up.on_wake("publish", None)
 
 
 def with_broker(url: str) -> Celery:
     """Another app becomes that of every thread, as settings with this broker would make it."""
-    other = Celery("bell-test", broker=url)
+    other = Celery("wake-test", broker=url)
     other.set_default()
     other.conf.broker_transport_options = {"max_retries": 0, "polling_interval": 0.01}
     return other
@@ -57,9 +57,9 @@ def _own_app() -> Iterator[None]:
     app.set_default()
 
 
-def test_the_bell_rings_when_the_transaction_has_committed(transactional_db: None, heard: list[str]) -> None:
+def test_the_loop_is_woken_when_the_transaction_has_committed(transactional_db: None, heard: list[str]) -> None:
     with transaction.atomic():
-        bell.ring("publish")
+        wake_up.wake("publish")
         assert heard == []
 
     assert heard == ["publish"]
@@ -67,20 +67,20 @@ def test_the_bell_rings_when_the_transaction_has_committed(transactional_db: Non
 
 def test_what_is_rolled_back_rings_nothing(transactional_db: None, heard: list[str]) -> None:
     with transaction.atomic():
-        bell.ring("publish")
+        wake_up.wake("publish")
         transaction.set_rollback(True)
 
     assert heard == []
 
 
 def test_a_bell_for_another_duty_is_not_heard(heard: list[str]) -> None:
-    bell.ring_now("deliver")
+    wake_up.wake_now("deliver")
 
     assert heard == []
 
 
 def test_a_ring_from_the_broker_wakes_the_worker(heard: list[str]) -> None:
-    ring_task.run("publish")
+    wake_task.run("publish")
 
     assert heard == ["publish"]
 
@@ -88,7 +88,7 @@ def test_a_ring_from_the_broker_wakes_the_worker(heard: list[str]) -> None:
 def test_without_a_broker_nobody_is_told(settings: Settings) -> None:
     settings.REDIS_URL = ""
 
-    bell.ring_now("publish")
+    wake_up.wake_now("publish")
 
     assert sending() == []
 
@@ -96,13 +96,13 @@ def test_without_a_broker_nobody_is_told(settings: Settings) -> None:
 @pytest.mark.usefixtures("_own_app")
 def test_through_the_broker_the_ring_goes_to_the_workers_task(settings: Settings) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:6379/0"
-    broker = with_broker("memory://bell-test")
-    bell.ring_now("deliver")
+    broker = with_broker("memory://wake-test")
+    wake_up.wake_now("deliver")
 
     with broker.connection_for_read() as connection:
         queue = connection.SimpleQueue(broker.conf.task_default_queue)
         message = queue.get(timeout=PATIENCE)
-        assert message.headers["task"] == ring_task.name == bell.RING_TASK
+        assert message.headers["task"] == wake_task.name == wake_up.WAKE_TASK
         assert message.payload[0] == ["deliver"]
         message.ack()
         with pytest.raises(Empty):
@@ -124,16 +124,16 @@ def test_nobody_waits_for_a_broker_and_one_that_is_away_is_left_alone(
     silent_broker: socket.socket, caplog: pytest.LogCaptureFixture, transactional_db: None
 ) -> None:
     with transaction.atomic():
-        bell.ring("publish")
-        bell.ring("publish")
+        wake_up.wake("publish")
+        wake_up.wake("publish")
     senders = sending()
     silent_broker.accept()[0].close()
     silent_broker.close()
     for thread in senders:
         thread.join(PATIENCE)
-    bell.ring_now("publish")
+    wake_up.wake_now("publish")
 
-    told = [record.getMessage() for record in caplog.records if record.name == bell.__name__]
+    told = [record.getMessage() for record in caplog.records if record.name == wake_up.__name__]
     assert (len(senders), len(told)) == (1, 1)
     assert "the poll will find the row" in told[0]
     assert sending() == []

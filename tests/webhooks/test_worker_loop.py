@@ -16,18 +16,18 @@ from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
 from tests.fakes.name_server import silent
 from tests.fakes.receiver import Manner, Receiver
 from tests.webhooks.rows import emit
-from webhooks.duty import DeliverDuty
 from webhooks.host_shares import OF_SENDER, SHARES, SLOW
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services import NewEvent, emit_many
+from webhooks.worker_loop import DeliverLoop
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def duty() -> Iterator[DeliverDuty]:
-    made = DeliverDuty()
+def duty() -> Iterator[DeliverLoop]:
+    made = DeliverLoop()
     made.start()
     yield made
     if not made.stopping:
@@ -51,7 +51,7 @@ def emit_to(workspace: Workspace, url: str, count: int) -> None:
     emit_many(event_to(workspace, url, number) for number in range(count))
 
 
-def test_what_is_emitted_is_delivered_and_recorded(workspace: Workspace, receiver: Receiver, duty: DeliverDuty) -> None:
+def test_what_is_emitted_is_delivered_and_recorded(workspace: Workspace, receiver: Receiver, duty: DeliverLoop) -> None:
     emit_to(workspace, receiver.url, 300)
     receiver.wait_for(300, timeout=20)
     duty.stop(5)
@@ -61,7 +61,7 @@ def test_what_is_emitted_is_delivered_and_recorded(workspace: Workspace, receive
 
 
 def test_hanging_receivers_delay_no_other_and_hold_a_bounded_share(
-    workspace: Workspace, receiver: Receiver, duty: DeliverDuty
+    workspace: Workspace, receiver: Receiver, duty: DeliverLoop
 ) -> None:
     with Receiver(otherwise=Manner.HANG) as dead, Receiver(otherwise=Manner.DRIP_HEAD) as dripping:
         emit_to(workspace, dead.url, 50)
@@ -78,7 +78,7 @@ def test_hanging_receivers_delay_no_other_and_hold_a_bounded_share(
 def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
     workspace: Workspace,
     receiver: Receiver,
-    duty: DeliverDuty,
+    duty: DeliverLoop,
     name_server: ServeNames,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -96,7 +96,7 @@ def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
 
 
 def test_a_slow_path_of_one_workspace_does_not_delay_another_workspace_at_the_same_host(
-    workspace: Workspace, duty: DeliverDuty
+    workspace: Workspace, duty: DeliverLoop
 ) -> None:
     class TwoPaths(Receiver):
         def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
@@ -112,7 +112,7 @@ def test_a_slow_path_of_one_workspace_does_not_delay_another_workspace_at_the_sa
         assert [request.path for request in host.requests].count("/slow") == SHARES.slow
 
 
-def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, duty: DeliverDuty) -> None:
+def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, duty: DeliverLoop) -> None:
     with Receiver(Manner.HANG) as slow:
         emit(workspace, slow.url)
         slow.wait_for(1)
@@ -125,7 +125,7 @@ def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, duty: Delive
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
 
 
-def test_what_does_not_finish_in_time_is_given_back_as_it_was(workspace: Workspace, duty: DeliverDuty) -> None:
+def test_what_does_not_finish_in_time_is_given_back_as_it_was(workspace: Workspace, duty: DeliverLoop) -> None:
     with Receiver(Manner.HANG) as slow:
         emit(workspace, slow.url)
         slow.wait_for(1)
@@ -136,7 +136,7 @@ def test_what_does_not_finish_in_time_is_given_back_as_it_was(workspace: Workspa
     assert delivery.due_at is not None
 
 
-def test_a_refused_address_ends_without_a_connection(workspace: Workspace, duty: DeliverDuty) -> None:
+def test_a_refused_address_ends_without_a_connection(workspace: Workspace, duty: DeliverLoop) -> None:
     emit(workspace, "https://10.0.0.1/hook")
     with Receiver() as other:
         emit(workspace, other.url)
@@ -146,7 +146,7 @@ def test_a_refused_address_ends_without_a_connection(workspace: Workspace, duty:
     assert Delivery.objects.get(host="").status == DeliveryStatus.DEAD_LETTER
 
 
-def test_a_quick_host_gets_its_whole_share(workspace: Workspace, duty: DeliverDuty) -> None:
+def test_a_quick_host_gets_its_whole_share(workspace: Workspace, duty: DeliverLoop) -> None:
     with Receiver(200, otherwise=Manner.HANG) as turning:  # one answer: its place is free when all others are given
         emit_to(workspace, turning.url, 1 + 2 * SHARES.quick)
         turning.wait_for(1 + SHARES.quick)

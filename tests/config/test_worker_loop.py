@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from config.db import bell, duty
-from config.db.duty import PollingDuty
+from config.jobs import wake_up, worker_loop
+from config.jobs.worker_loop import WorkerLoop
 
 PATIENCE = 10.0
 pytestmark = pytest.mark.django_db(transaction=True)  # a duty asks the database for its time
 
 
-class Counting(PollingDuty):
+class Counting(WorkerLoop):
     """Counts its rounds; each does what `rounds` says for it."""
 
     name = "counting"
@@ -48,8 +48,8 @@ class Counting(PollingDuty):
 @pytest.fixture
 def begin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Counting]]:
     """Starts a duty whose poll never comes by itself."""
-    monkeypatch.setattr(duty, "POLL_SECONDS", 3600)
-    monkeypatch.setattr(duty, "PAUSE_AFTER_FAULT", 0.01)
+    monkeypatch.setattr(worker_loop, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(worker_loop, "PAUSE_AFTER_FAULT", 0.01)
     begun: list[Counting] = []
 
     def start(*rounds: Callable[[], bool]) -> Counting:
@@ -67,8 +67,8 @@ def fault() -> bool:
 
 
 def test_it_looks_by_itself_four_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert duty.POLL_SECONDS == 0.25
-    monkeypatch.setattr(duty, "POLL_SECONDS", 0.01)
+    assert worker_loop.POLL_SECONDS == 0.25
+    monkeypatch.setattr(worker_loop, "POLL_SECONDS", 0.01)
     polling = Counting()
     polling.start()
     looked = polling.wait_for(3)
@@ -84,14 +84,14 @@ def test_it_looks_again_at_once_while_there_is_more(begin: Callable[..., Countin
 def test_the_bell_wakes_it(begin: Callable[..., Counting]) -> None:
     sleeping = begin()
     assert sleeping.wait_for(1)
-    bell.ring_now("counting")
+    wake_up.wake_now("counting")
 
     assert sleeping.wait_for(2)
 
 
 def test_a_ring_during_a_round_is_not_lost(begin: Callable[..., Counting]) -> None:
     def ring_meanwhile() -> bool:
-        bell.ring_now("counting")
+        wake_up.wake_now("counting")
         return False
 
     assert begin(ring_meanwhile).wait_for(2)
@@ -105,7 +105,7 @@ def test_a_fault_is_told_and_the_loop_goes_on(begin: Callable[..., Counting], ca
     troubled.wake()
 
     assert troubled.wait_for(3)
-    told = [record for record in caplog.records if record.name == duty.__name__]
+    told = [record for record in caplog.records if record.name == worker_loop.__name__]
     assert [str(record.exc_info[1]) for record in told if record.exc_info] == ["the database is away"] * 2
 
 
@@ -125,6 +125,6 @@ def test_stopping_ends_the_loop_and_finishes_what_is_in_hand(begin: Callable[...
     assert running.wait_for(1)
     running.stop(PATIENCE)
     rounds = running.count
-    bell.ring_now("counting")
+    wake_up.wake_now("counting")
 
     assert (running.alive, running.finished, running.count) == (False, [PATIENCE], rounds)

@@ -1,15 +1,15 @@
-"""The worker's duty to make thumbnails, one after another, in its own thread."""
+"""The worker loop that makes thumbnails, one after another."""
 
 from __future__ import annotations
 
-from config.db.duty import PollingDuty
-from media.services.thumbnails import DUTY, claim_thumbnail, make_thumbnail
+from config.jobs.worker_loop import WorkerLoop
+from media.services.thumbnails import LOOP, claim_thumbnail, make_thumbnail
 
 
-class ThumbnailDuty(PollingDuty):
+class ThumbnailLoop(WorkerLoop):
     """`run_once` makes the thumbnail that has been due longest. Decoders hold hundreds of megabytes, so never two at once."""
 
-    name = DUTY
+    name = LOOP
 
     def run_once(self) -> bool:
         asset = claim_thumbnail()

@@ -1,15 +1,15 @@
-"""The worker's duty to send e-mail, one message after another, in its own thread."""
+"""The worker loop that sends e-mail, one message after another."""
 
 from __future__ import annotations
 
-from config.db.duty import PollingDuty
-from workspaces.services.mail import DUTY, claim_mail, send_mail
+from config.jobs.worker_loop import WorkerLoop
+from workspaces.services.mail import LOOP, claim_mail, send_mail
 
 
-class MailDuty(PollingDuty):
+class MailLoop(WorkerLoop):
     """`run_once` sends the message that has been due longest."""
 
-    name = DUTY
+    name = LOOP
 
     def run_once(self) -> bool:
         mail = claim_mail()

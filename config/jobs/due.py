@@ -15,8 +15,8 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from config.db.many_rows import Write, update_rows
 from config.db.models import DueRow
+from config.jobs.many_rows import Write, update_rows
 
 Row = TypeVar("Row", bound=DueRow)
 REST, LONGEST_REST = 20, 2.0  # times what a look took that found none; seconds

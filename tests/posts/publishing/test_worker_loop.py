@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Content, Published
 from posts.models import PostTarget
-from posts.publishing.duty import SHARES, SLOW_OF_A_PLATFORM, PublishDuty
+from posts.publishing.worker_loop import SHARES, SLOW_OF_A_PLATFORM, PublishLoop
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import create, read
@@ -29,8 +29,8 @@ def _no_kept_connections(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def duty() -> Iterator[PublishDuty]:
-    made = PublishDuty()
+def duty() -> Iterator[PublishLoop]:
+    made = PublishLoop()
     yield made
     if not made.stopping:
         made.stop(10)
@@ -55,7 +55,7 @@ def published(platform: str) -> int:
 
 
 def test_a_post_is_published_as_soon_as_it_is_made(
-    api: ApiClient, account: ConnectedAccount, duty: PublishDuty
+    api: ApiClient, account: ConnectedAccount, duty: PublishLoop
 ) -> None:
     duty.start()
 
@@ -70,7 +70,7 @@ def test_a_platform_that_hangs_holds_its_share_and_delays_no_other(
     account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     gate: threading.Event,
-    duty: PublishDuty,
+    duty: PublishLoop,
 ) -> None:
     create(api, *AccountFactory.create_batch(20, workspace=workspace, platform="telegram", sandbox=False))
     duty.start()
@@ -96,8 +96,8 @@ def test_an_account_keeps_its_places_when_the_database_goes_at_the_claim(
 
     for number in range(SHARES.slow + 2):
         create(api, telegram_account, text=str(number))
-    monkeypatch.setattr("posts.publishing.duty.give_back", away)
-    duty = PublishDuty()
+    monkeypatch.setattr("posts.publishing.worker_loop.give_back", away)
+    duty = PublishLoop()
     with pytest.raises(OperationalError):
         duty.run_once()
 
@@ -105,7 +105,7 @@ def test_an_account_keeps_its_places_when_the_database_goes_at_the_claim(
 
 
 def test_targets_that_are_stopped_are_ended_by_the_threads_and_leave_their_places(
-    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], duty: PublishDuty
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], duty: PublishLoop
 ) -> None:
     for number in range(SHARES.slow + 2):
         create(api, telegram_account, text=str(number))
@@ -122,7 +122,7 @@ def test_stopping_lets_what_was_begun_end(
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     gate: threading.Event,
-    duty: PublishDuty,
+    duty: PublishLoop,
 ) -> None:
     group = create(api, telegram_account)
     duty.start()
@@ -140,7 +140,7 @@ def test_what_an_account_has_no_place_for_is_given_back(
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     gate: threading.Event,
-    duty: PublishDuty,
+    duty: PublishLoop,
 ) -> None:
     for number in range(SHARES.slow + 2):
         create(api, telegram_account, text=str(number))
@@ -162,8 +162,8 @@ def test_quick_accounts_whose_platform_hangs_all_at_once_leave_half_of_the_threa
     gate: threading.Event,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("posts.publishing.duty.THREADS", 8)
-    duty = PublishDuty()
+    monkeypatch.setattr("posts.publishing.worker_loop.THREADS", 8)
+    duty = PublishLoop()
     quick = AccountFactory.create_batch(6, workspace=workspace, platform="telegram", sandbox=False)
     gate.set()
     create(api, *quick)
@@ -189,7 +189,7 @@ def test_a_thread_that_waits_for_a_platform_holds_no_connection(
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     monkeypatch: pytest.MonkeyPatch,
-    duty: PublishDuty,
+    duty: PublishLoop,
 ) -> None:
     held = []
 
@@ -211,9 +211,9 @@ def test_the_claim_of_a_long_step_is_renewed_while_the_worker_lives(
     scripted: type[ScriptedPlatform],
     gate: threading.Event,
     monkeypatch: pytest.MonkeyPatch,
-    duty: PublishDuty,
+    duty: PublishLoop,
 ) -> None:
-    monkeypatch.setattr("posts.publishing.duty.RENEW_SECONDS", 0.01)
+    monkeypatch.setattr("posts.publishing.worker_loop.RENEW_SECONDS", 0.01)
     group = create(api, telegram_account)
     duty.start()
     wait_until(lambda: len(scripted.sent) == 1)
@@ -236,7 +236,7 @@ def test_the_claim_of_a_long_step_is_renewed_while_the_worker_lives(
 def test_two_workers_publish_each_target_once(
     api: ApiClient, workspace: Workspace, scripted: type[ScriptedPlatform]
 ) -> None:
-    workers = [PublishDuty(), PublishDuty()]
+    workers = [PublishLoop(), PublishLoop()]
     for _ in range(5):
         create(api, *AccountFactory.create_batch(10, workspace=workspace, platform="telegram", sandbox=False))
     for worker in workers:

@@ -1,4 +1,4 @@
-"""The publish duty of a worker: claims due targets platform by platform and publishes them in a pool of threads."""
+"""The worker loop that publishes: it claims due targets platform by platform and publishes them in a pool of threads."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from django.utils import timezone
 
 from config import metrics
 from config.db.connection import let_go
-from config.db.due import LookPast, claim_due, due, give_back
-from config.db.duty import POLL_SECONDS, PollingDuty
-from config.db.fair_shares import FairShares, Shares
+from config.jobs.due import LookPast, claim_due, due, give_back
+from config.jobs.fair_shares import FairShares, Shares
+from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt, take_up
-from posts.publishing.beforehand import with_their_turns
 from posts.publishing.engine import LEASE, claimable, go_on, publish_target
+from posts.publishing.preconditions import with_their_turns
 from posts.publishing.writer import Writer
 
 logger = logging.getLogger(__name__)
@@ -39,8 +39,11 @@ PAUSE_SECONDS = 0.02  # between two looks, or claims of a platform, so that the 
 WORTH_A_CLAIM = 24  # a platform's free places before more is claimed ahead of the poll: few cost as much as many
 
 
-class PublishDuty(PollingDuty):
-    """`run_once` claims as many targets as have places; each frees its place at its end, and rings when many are free."""
+class PublishLoop(WorkerLoop):
+    """`run_once` claims as many targets as have places.
+
+    Each target frees its place when it ends, and wakes the loop when many places are free.
+    """
 
     name = "publish"
 
@@ -90,7 +93,7 @@ class PublishDuty(PollingDuty):
             self._over.set()
 
     def _platforms_with_due(self) -> list[str]:
-        """The platforms that have due targets: looked for at each poll and, while there are none, at each ring."""
+        """The platforms that have due targets: looked for at each poll and, while there are none, at each wake-up."""
         if not self._due or time.monotonic() - self._looked >= POLL_SECONDS:
             _pause_since(self._looked)
             targets = due(PostTarget.objects.all()).order_by()
@@ -178,7 +181,7 @@ class PublishDuty(PollingDuty):
 
     def _keep_leases(self) -> None:
         """Short leases, renewed while the work goes on: what a killed worker held is taken over within seconds, and a
-        long step is not taken from a worker that lives. A thread of its own, for the duty may wait for a lock."""
+        long step is not taken from a worker that lives. A thread of its own, because the loop may wait for a lock."""
         while not self._over.wait(RENEW_SECONDS):
             try:
                 close_old_connections()

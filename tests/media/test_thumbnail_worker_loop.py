@@ -15,12 +15,12 @@ from django.test import Client
 from django.utils.module_loading import import_string
 from pytest_django import Settings
 
-from config.db import bell
+from config.jobs import wake_up
 from config.jobs.models import Heartbeat
-from media.duty import ThumbnailDuty
 from media.models import MediaAsset
-from media.services.thumbnails import ATTEMPTS, DUTY, LEASE, PAUSES, claim_thumbnail, make_thumbnail
+from media.services.thumbnails import ATTEMPTS, LEASE, LOOP, PAUSES, claim_thumbnail, make_thumbnail
 from media.tasks import purge_deleted_files
+from media.worker_loop import ThumbnailLoop
 from tests.at_once import at_once
 from tests.conftest import ApiClient
 from tests.media.document_files import pdf
@@ -63,7 +63,7 @@ def told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
 
 
 def test_the_worker_has_it_among_its_duties() -> None:
-    assert import_string(configured.DUTIES[DUTY]) is ThumbnailDuty
+    assert import_string(configured.WORKER_LOOPS[LOOP]) is ThumbnailLoop
 
 
 def test_an_upload_has_no_thumbnail_until_a_worker_has_made_it(api: ApiClient, media: dict[str, Any]) -> None:
@@ -79,7 +79,7 @@ def test_an_upload_has_no_thumbnail_until_a_worker_has_made_it(api: ApiClient, m
         "image/jpeg",
         "nosniff",
     )
-    assert not ThumbnailDuty().run_once()
+    assert not ThumbnailLoop().run_once()
 
 
 @committed
@@ -88,11 +88,11 @@ def test_an_upload_has_no_thumbnail_until_a_worker_has_made_it(api: ApiClient, m
 )
 def test_an_upload_rings_for_it_where_there_is_something_to_make(api: ApiClient, content: bytes, rings: bool) -> None:
     rung = threading.Event()
-    bell.answer_with(DUTY, rung.set)
+    wake_up.on_wake(LOOP, rung.set)
     try:
         media = api.upload(content).json()["media"]
     finally:
-        bell.answer_with(DUTY, None)
+        wake_up.on_wake(LOOP, None)
 
     assert rung.is_set() is rings
     make_thumbnails()
@@ -102,7 +102,7 @@ def test_an_upload_rings_for_it_where_there_is_something_to_make(api: ApiClient,
 def test_a_dry_run_makes_none(api: ApiClient, stored: Stored) -> None:
     api.upload(jpeg(), dry_run="true")
 
-    assert (ThumbnailDuty().run_once(), stored()) == (False, [])
+    assert (ThumbnailLoop().run_once(), stored()) == (False, [])
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"other bytes")], ids=["lost", "broken"])
@@ -117,12 +117,12 @@ def test_a_file_that_cannot_be_read_is_tried_three_times_and_given_up(
     for pause in PAUSES:
         make_thumbnails()
         clock.shift(pause - timedelta(seconds=1))
-        assert not ThumbnailDuty().run_once()
+        assert not ThumbnailLoop().run_once()
         clock.shift(timedelta(seconds=1))
     make_thumbnails()
     clock.shift(timedelta(days=30))
 
-    assert not ThumbnailDuty().run_once()
+    assert not ThumbnailLoop().run_once()
     assert in_library(api, media)["thumbnail_url"] is None
     assert [(level, media["id"] in line) for level, line in told(caplog)] == [
         ("WARNING", True),
@@ -158,7 +158,7 @@ def test_what_a_dead_worker_had_in_hand_is_taken_up_again(
 ) -> None:
     take_up()
     clock.shift(LEASE - timedelta(seconds=1))
-    assert not ThumbnailDuty().run_once()
+    assert not ThumbnailLoop().run_once()
     clock.shift(timedelta(seconds=1))
     make_thumbnails()
 
@@ -179,7 +179,7 @@ def test_what_three_workers_do_not_come_back_from_is_given_up(
     [(level, line)] = told(caplog)
     assert (level, media["id"] in line, "given up" in line) == ("ERROR", True, True)
     clock.shift(timedelta(days=30))
-    assert not ThumbnailDuty().run_once()
+    assert not ThumbnailLoop().run_once()
 
 
 def test_a_worker_that_comes_too_late_changes_nothing(
@@ -206,7 +206,7 @@ def test_a_failure_that_comes_too_late_changes_nothing(
     clock.shift(PAUSES[-1])
 
     assert in_library(api, media)["thumbnail_url"] is not None
-    assert not ThumbnailDuty().run_once()
+    assert not ThumbnailLoop().run_once()
 
 
 @committed
@@ -250,7 +250,7 @@ def test_assets_with_the_same_bytes_share_it(api: ApiClient, media: dict[str, An
     shown = [fetch(each["thumbnail_url"]) for each in (first, second)]
 
     assert shown[0].body == shown[1].body
-    assert (len(stored()), ThumbnailDuty().run_once()) == (2, False)
+    assert (len(stored()), ThumbnailLoop().run_once()) == (2, False)
     api.delete(f"/media/{media['id']}")
     assert_gone(first["thumbnail_url"])
     assert fetch(second["thumbnail_url"]).body == shown[0].body

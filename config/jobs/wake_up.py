@@ -1,0 +1,66 @@
+"""Wake-ups: after a commit, tell the worker loops that a row may be due.
+
+A wake-up is only a nudge. It may be lost, doubled or late, because the workers also poll. A broker that is away costs at
+most one poll interval, and a request never waits for the broker.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
+
+logger = logging.getLogger(__name__)
+WAKE_TASK = "config.wake"
+PAUSE_AFTER_FAILURE = 5.0  # seconds without another try, so that a broker that is away does not slow every request
+
+_wakers: dict[str, Callable[[], None]] = {}  # by the name of the worker loop
+_under_way: set[str] = set()  # the loops whose wake-up is being sent: another one would add nothing
+_lock = threading.Lock()
+_silent_until = 0.0
+
+
+def on_wake(loop: str, waker: Callable[[], None] | None) -> None:
+    """In a worker: call `waker` when `loop` is woken in this process; None takes it away again."""
+    if waker is None:
+        _wakers.pop(loop, None)
+    else:
+        _wakers[loop] = waker
+
+
+def wake(loop: str) -> None:
+    """Wake a worker loop (`publish`, `deliver`) once the running transaction has committed."""
+    transaction.on_commit(lambda: wake_now(loop), robust=True)
+
+
+def wake_now(loop: str) -> None:
+    """Wake this process's own loop when it has one, otherwise send the wake-up through the broker, if there is one.
+
+    A thread sends it: a broker that is away holds a sender for 5 s and more, whatever time-outs it is given.
+    """
+    if loop in _wakers:
+        _wakers[loop]()
+        return
+    if not settings.REDIS_URL or time.monotonic() < _silent_until:
+        return
+    with _lock:
+        if loop in _under_way:
+            return
+        _under_way.add(loop)
+    threading.Thread(target=_send, args=(loop,), name=f"wake-{loop}", daemon=True).start()
+
+
+def _send(loop: str) -> None:
+    global _silent_until
+    try:
+        current_app.send_task(WAKE_TASK, args=[loop], retry=False, expires=60)
+    except Exception as error:  # whatever the broker's client raises: the poll will find the row
+        _silent_until = time.monotonic() + PAUSE_AFTER_FAILURE
+        logger.warning("The wake-up of %s could not be sent (%s); the poll will find the row.", loop, error)
+    finally:
+        _under_way.discard(loop)
