@@ -88,7 +88,7 @@ class AccountViewSet(OperationViewSet):
     )
     def capabilities(self, call: Call, account_id: str) -> Reply:
         account = selectors.account_of(caller=call.caller, account_id=account_id, scope="accounts.read", write=False)
-        shown = platform(account.platform).capabilities_for(account.limits)
+        shown = platform(account.platform).capabilities_for(account.facts())
         return Reply({"account_id": account.id, "platform": account.platform, "capabilities": shown})
 
     @operation(

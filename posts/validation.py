@@ -38,8 +38,8 @@ class TargetInput:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What the account takes, by the limits of its own server where servers differ."""
-        return platform(self.account.platform).capabilities_for(self.account.limits)
+        """What the account takes, by its own server and by what its grant allows."""
+        return platform(self.account.platform).capabilities_for(self.account.facts())
 
     @property
     def text_length(self) -> int:
@@ -205,12 +205,20 @@ def _link_card_issues(target: TargetInput, index: int) -> list[Issue]:
 
 
 def _option_issues(target: TargetInput, index: int) -> list[Issue]:
-    issues = []
-    for problem in violations(target.capabilities.options, target.options):
+    withheld = target.capabilities.withheld
+    issues = [_withheld_issue(name, why, index) for name, why in withheld.items() if name in target.options]
+    others = {name: value for name, value in target.options.items() if name not in withheld}
+    for problem in violations(target.capabilities.options, others):
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)
         where = f"targets[{index}].options{path}"
         issues.append(Issue("OPTIONS_INVALID", "error", where, problem.message[:500]))
     return issues
+
+
+def _withheld_issue(name: str, why: str, index: int) -> Issue:
+    where = f"targets[{index}].options.{name}"
+    hint = RepairHint("remove_option", where, f"Leave the {name.replace('_', ' ')} out.")
+    return Issue("OPTION_NOT_GRANTED", "error", where, why, auto_fixable=True, repair_hint=hint)
 
 
 def _repeat_issues(target: TargetInput, index: int, earlier: Mapping[tuple[str, str, bool], str]) -> list[Issue]:

@@ -55,7 +55,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
 def account(page: WorkspacePage, account_id: str) -> HttpResponse:
     """One account."""
     row = account_on(page, account_id)
-    capabilities = platform(row.platform).capabilities_for(row.limits)
+    capabilities = platform(row.platform).capabilities_for(row.facts())
     return page.render(
         "accounts/account.html",
         account=_shown(row),

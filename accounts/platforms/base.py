@@ -10,6 +10,7 @@ from django.conf import settings
 from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown
 from accounts.platforms.types import (
     Absent,
+    AccountFacts,
     Authorization,
     Capabilities,
     Connection,
@@ -46,8 +47,8 @@ class Platform:
         """Why no account can be connected by this method at this moment; None when one can."""
         return f"Connecting {self.label} accounts is not offered by this service yet."
 
-    def capabilities_for(self, limits: Mapping[str, int]) -> Capabilities:
-        """What an account takes whose server has these limits (Identity.limits)."""
+    def capabilities_for(self, account: AccountFacts) -> Capabilities:
+        """What this account takes, by its server and by what its grant allows."""
         return self.capabilities
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:

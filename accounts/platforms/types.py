@@ -125,6 +125,7 @@ class Capabilities:
     media_with: Callable[[Mapping[str, Any]], MediaRules] | None = (
         None  # the media rules that a target's options choose
     )
+    withheld: Mapping[str, str] = field(default_factory=dict)  # options that the account may not use: why not, by name
 
     def media_for(self, options: Mapping[str, Any]) -> MediaRules:
         """The media rules of a target with these options, which are not validated yet."""
@@ -135,8 +136,8 @@ class Capabilities:
 class Identity:
     """Whose account it is at the platform; `external_id` never changes, the rest may.
 
-    `limits` is what the account's own server takes where servers differ, for `Platform.capabilities_for`; empty where
-    they do not, or where it could not be asked.
+    `limits` is what the account's own server takes where servers differ, for `Platform.capabilities_for` (AccountFacts);
+    empty where they do not, or where it could not be asked.
     """
 
     external_id: str
@@ -145,6 +146,18 @@ class Identity:
     avatar_url: str = ""
     profile_url: str = ""
     limits: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class AccountFacts:
+    """What is known of a connected account without opening its secrets. `limits` are its server's (Identity).
+
+    `scopes` are those of its grant; none where no scopes were granted, as for sandbox accounts.
+    """
+
+    external_id: str
+    limits: Mapping[str, int] = field(default_factory=dict)
+    scopes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

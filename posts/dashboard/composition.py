@@ -19,7 +19,11 @@ from posts.models import PostGroup
 from posts.planning import target_inputs
 from posts.validation import Validation
 
-SET, LEAVE_OUT = ("replace_text", "set_option"), "remove_media"  # the repairs that a button can make
+SET, REMOVE_MEDIA, REMOVE_OPTION = (
+    ("replace_text", "set_option"),
+    "remove_media",
+    "remove_option",
+)  # what a button can do
 
 
 @dataclass
@@ -75,8 +79,10 @@ class Composition:
         place: Any = self.body
         for step in steps:
             place = place[int(step) if isinstance(place, list) else step]
-        if hint.action == LEAVE_OUT:
+        if hint.action == REMOVE_MEDIA:
             del place[int(last)]
+        elif hint.action == REMOVE_OPTION:
+            del place[last]
         else:
             place[last] = hint.value
 
@@ -85,11 +91,13 @@ class Composition:
 
 
 def repairable(issue: Issue) -> bool:
-    """Whether a button can repair it: a value that fits, or one asset to be left out."""
+    """Whether a button can repair it: a value that fits, or one asset or option to be left out."""
     hint = issue.repair_hint
     if hint is None:
         return False
-    return hint.value is not None if hint.action in SET else hint.action == LEAVE_OUT and hint.field.endswith("]")
+    if hint.action in SET:
+        return hint.value is not None
+    return hint.action == REMOVE_OPTION or (hint.action == REMOVE_MEDIA and hint.field.endswith("]"))
 
 
 def found_issue(validation: Validation, name: str) -> Issue | None:
@@ -106,7 +114,7 @@ def issue_name(issue: Issue) -> str:
 
 
 def capabilities_of(account: ConnectedAccount) -> Capabilities:
-    return platform(account.platform).capabilities_for(account.limits)
+    return platform(account.platform).capabilities_for(account.facts())
 
 
 def _target(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:

@@ -65,6 +65,8 @@ class LinkedInOAuth:
             "w_member_social",
             "w_organization_social",
             "rw_organization_admin",
+            "w_member_social_feed",
+            "w_organization_social_feed",
         }
         self.approved = True
         self.codes: dict[str, Code] = {}

@@ -10,9 +10,19 @@ from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, TokenExpired
 from accounts.platforms.linkedin import accounts, media, posts
 from accounts.platforms.linkedin.authorization import MEMBER_SCOPE, SCOPES, Application, may_post_for_pages
-from accounts.platforms.linkedin.capabilities import CAPABILITIES
+from accounts.platforms.linkedin.capabilities import CAPABILITIES, of_account
 from accounts.platforms.linkedin.client import Api, platform_errors
-from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import (
+    AccountFacts,
+    Authorization,
+    Capabilities,
+    Connection,
+    Content,
+    Grant,
+    Identity,
+    Progress,
+    Published,
+)
 
 
 class LinkedIn(Platform):
@@ -35,6 +45,10 @@ class LinkedIn(Platform):
         """What the operator has not set; None when accounts can be connected."""
         missing = [f"LINKEDIN_{key}" for key in ("CLIENT_ID", "CLIENT_SECRET") if not self.setting(key)]
         return f"The operator of this service has not set {' and '.join(missing)}." if missing else None
+
+    def capabilities_for(self, account: AccountFacts) -> Capabilities:
+        """What the account takes, by what its grant allows."""
+        return of_account(account)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
         """LinkedIn's page of consent."""

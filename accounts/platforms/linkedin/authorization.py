@@ -18,7 +18,8 @@ from accounts.platforms.types import Authorization
 IDENTITY_SCOPES = ("openid", "profile")
 MEMBER_SCOPE = "w_member_social"
 PAGE_SCOPES = ("w_organization_social", "rw_organization_admin")
-SCOPES = " ".join([*IDENTITY_SCOPES, MEMBER_SCOPE, *PAGE_SCOPES])
+COMMENT_SCOPES = ("w_member_social_feed", "w_organization_social_feed")
+SCOPES = " ".join([*IDENTITY_SCOPES, MEMBER_SCOPE, *PAGE_SCOPES, *COMMENT_SCOPES])
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,29 @@
 of files and the posts a day are those that integrators publish, since LinkedIn names none.
 
 3,000 characters before escaping; up to 20 images, or one video, or one document. A link in the text is clickable and has
-no card: the API fetches no pages, so a card is given in words by the option `article`.
+no card: the API fetches no pages, so a card is given in words by the option `article`. A comment needs a scope of its own.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from accounts.platforms.counting import characters
-from accounts.platforms.types import Capabilities, DocumentRules, ImageRules, MediaRules, Pace, TextRules, VideoRules
+from accounts.platforms.linkedin.accounts import is_page
+from accounts.platforms.types import (
+    AccountFacts,
+    Capabilities,
+    DocumentRules,
+    ImageRules,
+    MediaRules,
+    Pace,
+    TextRules,
+    VideoRules,
+)
 
 MAX_COMMENT_LENGTH = 1250
+FIRST_COMMENT = "first_comment"
+MEMBER_COMMENT_SCOPE, PAGE_COMMENT_SCOPE = "w_member_social_feed", "w_organization_social_feed"
 
 CAPABILITIES = Capabilities(
     text=TextRules(max_length=3000, counted_as="characters", count=characters),
@@ -40,7 +54,7 @@ CAPABILITIES = Capabilities(
         "documents",
         "alt_text",
         "visibility",
-        "first_comment",
+        FIRST_COMMENT,
     ),
     # No key of our own is known to LinkedIn, and most apps may not read what a member has posted.
     retry_safety="at_most_once",
@@ -75,7 +89,7 @@ CAPABILITIES = Capabilities(
                 "required": ["url", "title"],
                 "additionalProperties": False,
             },
-            "first_comment": {
+            FIRST_COMMENT: {
                 "type": "string",
                 "description": "A comment that the account leaves below the post once it is out, such as a link.",
                 "minLength": 1,
@@ -88,3 +102,21 @@ CAPABILITIES = Capabilities(
     # About 150 posts a day of an account.
     pace=Pace(seconds=720, burst=30),
 )
+
+
+def of_account(account: AccountFacts) -> Capabilities:
+    """What this account takes: without a first comment where its grant lacks the scope of comments."""
+    scope = PAGE_COMMENT_SCOPE if is_page(account.external_id) else MEMBER_COMMENT_SCOPE
+    if not account.scopes or scope in account.scopes:
+        return CAPABILITIES
+    properties = {name: rule for name, rule in CAPABILITIES.options["properties"].items() if name != FIRST_COMMENT}
+    why = (
+        f"LinkedIn lets this account comment only with the scope {scope}, which was not granted. Once the service's "
+        "application at LinkedIn has that scope, connect the account again."
+    )
+    return replace(
+        CAPABILITIES,
+        features=tuple(name for name in CAPABILITIES.features if name != FIRST_COMMENT),
+        options={**CAPABILITIES.options, "properties": properties},
+        withheld={FIRST_COMMENT: why},
+    )

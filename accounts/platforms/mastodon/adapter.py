@@ -28,6 +28,7 @@ from accounts.platforms.mastodon.client import (
 from accounts.platforms.oauth import scopes_of
 from accounts.platforms.types import (
     Absent,
+    AccountFacts,
     Authorization,
     Capabilities,
     Connection,
@@ -65,9 +66,9 @@ class Mastodon(Platform):
         """None: tokens are made by the accounts' owners at their servers, and servers register any application."""
         return None
 
-    def capabilities_for(self, limits: Mapping[str, int]) -> Capabilities:
+    def capabilities_for(self, account: AccountFacts) -> Capabilities:
         """What the account's instance takes."""
-        return of_instance(**limits)
+        return of_instance(**account.limits)
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Ask the instance whose token it is. Raises CredentialsRejected, Transient."""

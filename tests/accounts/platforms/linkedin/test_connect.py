@@ -26,7 +26,10 @@ from tests.fakes.linkedin_methods import ACLS, ORGANIZATIONS, TOKEN, USERINFO
 from tests.fakes.linkedin_oauth import CLIENT_SECRET
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-SCOPES = ["openid", "profile", "w_member_social", "w_organization_social", "rw_organization_admin"]
+SCOPES = [
+    *("openid", "profile", "w_member_social", "w_organization_social", "rw_organization_admin"),
+    *("w_member_social_feed", "w_organization_social_feed"),
+]
 TOKENS = {"access_token": "secret-token", "expires_in": 5183999, "scope": ",".join(SCOPES)}
 ALICE = {"sub": "m0-X_z", "name": "Alice"}
 

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Pace
+from accounts.platforms.types import AccountFacts, Pace
 
 CAPABILITIES = Mastodon.capabilities
 
@@ -18,7 +18,8 @@ def test_a_url_counts_as_23_and_a_mention_without_its_host() -> None:
 
 
 def test_an_instance_may_take_more_or_less_than_mastodons_own() -> None:
-    taken = Mastodon().capabilities_for({"characters": 5000, "media": 1, "image_bytes": 100, "alt_text": 5})
+    limits = {"characters": 5000, "media": 1, "image_bytes": 100, "alt_text": 5}
+    taken = Mastodon().capabilities_for(AccountFacts("1", limits))
 
     assert taken.media.images is not None
     assert taken.media.gifs is not None
