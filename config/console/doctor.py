@@ -28,6 +28,7 @@ from workspaces.sign_in.provider import Provider
 
 LOOK_SECONDS = 5.0
 LEAST_FREE_BYTES = 1024**3
+_OF_APPLICATIONS = ("_CLIENT_ID", "_CLIENT_SECRET")
 OLDEST_POSTGRESQL = 140_000  # what Django 5.2 asks for
 
 
@@ -169,15 +170,23 @@ def _platforms(name: str) -> Iterator[Finding]:
     for platform in platforms():
         if "oauth" not in platform.methods:
             continue
-        keys = [f"{platform.name.upper()}_{key}" for key in ("CLIENT_ID", "CLIENT_SECRET")]
-        given = [key for key in keys if settings.PLATFORM_SETTINGS.get(key)]
         reason = platform.unavailable_reason("oauth")
+        halves = _half_applications(platform.name)
+        for given, missing in halves:
+            yield Finding(Level.FAULT, platform.label, f"{given} without {missing}", "Set both, or neither.")
         if reason is None:
             yield Finding(Level.OK, platform.label, "accounts can be connected")
-        elif given:
-            yield Finding(Level.FAULT, platform.label, reason, f"Set {' and '.join(keys)}, or neither.")
-        else:
+        elif not halves:
             yield Finding(Level.OK, platform.label, f"not offered: {reason}")
+
+
+def _half_applications(platform_name: str) -> list[tuple[str, str]]:
+    """The settings of the platform's applications that are there without the one that belongs to them, and that one."""
+    given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
+    ours = (name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_OF_APPLICATIONS))
+    applications = sorted({name.rpartition("_CLIENT_")[0] for name in ours})
+    pairs = [(f"{each}_CLIENT_ID", f"{each}_CLIENT_SECRET") for each in applications]
+    return [pair if pair[0] in given else pair[::-1] for pair in pairs if not given.issuperset(pair)]
 
 
 def _payments(name: str) -> Iterator[Finding]:

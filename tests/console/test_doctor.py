@@ -100,6 +100,14 @@ def half_a_platform(settings: Any) -> None:
     settings.PLATFORM_SETTINGS = {"X_CLIENT_ID": "an-id"}
 
 
+def half_a_second_application(settings: Any) -> None:
+    settings.PLATFORM_SETTINGS = {
+        "LINKEDIN_CLIENT_ID": "an-id",
+        "LINKEDIN_CLIENT_SECRET": "a-secret",
+        "LINKEDIN_PAGES_CLIENT_SECRET": "a-secret",
+    }
+
+
 def half_a_processor(settings: Any) -> None:
     settings.STRIPE_SECRET_KEY, settings.STRIPE_PRICES = "sk_test", {"payg": "price_1", "pro": "", "scale": ""}
 
@@ -120,6 +128,7 @@ def bad_key(settings: Any) -> None:
         (no_mail, "e-mail", "EMAIL_URL"),
         (no_provider, "identity", "OIDC_ISSUER"),
         (half_a_platform, "X", "X_CLIENT_SECRET"),
+        (half_a_second_application, "LinkedIn", "LINKEDIN_PAGES_CLIENT_ID"),
         (half_a_processor, "payments", "Set that of the endpoint"),
         (bad_key, "settings", "then restart"),
     ],
