@@ -63,7 +63,14 @@ class AccountsQuery(PageQuery):
     workspace_id = fields.Identifier("wrk")
 
 
-@extend_schema_field({"type": "object", "additionalProperties": True, "description": "As the credentials_schema says."})
+@extend_schema_field(
+    {
+        "type": "object",
+        "additionalProperties": True,
+        "description": "What the method's `credentials_schema` asks for in GET /capabilities: secrets, or what has to be "
+        "known before a grant, such as the account's server or the kind of account.",
+    }
+)
 class CredentialsField(serializers.JSONField):
     """An object of secrets, or of what has to be known before a grant; its own schema is the platform's."""
 

@@ -37,7 +37,9 @@ class AccountViewSet(OperationViewSet):
         "accounts.connect",
         summary="Connect an account",
         description="By credentials the account is connected at once. By OAuth the answer says where its owner grants "
-        "access; the connection is completed in the browser that comes back, or by GET /accounts/oauth/callback.",
+        "access; the connection is completed in the browser that comes back, or by GET /accounts/oauth/callback. Some "
+        "platforms ask for something before the grant, such as `kind` (a member's profile, or pages): it goes into "
+        "`credentials`, as the platform's `credentials_schema` says in GET /capabilities.",
         scope="accounts.write",
         body=ConnectSerializer,
         responses={200: ConnectAnswer},

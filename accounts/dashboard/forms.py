@@ -13,12 +13,14 @@ NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": 
 
 
 class ConnectForm(forms.Form):
-    """A field for each property of the schema, all of them strings; a secret is not shown again, not even after a mistake."""
+    """A field for each property of the schema that has no default, all of them strings; a secret is not shown again, not
+    even after a mistake."""
 
     def __init__(self, schema: Mapping[str, Any] | None, data: Any = None, *, method: str) -> None:
         super().__init__(data, auto_id=f"{method}-%s")
         for name, rule in (schema or {}).get("properties", {}).items():
-            self.fields[name] = _field(name, rule, required=name in (schema or {}).get("required", ()))
+            if "default" not in rule:
+                self.fields[name] = _field(name, rule, required=name in (schema or {}).get("required", ()))
 
     @property
     def given(self) -> dict[str, str]:
@@ -26,14 +28,20 @@ class ConnectForm(forms.Form):
         return {name: value for name, value in self.cleaned_data.items() if value}
 
 
-def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.CharField:
+def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field:
+    label, help_text = rule.get("title") or name.replace("_", " ").capitalize(), rule.get("description", "")
+    if "enum" in rule:
+        choices = [(value, str(value).capitalize()) for value in rule["enum"]]
+        return forms.ChoiceField(
+            required=required, label=label, help_text=help_text, choices=choices, widget=forms.RadioSelect
+        )
     kind: type[Input] = forms.URLInput if rule.get("format") == "uri" else forms.TextInput
     if rule.get("writeOnly"):
         kind = forms.PasswordInput
     return forms.CharField(
         required=required,
-        label=rule.get("title") or name.replace("_", " ").capitalize(),
-        help_text=rule.get("description", ""),
+        label=label,
+        help_text=help_text,
         min_length=rule.get("minLength"),
         max_length=rule.get("maxLength"),
         widget=kind(NO_COMPLETION),

@@ -39,13 +39,18 @@ class Platform:
     )  # oauth, credentials; the first is what is meant where none is named
     # Strings by name; `title` is what people read, `writeOnly` marks a secret.
     credentials_schema: ClassVar[Mapping[str, Any] | None] = None
-    oauth_schema: ClassVar[Mapping[str, Any] | None] = None  # what an owner has to give before granting (an instance)
     irreversible: ClassVar[frozenset[str]] = frozenset()  # the phases that publish
     settles_seconds: ClassVar[float] = 60.0  # how long a request that got no answer may still be carried out
 
     def unavailable_reason(self, method: str) -> str | None:
         """Why no account can be connected by this method at this moment; None when one can."""
         return f"Connecting {self.label} accounts is not offered by this service yet."
+
+    @property
+    def oauth_schema(self) -> Mapping[str, Any] | None:
+        """What an owner has to say before granting (a server, a kind of account), in the form of `credentials_schema`. A
+        property with a `default` need not be said."""
+        return None
 
     def capabilities_for(self, account: AccountFacts) -> Capabilities:
         """What this account takes, by its server and by what its grant allows."""

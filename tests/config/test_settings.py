@@ -104,6 +104,8 @@ PLATFORMS = {
     "BLUESKY_API_BASE": "http://127.0.0.1:1",
     "LINKEDIN_API_VERSION": "202612",
     "LINKEDIN_SCOPES": "openid profile",
+    "LINKEDIN_PAGES_CLIENT_ID": "another id",
+    "LINKEDIN_PAGES_SCOPES": "r_basicprofile",
 }
 
 

@@ -1,4 +1,4 @@
-"""A stand-in of LinkedIn's REST API and of its page of consent, for one app that people connect.
+"""A stand-in of LinkedIn's REST API and of its page of consent, for applications that people connect.
 
 Written from learn.microsoft.com/linkedin; `linkedin_methods`, `linkedin_media` and `linkedin_oauth` say what is from
 elsewhere.
@@ -21,7 +21,7 @@ from typing import Any
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, ReceivedRequest
 from tests.fakes.linkedin_methods import TOKEN, LinkedInMethods, call_of
-from tests.fakes.linkedin_oauth import OAuthRefusal
+from tests.fakes.linkedin_oauth import Application, OAuthRefusal
 from tests.fakes.linkedin_store import Member, Refusal
 
 
@@ -37,7 +37,8 @@ class FakeLinkedIn(FaultyServer):
     # what a test arranges
 
     def add_member(self, name: str, pages: Mapping[str, str] | None = None) -> str:
-        """A person who administers these pages (their names by their numbers); returns the member's URN."""
+        """A person who administers these pages (their names by their numbers); returns the URN by which the application for
+        members knows the person."""
         with self._lock:
             member = Member(f"m{len(self._store.members)}-X_z", name)
             self._store.members[member.id] = member
@@ -53,19 +54,20 @@ class FakeLinkedIn(FaultyServer):
             self._store.member(name).roles[page] = (role, state)
 
     def register_redirect(self, uri: str) -> None:
-        """Set a callback address in the app's settings."""
+        """Set a callback address in the settings of all applications."""
         self._oauth.redirect_uris.add(uri)
 
-    def without_products(self, *scopes: str) -> None:
-        """The app has not got the products that open these scopes."""
-        self._oauth.products -= set(scopes)
+    def add_application(self, client_id: str, application: Application) -> None:
+        """A further application, or another in the place of one."""
+        self._oauth.applications[client_id] = application
 
     def without_refresh_tokens(self) -> None:
-        """The app is not approved for programmatic refresh tokens."""
-        self._oauth.approved = False
+        """No application is approved for programmatic refresh tokens."""
+        for application in self._oauth.applications.values():
+            application.approved = False
 
     def grant(self, authorization_url: str, name: str, scopes: Iterable[str] | None = None) -> str:
-        """The person agrees to what the app asks for, or to these scopes only; returns the code that comes back.
+        """The person agrees to what an application asks for, or to these scopes only; returns the code that comes back.
 
         Raises ValueError where LinkedIn would show an error instead.
         """
@@ -73,7 +75,7 @@ class FakeLinkedIn(FaultyServer):
             return self._oauth.grant(authorization_url, self._store.member(name).id, scopes)
 
     def withdraw(self, name: str) -> None:
-        """The person takes the app's access away."""
+        """The person takes the access of all applications away."""
         with self._lock:
             for access in [*self._oauth.access.values(), *self._oauth.refresh.values()]:
                 access.revoked |= access.member_id == self._store.member(name).id

@@ -1,7 +1,7 @@
 """The calls of LinkedIn's REST API about accounts, posts and comments, with its versions, permissions and refusals.
 
-Source: learn.microsoft.com/linkedin (versioning, Organization Access Control, Organization Lookup, Posts API, Comments
-API). As clients report: the body of a refused repetition.
+Source: learn.microsoft.com/linkedin (versioning, Profile API, Organization Access Control, Organization Lookup, Posts API,
+Comments API). As clients report: the body of a refused repetition.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.fakes.linkedin_oauth import LinkedInOAuth
 from tests.fakes.linkedin_store import LinkedInStore, Member, Refusal, Upload, read_commentary
 
 TOKEN = "POST /oauth/v2/accessToken"
-USERINFO = "GET /v2/userinfo"
+USERINFO, ME = "GET /v2/userinfo", "GET /v2/me"
 ACLS, ORGANIZATIONS = "GET /rest/organizationAcls", "GET /rest/organizations"
 CREATE, COMMENT = "POST /rest/posts", "POST /rest/socialActions/:urn/comments"
 PUT = "PUT /dms-uploads/:token"
@@ -34,6 +34,7 @@ POST_FIELDS = frozenset(
 )
 DISTRIBUTION = {"feedDistribution": "MAIN_FEED", "targetEntities": [], "thirdPartyDistributionChannels": []}
 POSTING_ROLES = frozenset({"ADMINISTRATOR", "DIRECT_SPONSORED_CONTENT_POSTER", "CONTENT_ADMINISTRATOR"})
+COMMENTING_ROLES = frozenset({"ADMINISTRATOR", "DIRECT_SPONSORED_CONTENT_POSTER", "RECRUITING_POSTER"})
 REPEATED_WITHIN = timedelta(days=1)
 
 _URN = re.compile(r"(?<=/)urn(?::|%3A)[^/]+")
@@ -50,6 +51,7 @@ class LinkedInMethods:
         self.version = "202610"
         self.endpoints: dict[str, Callable[[Member, ReceivedRequest], Answer]] = {
             USERINFO: self.userinfo,
+            ME: self.me,
             ACLS: self.roles,
             ORGANIZATIONS: self.organizations,
             CREATE: self.create,
@@ -77,25 +79,47 @@ class LinkedInMethods:
         if request.path.startswith("/rest/"):
             self._check_protocol(request)
         member = self.store.members[access.member_id]
-        self._scopes = access.scopes
+        self._scopes, self._person = access.scopes, self.oauth.person_of(access)
         return self.endpoints[call](member, request)
 
     def may_act_for(self, member: Member, urn: Any) -> None:
         """Raise Refusal unless the member may write in the name of this account."""
-        if urn == member.urn and "w_member_social" in self._scopes:
-            return
+        if not self._may(member, urn, "w_member_social", "w_organization_social", POSTING_ROLES):
+            raise _denied("partnerApiPosts.CREATE")
+
+    def _may(self, member: Member, urn: Any, own: str, of_pages: str, roles: frozenset[str]) -> bool:
+        """Whether the token holds the scope `own` for the member's URN, or `of_pages` and the member a role for a page's."""
+        if urn == f"urn:li:person:{self._person}":
+            return own in self._scopes
         role, state = member.roles.get(str(urn).rpartition(":")[2], ("", ""))
-        a_page = str(urn).startswith("urn:li:organization:") and "w_organization_social" in self._scopes
-        if not a_page or role not in POSTING_ROLES or state != "APPROVED":
-            message = "Not enough permissions to access: partnerApiPosts.CREATE"
-            raise Refusal(403, message, "ACCESS_DENIED", serviceErrorCode=100)
+        a_page = str(urn).startswith("urn:li:organization:") and of_pages in self._scopes
+        return a_page and role in roles and state == "APPROVED"
 
     def userinfo(self, member: Member, request: ReceivedRequest) -> Answer:
         """Whose login it is."""
         if not {"openid", "profile"} <= set(self._scopes):
-            raise Refusal(403, "Not enough permissions to access: userinfo.GET", "ACCESS_DENIED", serviceErrorCode=100)
+            raise _denied("userinfo.GET")
         picture = f"https://media.licdn.com/dms/image/{member.id}"
-        return Answer.of_json({"sub": member.id, "name": member.name, "picture": picture, "locale": {"language": "en"}})
+        told = {"sub": self._person, "name": member.name, "picture": picture, "locale": {"language": "en"}}
+        return Answer.of_json(told)
+
+    def me(self, member: Member, request: ReceivedRequest) -> Answer:
+        """Whose login it is, by the fields of the lite profile or of the basic one."""
+        if not {"r_liteprofile", "r_basicprofile"} & set(self._scopes):
+            raise _denied("me.GET.NO_VERSION")
+        first, _, last = member.name.partition(" ")
+        locale = {"country": "US", "language": "en"}
+        told: dict[str, Any] = {
+            "id": self._person,
+            "localizedFirstName": first,
+            "firstName": {"localized": {"en_US": first}, "preferredLocale": locale},
+            "localizedLastName": last,
+            "lastName": {"localized": {"en_US": last}, "preferredLocale": locale},
+            "profilePicture": {"displayImage": f"urn:li:digitalmediaAsset:{member.id}"},
+        }
+        if "r_basicprofile" in self._scopes:
+            told |= {"vanityName": member.name.lower().replace(" ", "-"), "localizedHeadline": "At work"}
+        return Answer.of_json(told)
 
     def roles(self, member: Member, request: ReceivedRequest) -> Answer:
         """The roles of the member at pages, a part at a time."""
@@ -128,7 +152,7 @@ class LinkedInMethods:
             raise Refusal(422, f"ERROR :: /{unknown.pop()} :: unrecognized field found but not allowed", "BAD_REQUEST")
         author = given.get("author")
         self.may_act_for(member, author)
-        visibilities = {"PUBLIC", "CONNECTIONS"} if author == member.urn else {"PUBLIC"}
+        visibilities = {"PUBLIC", "CONNECTIONS"} if str(author).startswith("urn:li:person:") else {"PUBLIC"}
         fixed = (given.get("lifecycleState"), given.get("distribution"))
         if fixed != ("PUBLISHED", DISTRIBUTION) or given.get("visibility") not in visibilities:
             raise Refusal(422, "ERROR :: /visibility :: is not allowed for this author", "BAD_REQUEST")
@@ -150,7 +174,9 @@ class LinkedInMethods:
     def comment(self, member: Member, request: ReceivedRequest) -> Answer:
         """A comment below a post."""
         given, urn = request.json(), unquote(request.path.split("/")[3])
-        self.may_act_for(member, given.get("actor"))
+        feeds = ("w_member_social_feed", "w_organization_social_feed")
+        if not self._may(member, given.get("actor"), *feeds, COMMENTING_ROLES):
+            raise _denied("partnerApiSocialActions.CREATE")
         if set(given) != {"actor", "object", "message"} or given["object"] != urn or set(given["message"]) != {"text"}:
             raise Refusal(400, "The comment's fields are not those of a comment.", "ILLEGAL_ARGUMENT")
         if urn not in self.store.posts:
@@ -172,8 +198,7 @@ class LinkedInMethods:
 
     def _check_page_admin(self) -> None:
         if "rw_organization_admin" not in self._scopes:
-            message = "Not enough permissions to access: organizationAcls.FINDER-roleAssignee"
-            raise Refusal(403, message, "ACCESS_DENIED", serviceErrorCode=100)
+            raise _denied("organizationAcls.FINDER-roleAssignee")
 
     def _check_repetition(self, author: str, shown: str) -> None:
         since = datetime.now(UTC) - REPEATED_WITHIN
@@ -222,6 +247,10 @@ class LinkedInMethods:
         if len(given.get("altText", "")) > 4086:
             raise Refusal(422, "ERROR :: /content/media/altText :: is too long", "FIELD_LENGTH_TOO_LONG")
         return upload
+
+
+def _denied(resource: str) -> Refusal:
+    return Refusal(403, f"Not enough permissions to access: {resource}", "ACCESS_DENIED", serviceErrorCode=100)
 
 
 def call_of(request: ReceivedRequest) -> str:

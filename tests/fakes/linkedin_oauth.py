@@ -1,6 +1,9 @@
-"""LinkedIn's OAuth 2.0: consent, codes, and tokens with their ends, for one app.
+"""LinkedIn's OAuth 2.0: applications with their products, consent, codes, and tokens with their ends.
 
-Written from learn.microsoft.com/linkedin (authorization code flow, programmatic refresh tokens, error handling).
+Written from learn.microsoft.com/linkedin (authorization code flow, programmatic refresh tokens, error handling; getting
+access and increasing access: the scopes that products open). As developers report: the scopes of the Community Management
+API as its applications list them, and that it has to be the only product of its application. A code or refresh token of
+another application is refused as RFC 6749 (5.2) says.
 """
 
 from __future__ import annotations
@@ -13,16 +16,48 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 from tests.fakes.http_server import Answer, ReceivedRequest
 
-CLIENT_ID, CLIENT_SECRET = "86client", "WPL_AP1.secret"
+CLIENT_ID, CLIENT_SECRET = "86client", "WPL_AP1.secret"  # of the application for members
+PAGES_CLIENT_ID, PAGES_CLIENT_SECRET = "77pages", "WPL_AP1.pages-secret"
+SIGN_IN, SHARE = "Sign In with LinkedIn using OpenID Connect", "Share on LinkedIn"
+COMMUNITY_MANAGEMENT, ADVERTISING = "Community Management API", "Advertising API"
+PRODUCTS = {
+    SIGN_IN: "openid profile email",
+    SHARE: "w_member_social",
+    COMMUNITY_MANAGEMENT: "r_basicprofile r_1st_connections_size r_member_postAnalytics r_member_profileAnalytics "
+    "r_organization_followers r_organization_social r_organization_social_feed rw_organization_admin w_member_social "
+    "w_member_social_feed w_organization_social w_organization_social_feed",
+    ADVERTISING: "r_basicprofile r_1st_connections_size r_ads rw_ads r_ads_reporting r_organization_admin "
+    "r_organization_social rw_organization_admin w_member_social w_organization_social",
+}
 CODE_LIVES = timedelta(minutes=30)
 ACCESS_LIVES = timedelta(days=60)
 REFRESH_LIVES = timedelta(days=365)
 
 
+@dataclass
+class Application:
+    """An application of a developer. `mark` ends the ids of people, which each application knows by other ones; one that is
+    not `approved` gets no refresh tokens."""
+
+    client_secret: str
+    products: tuple[str, ...]
+    mark: str = ""
+    approved: bool = True
+
+    def __post_init__(self) -> None:
+        if COMMUNITY_MANAGEMENT in self.products and len(self.products) > 1:
+            raise ValueError("This API product requires that it be the only product on the application.")
+
+    @property
+    def scopes(self) -> set[str]:
+        return {scope for product in self.products for scope in PRODUCTS[product].split()}
+
+
 @dataclass(frozen=True)
 class Code:
-    """A consent that was given, good for one exchange."""
+    """A consent that was given to an application, good for one exchange."""
 
+    client_id: str
     member_id: str
     scopes: tuple[str, ...]
     redirect_uri: str
@@ -31,8 +66,9 @@ class Code:
 
 @dataclass
 class Access:
-    """What a token opens, and until when."""
+    """What a token opens to an application, and until when."""
 
+    client_id: str
     member_id: str
     scopes: tuple[str, ...]
     ends: datetime
@@ -52,23 +88,15 @@ class OAuthRefusal(Exception):
 
 
 class LinkedInOAuth:
-    """The consent page and the token endpoint. `products` are the scopes that the app's products open; an app that is not
-    `approved` gets no refresh tokens."""
+    """The consent page and the token endpoint, with one application for members and one for pages."""
 
     def __init__(self, site: str) -> None:
         self._site = site
         self.redirect_uris: set[str] = set()
-        self.products = {
-            "openid",
-            "profile",
-            "email",
-            "w_member_social",
-            "w_organization_social",
-            "rw_organization_admin",
-            "w_member_social_feed",
-            "w_organization_social_feed",
+        self.applications = {
+            CLIENT_ID: Application(CLIENT_SECRET, (SIGN_IN, SHARE)),
+            PAGES_CLIENT_ID: Application(PAGES_CLIENT_SECRET, (COMMUNITY_MANAGEMENT,), mark="-p"),
         }
-        self.approved = True
         self.codes: dict[str, Code] = {}
         self.access: dict[str, Access] = {}
         self.refresh: dict[str, Access] = {}
@@ -77,12 +105,13 @@ class LinkedInOAuth:
         """The member agrees to what the address asks for, or to less of it; returns the code. Raises ValueError."""
         parts, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
         wanted = asked.get("scope", "").split(" ")
+        application = self.applications.get(asked.get("client_id", ""))
         wrong = {
             "address": f"{parts.scheme}://{parts.netloc}{parts.path}" != f"{self._site}/oauth/v2/authorization",
             "response_type": asked.get("response_type") != "code",
-            "client_id": asked.get("client_id") != CLIENT_ID,
+            "client_id": application is None,
             "redirect_uri": asked.get("redirect_uri") not in self.redirect_uris,
-            "unauthorized_scope_error": not wanted or not self.products.issuperset(wanted),
+            "unauthorized_scope_error": application is not None and not application.scopes.issuperset(wanted),
             "state": not asked.get("state"),
             "unknown parameter": bool(set(asked) - {"response_type", "client_id", "redirect_uri", "scope", "state"}),
         }
@@ -90,34 +119,40 @@ class LinkedInOAuth:
             raise ValueError(f"LinkedIn shows an error instead of the consent: {', '.join(named)}")
         code = secrets.token_urlsafe(60)
         granted = tuple(scopes) if scopes is not None else tuple(wanted)
-        self.codes[code] = Code(member_id, granted, asked["redirect_uri"], datetime.now(UTC) + CODE_LIVES)
+        ends = datetime.now(UTC) + CODE_LIVES
+        self.codes[code] = Code(asked["client_id"], member_id, granted, asked["redirect_uri"], ends)
         return code
 
     def token(self, request: ReceivedRequest) -> Answer:
         """Exchange a code, which is good for one use, or a refresh token, which stays the same until its end."""
-        form = _form(request)
+        form = self._form(request)
         now = datetime.now(UTC)
         if form.get("grant_type") == "authorization_code":
             code = self.codes.pop(form.get("code", ""), None)
-            if code is None or now >= code.ends or form.get("redirect_uri") != code.redirect_uri:
+            if code is None or now >= code.ends or _meant(form) != (code.client_id, code.redirect_uri):
                 raise OAuthRefusal("invalid_request", "Unable to retrieve access token: authorization code not found")
-            return self._issue(code.member_id, code.scopes, None)
+            return self._issue(code, None)
         if form.get("grant_type") == "refresh_token":
             old = self.refresh.get(form.get("refresh_token", ""))
-            if old is None or old.revoked or now >= old.ends:
+            if old is None or old.revoked or now >= old.ends or old.client_id != form["client_id"]:
                 raise OAuthRefusal("invalid_grant", "Token has been expired or revoked.")
-            return self._issue(old.member_id, old.scopes, form["refresh_token"])
+            return self._issue(old, form["refresh_token"])
         raise OAuthRefusal("invalid_request", "A required parameter is missing or not known.")
 
     def opened_by(self, request: ReceivedRequest) -> Access | None:
         """What the bearer of this request may do, or could once; None for a token that is none."""
         return self.access.get(request.headers.get("authorization", "").removeprefix("Bearer "))
 
-    def _issue(self, member_id: str, scopes: tuple[str, ...], refresh_token: str | None) -> Answer:
+    def person_of(self, access: Access) -> str:
+        """The id by which the token's application knows the person."""
+        return access.member_id + self.applications[access.client_id].mark
+
+    def _issue(self, granted: Code | Access, refresh_token: str | None) -> Answer:
         now = datetime.now(UTC)
-        if refresh_token is None and self.approved:
+        opened = (granted.client_id, granted.member_id, granted.scopes)
+        if refresh_token is None and self.applications[granted.client_id].approved:
             refresh_token = secrets.token_urlsafe(80)
-            self.refresh[refresh_token] = Access(member_id, scopes, now + REFRESH_LIVES)
+            self.refresh[refresh_token] = Access(*opened, now + REFRESH_LIVES)
         ends = now + ACCESS_LIVES
         body: dict[str, object] = {}
         if refresh_token is not None:
@@ -125,16 +160,21 @@ class LinkedInOAuth:
             ends = min(ends, last)
             body = {"refresh_token": refresh_token, "refresh_token_expires_in": int((last - now).total_seconds())}
         token = secrets.token_urlsafe(120)
-        self.access[token] = Access(member_id, scopes, ends)
+        self.access[token] = Access(*opened, ends)
         lives = int((ends - now).total_seconds())
-        return Answer.of_json({"access_token": token, "expires_in": lives, "scope": ",".join(scopes), **body})
+        return Answer.of_json({"access_token": token, "expires_in": lives, "scope": ",".join(granted.scopes), **body})
+
+    def _form(self, request: ReceivedRequest) -> dict[str, str]:
+        """The form, of an application that has named itself in it."""
+        if request.headers.get("content-type") != "application/x-www-form-urlencoded":
+            raise OAuthRefusal("invalid_request", "The content type has to be a form's.")
+        form = {name: values[-1] for name, values in parse_qs(request.body.decode(), keep_blank_values=True).items()}
+        application = self.applications.get(form.get("client_id", ""))
+        if application is None or form.get("client_secret") != application.client_secret:
+            raise OAuthRefusal("invalid_client", "Client authentication failed", 401)
+        return form
 
 
-def _form(request: ReceivedRequest) -> dict[str, str]:
-    """The form, of a client that has named itself in it."""
-    if request.headers.get("content-type") != "application/x-www-form-urlencoded":
-        raise OAuthRefusal("invalid_request", "The content type has to be a form's.")
-    form = {name: values[-1] for name, values in parse_qs(request.body.decode(), keep_blank_values=True).items()}
-    if (form.get("client_id"), form.get("client_secret")) != (CLIENT_ID, CLIENT_SECRET):
-        raise OAuthRefusal("invalid_client", "Client authentication failed", 401)
-    return form
+def _meant(form: dict[str, str]) -> tuple[str, str]:
+    """Whom the code that is exchanged has to be for: the application and the address."""
+    return form["client_id"], form.get("redirect_uri", "")

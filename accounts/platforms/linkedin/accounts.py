@@ -1,7 +1,8 @@
 """The accounts that one login opens at LinkedIn: the member, and the pages that the member may post for.
 
-An account is named by its URN, which is also the author of its posts. Source: learn.microsoft.com/linkedin, Sign In with
-LinkedIn using OpenID Connect, Organization Access Control, Organization Lookup.
+An account is named by its URN, which is also the author of its posts; a member has another one for each application.
+Source: learn.microsoft.com/linkedin, Sign In with LinkedIn using OpenID Connect, Profile API and Basic Profile Fields,
+Organization Access Control, Organization Lookup.
 """
 
 from __future__ import annotations
@@ -32,23 +33,28 @@ def is_page(urn: str) -> bool:
     return _PAGE.fullmatch(urn) is not None
 
 
-def member(api: Api) -> Identity:
-    """Whose login it is. Raises LinkedInError, NotSent, NoAnswer."""
-    told = api.get("/v2/userinfo")
-    sub, name = told.get("sub"), line(told.get("name"))
-    if not isinstance(sub, str) or not _MEMBER_ID.fullmatch(sub):
+def person(api: Api, *, openid: bool) -> Identity:
+    """Whose login it is, by `openid` or by r_basicprofile. Raises LinkedInError, NotSent, NoAnswer."""
+    told = api.get("/v2/userinfo" if openid else "/v2/me")
+    member_id = told.get("sub" if openid else "id")
+    if not isinstance(member_id, str) or not _MEMBER_ID.fullmatch(member_id):
         raise UnreadableAnswer("The answer names no member.")
-    picture = told.get("picture")
+    name = line(told.get("name"))
+    if not openid:
+        name = f"{line(told.get('localizedFirstName'))} {line(told.get('localizedLastName'))}".strip()
+    picture = told.get("picture")  # of userinfo
+    vanity = line(told.get("vanityName"))  # of the basic profile, which names its picture by no address
     return Identity(
-        external_id=f"urn:li:person:{sub}",
-        handle=name or sub,
+        external_id=f"urn:li:person:{member_id}",
+        handle=name or member_id,
         display_name=name,
         avatar_url=picture if isinstance(picture, str) and _PICTURE.fullmatch(picture) else "",
+        profile_url=f"{SITE}/in/{vanity}" if _VANITY_NAME.fullmatch(vanity) else "",
     )
 
 
 def pages(api: Api) -> list[Identity]:
-    """The pages that the member may post for, in LinkedIn's order. Raises as `member`."""
+    """The pages that the member may post for, in LinkedIn's order. Raises as `person`."""
     numbers = list(dict.fromkeys(_page_numbers(api)))
     told: dict[str, Any] = {}
     for first in range(0, len(numbers), NAMED_AT_ONCE):

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from accounts.platforms import oauth
 from accounts.platforms.base import Platform
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, TokenExpired
+from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, CredentialsRejected, TokenExpired
 from accounts.platforms.linkedin import accounts, media, posts
-from accounts.platforms.linkedin.authorization import MEMBER_SCOPE, SCOPES, Application, may_post_for_pages
+from accounts.platforms.linkedin.authorization import (
+    KINDS,
+    MEMBER,
+    MEMBER_SCOPE,
+    Application,
+    Kind,
+    may_post_for_pages,
+    oauth_schema,
+)
 from accounts.platforms.linkedin.capabilities import CAPABILITIES, of_account
 from accounts.platforms.linkedin.client import Api, platform_errors
 from accounts.platforms.types import (
@@ -31,9 +40,10 @@ class LinkedIn(Platform):
     Publishing goes `start`, then for each file `upload` and `process`, then `create`, and `comment` where a first comment is
     wanted. Its state is {media}, the URNs of the uploads, with {pending, looks} while a file is processed, and `again` once
     LinkedIn had lost media; and {out} once nothing but the comment is missing.
-    A grant's tokens are {access_token, refresh_token?}; its external_id is the URN of the member or the page, the author.
-    One grant opens the member and all pages, and ending it would end it for all; so it is never revoked, and an owner ends
-    it in LinkedIn's settings.
+    A grant's tokens are {access_token, refresh_token?, application}, the last one being the kind of the application that
+    they were issued to, without which it is the one for members; its external_id is the URN of the member or the
+    page, the author. One grant opens all pages, and ending it would end it for all; so it is never revoked, and an owner
+    ends it in LinkedIn's settings.
     """
 
     name = "linkedin"
@@ -42,32 +52,49 @@ class LinkedIn(Platform):
     irreversible = frozenset({"create", "comment"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """What the operator has not set; None when accounts can be connected."""
-        missing = [f"LINKEDIN_{key}" for key in ("CLIENT_ID", "CLIENT_SECRET") if not self.setting(key)]
-        return f"The operator of this service has not set {' and '.join(missing)}." if missing else None
+        """What the operator has not set; None when accounts can be connected, be it by one application alone."""
+        if self._offered():
+            return None
+        missing = (f"{self._missing(kind)} for {kind.label}" for kind in KINDS.values())
+        return f"The operator of this service has not set {', nor '.join(missing)}."
+
+    @property
+    def oauth_schema(self) -> Mapping[str, Any]:
+        """The kind of account, as far as there is a choice."""
+        return oauth_schema(self._offered())
 
     def capabilities_for(self, account: AccountFacts) -> Capabilities:
         """What the account takes, by what its grant allows."""
         return of_account(account)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """LinkedIn's page of consent."""
-        return self._application().authorize(state, redirect_uri)
+        """LinkedIn's page of consent, for the application of the kind that was chosen. Raises ConnectionUnavailable."""
+        kind = given.get("kind") or next(iter(self._offered()), MEMBER.name)
+        authorization = self._application(kind).authorize(state, redirect_uri)
+        return replace(authorization, kept={"application": kind})
 
     def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The member, and the pages that the member may post for, as far as the grant goes.
+        """The member, or the pages that the member may post for; both where the grant goes so far.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
-        answer, granted = self._application().exchange(code, redirect_uri)
-        tokens, expires_at = oauth.kept_tokens({}, answer), oauth.expiry_of(answer)
-        api = self._api(tokens)
+        application = self._application(kept["application"])
+        answer, granted = application.exchange(code, redirect_uri)
+        tokens = {**oauth.kept_tokens({}, answer), "application": application.kind.name}
+        expires_at, api = oauth.expiry_of(answer), self._api(tokens)
         try:
             with platform_errors():
-                identities = [accounts.member(api)] if MEMBER_SCOPE in granted else []
+                person = accounts.person(api, openid=application.kind is MEMBER)
+                identities = [person] if MEMBER_SCOPE in granted else []
                 identities += accounts.pages(api) if may_post_for_pages(granted) else []
         except (TokenExpired, AccountDisconnected) as error:
             raise CredentialsRejected(error.message) from error
+        if not identities:
+            raise CredentialsRejected(
+                f"{person.handle} may not post for any LinkedIn page.",
+                suggested_action="Have the page's administrators give this person a role that may post, or sign in to "
+                "LinkedIn as somebody who has one; then begin the connection again.",
+            )
         return tuple(
             Connection(identity, Grant({}, tokens, identity.external_id, expires_at), granted)
             for identity in identities
@@ -80,15 +107,19 @@ class LinkedIn(Platform):
         """
         api = self._api(grant.tokens)
         with platform_errors():
-            found = accounts.pages(api) if accounts.is_page(grant.external_id) else [accounts.member(api)]
+            if accounts.is_page(grant.external_id):
+                found = accounts.pages(api)
+            else:
+                found = [accounts.person(api, openid=_kind(grant) == MEMBER.name)]
         for identity in found:
             if identity.external_id == grant.external_id:
                 return identity
         raise AccountDisconnected("The login does not open this account at LinkedIn any more.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """A new access token, where LinkedIn gave a refresh token. Raises AccountDisconnected, Transient."""
-        answer = self._application().renew(grant.tokens)
+        """A new access token, where LinkedIn gave a refresh token; LinkedIn takes it from the application that it was given
+        to alone. Raises AccountDisconnected, ConnectionUnavailable, Transient."""
+        answer = self._application(_kind(grant)).renew(grant.tokens)
         tokens = oauth.kept_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, oauth.expiry_of(answer))
 
@@ -105,11 +136,30 @@ class LinkedIn(Platform):
         publish = {"create": posts.create, "comment": posts.comment}[progress.phase]
         return publish(api, author, content, state)
 
-    def _application(self) -> Application:
+    def _offered(self) -> list[str]:
+        """The kinds whose applications are set up."""
+        return [name for name, kind in KINDS.items() if not self._missing(kind)]
+
+    def _missing(self, kind: Kind) -> str:
+        keys = (f"{kind.prefix}{key}" for key in ("CLIENT_ID", "CLIENT_SECRET"))
+        return " and ".join(f"LINKEDIN_{key}" for key in keys if not self.setting(key))
+
+    def _application(self, name: str) -> Application:
+        kind = KINDS[name]
+        if missing := self._missing(kind):
+            raise ConnectionUnavailable(
+                f"The operator of this service has not set {missing}, which LinkedIn needs for {kind.label}."
+            )
         site = self.setting("AUTH_BASE", accounts.SITE).rstrip("/")
-        scopes = tuple(self.setting("SCOPES", SCOPES).split())
-        return Application(self.setting("CLIENT_ID"), self.setting("CLIENT_SECRET"), site, scopes)
+        client_id, secret = (self.setting(f"{kind.prefix}{key}") for key in ("CLIENT_ID", "CLIENT_SECRET"))
+        scopes = tuple(self.setting(f"{kind.prefix}SCOPES").split()) or kind.scopes
+        return Application(kind, client_id, secret, site, scopes)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         address = self.setting("API_BASE", "https://api.linkedin.com").rstrip("/")
         return Api(address, tokens["access_token"], self.setting("API_VERSION", "202610"))
+
+
+def _kind(grant: Grant) -> str:
+    """The kind of the application that the tokens were issued to; it is not named where there was but one application."""
+    return str(grant.tokens.get("application", MEMBER.name))

@@ -1,8 +1,10 @@
 """OAuth 2.0 at LinkedIn: the authorization code flow of a confidential client, without PKCE.
 
-Access tokens live 60 days. Refresh tokens are given to approved apps only; they live a year from the consent, stay the same
-when they are used, and without one the owner connects again. Source: learn.microsoft.com/linkedin, authorization code flow
-and programmatic refresh tokens.
+LinkedIn opens the Community Management API, by which pages are posted for, only to an application that has no other
+product. So an operator has one application for member profiles, one for pages, or both.
+Access tokens live 60 days. Refresh tokens are given to approved applications only; they live a year from the consent, stay
+the same when they are used, and without one the owner connects again. Source: learn.microsoft.com/linkedin, authorization
+code flow, programmatic refresh tokens, and the scopes of each product (getting access, increasing access).
 """
 
 from __future__ import annotations
@@ -13,19 +15,35 @@ from typing import Any
 
 from accounts.platforms import oauth
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
+from accounts.platforms.linkedin.capabilities import PAGE_COMMENT_SCOPE
 from accounts.platforms.types import Authorization
 
-IDENTITY_SCOPES = ("openid", "profile")
 MEMBER_SCOPE = "w_member_social"
 PAGE_SCOPES = ("w_organization_social", "rw_organization_admin")
-COMMENT_SCOPES = ("w_member_social_feed", "w_organization_social_feed")
-SCOPES = " ".join([*IDENTITY_SCOPES, MEMBER_SCOPE, *PAGE_SCOPES, *COMMENT_SCOPES])
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What an application is for. The names of its settings begin with LINKEDIN_ and `prefix`; the scopes `identity` tell
+    who granted access; `scopes` are asked for where the operator names none."""
+
+    name: str
+    label: str
+    prefix: str
+    identity: tuple[str, ...]
+    scopes: tuple[str, ...]
+
+
+MEMBER = Kind("member", "member profiles", "", ("openid", "profile"), ("openid", "profile", MEMBER_SCOPE))
+PAGES = Kind("pages", "pages", "PAGES_", ("r_basicprofile",), ("r_basicprofile", *PAGE_SCOPES, PAGE_COMMENT_SCOPE))
+KINDS = {kind.name: kind for kind in (MEMBER, PAGES)}
 
 
 @dataclass(frozen=True)
 class Application:
-    """The operator's app at LinkedIn, which names itself in the form. `scopes` are those that its products open."""
+    """One of the operator's applications at LinkedIn, which names itself in the form. `scopes` are those that it asks for."""
 
+    kind: Kind
     client_id: str
     client_secret: str = field(repr=False)
     site: str  # where people grant and tokens are issued, without a trailing slash
@@ -50,9 +68,9 @@ class Application:
         form = {"code": code, "redirect_uri": redirect_uri, **self._named()}
         answer = oauth.exchange_code(f"{self.site}/oauth/v2/accessToken", form)
         granted = oauth.scopes_of(answer)
-        missing = {*IDENTITY_SCOPES} - {*granted}
+        missing = {*self.kind.identity} - {*granted}
         if missing or not (MEMBER_SCOPE in granted or may_post_for_pages(granted)):
-            needed = sorted(missing) or [MEMBER_SCOPE, *PAGE_SCOPES]
+            needed = sorted(missing) or ([MEMBER_SCOPE] if self.kind is MEMBER else PAGE_SCOPES)
             raise CredentialsRejected(
                 f"The grant lacks what the service needs at LinkedIn: {', '.join(needed)}.",
                 suggested_action="Begin the connection again, and grant everything that LinkedIn asks for.",
@@ -75,3 +93,18 @@ class Application:
 def may_post_for_pages(granted: tuple[str, ...]) -> bool:
     """Whether the pages of the member can be listed and posted for."""
     return {*PAGE_SCOPES} <= {*granted}
+
+
+def oauth_schema(offered: list[str]) -> dict[str, Any]:
+    """What the owner says before granting, where the applications of these kinds are set up: which kind, unless there is
+    one alone."""
+    kind: dict[str, Any] = {
+        "type": "string",
+        "title": "What to connect",
+        "description": "Member is the profile of the person who grants access, pages are those that they may post for.",
+        "enum": list(KINDS),
+    }
+    if len(offered) == 1:
+        kind["default"] = offered[0]
+    required = ["kind"] if len(offered) > 1 else []
+    return {"type": "object", "properties": {"kind": kind}, "required": required, "additionalProperties": False}

@@ -1,5 +1,5 @@
-"""LinkedIn from the API to the post: one login opens the member and a page, an outcome that nobody learned waits for a
-person, and a post that is out stays published whatever becomes of its first comment."""
+"""LinkedIn from the API to the post: one login opens several pages, an outcome that nobody learned waits for a person, and
+a post that is out stays published whatever becomes of its first comment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.conftest import ApiClient
 from tests.fakes.http_server import Answer
 from tests.fakes.linkedin import FakeLinkedIn
 from tests.fakes.linkedin_methods import COMMENT, CREATE
-from tests.fakes.linkedin_oauth import CLIENT_ID, CLIENT_SECRET
+from tests.fakes.linkedin_oauth import PAGES_CLIENT_ID, PAGES_CLIENT_SECRET
 from tests.media.document_files import pdf
 from tests.media.pictures import jpeg, png
 from tests.posts.publishing import steps
@@ -32,10 +32,10 @@ REFUSED = Answer.of_json({"status": 403, "message": "Not enough permissions to a
 def server(settings: Settings) -> Iterator[FakeLinkedIn]:
     with FakeLinkedIn() as running:
         running.register_redirect(settings.BASE_URL + reverse("connect-callback"))
-        running.add_member("Alice", pages={"2414183": "Acme"})
+        running.add_member("Alice", pages={"2414183": "Acme", "5": "Other"})
         settings.PLATFORM_SETTINGS = {
-            "LINKEDIN_CLIENT_ID": CLIENT_ID,
-            "LINKEDIN_CLIENT_SECRET": CLIENT_SECRET,
+            "LINKEDIN_PAGES_CLIENT_ID": PAGES_CLIENT_ID,
+            "LINKEDIN_PAGES_CLIENT_SECRET": PAGES_CLIENT_SECRET,
             "LINKEDIN_API_BASE": running.url,
             "LINKEDIN_AUTH_BASE": running.url,
         }
@@ -47,7 +47,7 @@ def page(api: ApiClient, workspace: Workspace, server: FakeLinkedIn, clock: Any)
     """The id of the page's account."""
     begun = begin(api, workspace, platform="linkedin").json()
     brought = Granted(begun["state"], server.grant(begun["authorization_url"], "Alice"))
-    assert [each["handle"] for each in complete(api, brought).json()["choices"]] == ["Alice", "acme"]
+    assert [each["handle"] for each in complete(api, brought).json()["choices"]] == ["acme", "other"]
     return str(complete(api, brought, choice=PAGE).json()["account"]["id"])
 
 

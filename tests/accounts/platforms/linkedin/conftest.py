@@ -1,4 +1,4 @@
-"""LinkedIn on loopback with one member who administers a page, both connected."""
+"""LinkedIn on loopback with one member who administers a page, both connected, each by an application of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accounts.platforms.types import Grant
 from tests.accounts.platforms.linkedin.scripted_server import ScriptedServer
 from tests.accounts.platforms.linkedin.steps import PAGE, REDIRECT_URI, connect
 from tests.fakes.linkedin import FakeLinkedIn
-from tests.fakes.linkedin_oauth import CLIENT_ID, CLIENT_SECRET
+from tests.fakes.linkedin_oauth import CLIENT_ID, CLIENT_SECRET, PAGES_CLIENT_ID, PAGES_CLIENT_SECRET
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def server(settings: Settings) -> Iterator[FakeLinkedIn]:
 
 @pytest.fixture
 def scripted(settings: Settings) -> Iterator[ScriptedServer]:
-    """In LinkedIn's place, with the app set up."""
+    """In LinkedIn's place, with both applications set up."""
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     with ScriptedServer() as running:
         settings.PLATFORM_SETTINGS = _settings(running.url)
@@ -41,12 +41,12 @@ def linkedin() -> LinkedIn:
 
 @pytest.fixture
 def member(linkedin: LinkedIn, server: FakeLinkedIn) -> Grant:
-    return connect(linkedin, server)[0].grant
+    return connect(linkedin, server, "member")[0].grant
 
 
 @pytest.fixture
 def page(linkedin: LinkedIn, server: FakeLinkedIn) -> Grant:
-    return connect(linkedin, server)[1].grant
+    return connect(linkedin, server, "pages")[0].grant
 
 
 @pytest.fixture
@@ -58,6 +58,8 @@ def _settings(url: str) -> dict[str, str]:
     return {
         "LINKEDIN_CLIENT_ID": CLIENT_ID,
         "LINKEDIN_CLIENT_SECRET": CLIENT_SECRET,
+        "LINKEDIN_PAGES_CLIENT_ID": PAGES_CLIENT_ID,
+        "LINKEDIN_PAGES_CLIENT_SECRET": PAGES_CLIENT_SECRET,
         "LINKEDIN_API_BASE": url,
         "LINKEDIN_AUTH_BASE": url,
     }

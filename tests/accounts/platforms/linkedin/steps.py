@@ -17,12 +17,15 @@ MEMBER, PAGE = "urn:li:person:m0-X_z", "urn:li:organization:2414183"
 
 
 def connect(
-    linkedin: LinkedIn, server: FakeLinkedIn, name: str = "Alice", scopes: Iterable[str] | None = None
+    linkedin: LinkedIn, server: FakeLinkedIn, kind: str = "", name: str = "Alice", scopes: Iterable[str] | None = None
 ) -> tuple[Connection, ...]:
-    """The accounts of a person who agrees to what the service asks for, or to these scopes."""
-    authorization = linkedin.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
+    """The accounts of a person who chooses this kind (or none) and agrees to what is asked for, or to these scopes."""
+    given = {"kind": kind} if kind else {}
+    authorization = linkedin.authorize(state="state-1", redirect_uri=REDIRECT_URI, given=given)
     code = server.grant(authorization.url, name, scopes)
-    return linkedin.exchange(code=code, redirect_uri=REDIRECT_URI, kept=dict(authorization.kept))
+    return linkedin.exchange(
+        code=code, redirect_uri=REDIRECT_URI, kept=json.loads(json.dumps(dict(authorization.kept)))
+    )
 
 
 def post(text: str = "Hello", *media: MediaFile, **options: Any) -> Content:

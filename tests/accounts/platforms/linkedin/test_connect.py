@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import time_machine
@@ -26,115 +25,90 @@ from tests.fakes.linkedin_methods import ACLS, ORGANIZATIONS, TOKEN, USERINFO
 from tests.fakes.linkedin_oauth import CLIENT_SECRET
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-SCOPES = [
-    *("openid", "profile", "w_member_social", "w_organization_social", "rw_organization_admin"),
-    *("w_member_social_feed", "w_organization_social_feed"),
-]
-TOKENS = {"access_token": "secret-token", "expires_in": 5183999, "scope": ",".join(SCOPES)}
+MEMBER_SCOPES = ["openid", "profile", "w_member_social"]
+PAGES_SCOPES = ["r_basicprofile", "w_organization_social", "rw_organization_admin", "w_organization_social_feed"]
+TOKENS = {"access_token": "secret-token", "expires_in": 5183999, "scope": ",".join([*MEMBER_SCOPES, *PAGES_SCOPES])}
 ALICE = {"sub": "m0-X_z", "name": "Alice"}
 
 
 def exchange(linkedin: LinkedIn, code: str = "c", redirect_uri: str = REDIRECT_URI) -> tuple[Connection, ...]:
-    return linkedin.exchange(code=code, redirect_uri=redirect_uri, kept={})
+    return linkedin.exchange(code=code, redirect_uri=redirect_uri, kept={"application": "member"})
 
 
-def test_consent_is_asked_for_on_linkedins_own_page_with_what_the_app_may_ask(
-    linkedin: LinkedIn, settings: Settings
-) -> None:
-    settings.PLATFORM_SETTINGS = {"LINKEDIN_CLIENT_ID": "the id", "LINKEDIN_CLIENT_SECRET": "s"}
-    everything = linkedin.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
-    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_SCOPES": "openid profile w_member_social"}
-    less = linkedin.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
+def test_a_member_is_opened_by_the_application_for_members(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
+    with time_machine.travel(NOW, tick=False):
+        [member] = connect(linkedin, server, "member")
 
-    parts = urlsplit(everything.url)
-    assert (parts.scheme, parts.netloc, parts.path) == ("https", "www.linkedin.com", "/oauth/v2/authorization")
-    asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
-    assert asked == {
-        "response_type": "code",
-        "client_id": "the id",
-        "redirect_uri": REDIRECT_URI,
-        "scope": " ".join(SCOPES),
-        "state": "state-1",
-    }
-    assert parse_qs(urlsplit(less.url).query)["scope"] == ["openid profile w_member_social"]
+    assert (member.identity.external_id, member.identity.handle) == (MEMBER, "Alice")
+    assert member.identity.avatar_url.startswith("https://media.licdn.com/")
+    assert member.scopes == tuple(MEMBER_SCOPES)
+    assert member.grant.external_id == member.identity.external_id
+    assert member.grant.expires_at == NOW + timedelta(days=60)
+    assert set(member.grant.tokens) == {"access_token", "refresh_token", "application"}
+    assert linkedin.identify(member.grant) == member.identity
 
 
-def test_a_consent_opens_the_member_and_the_pages_that_the_member_may_post_for(
+def test_the_pages_that_a_member_may_post_for_are_opened_by_the_application_for_pages(
     linkedin: LinkedIn, server: FakeLinkedIn
 ) -> None:
     server.set_role("Alice", "5", "CONTENT_ADMINISTRATOR")  # a page without a name
     server.set_role("Alice", "6", "ANALYST")
     server.set_role("Alice", "7", "ADMINISTRATOR", state="REQUESTED")
-    with time_machine.travel(NOW, tick=False):
-        member, page, nameless = connect(linkedin, server)
 
-    assert (member.identity.external_id, member.identity.handle) == (MEMBER, "Alice")
-    assert member.identity.avatar_url.startswith("https://media.licdn.com/")
+    page, nameless = connect(linkedin, server, "pages")
+
     assert (page.identity.external_id, page.identity.handle, page.identity.display_name) == (PAGE, "acme", "Acme")
     assert page.identity.profile_url == "https://www.linkedin.com/company/acme"
     assert (nameless.identity.handle, nameless.identity.profile_url) == ("5", "https://www.linkedin.com/company/5")
-    for each in (member, page, nameless):
-        assert each.scopes == tuple(SCOPES)
+    for each in (page, nameless):
+        assert each.scopes == tuple(PAGES_SCOPES)
         assert each.grant.external_id == each.identity.external_id
-        assert each.grant.expires_at == NOW + timedelta(days=60)
-        assert set(each.grant.tokens) == {"access_token", "refresh_token"}
-    assert [linkedin.identify(each.grant) for each in (member, page)] == [member.identity, page.identity]
+        assert set(each.grant.tokens) == {"access_token", "refresh_token", "application"}
+        assert linkedin.identify(each.grant) == each.identity
+
+
+def test_who_has_no_page_is_told_so_by_name(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
+    """A browser may be signed in to LinkedIn as somebody else than the owner thinks."""
+    server.add_member("Bob Smith")
+
+    with pytest.raises(CredentialsRejected) as caught:
+        connect(linkedin, server, "pages", "Bob Smith")
+
+    assert caught.value.message == "Bob Smith may not post for any LinkedIn page."
+    assert "sign in to LinkedIn as somebody" in caught.value.suggested_action
 
 
 def test_pages_beyond_one_answer_are_found_as_well(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
     server.add_member("Bob", pages={str(number): f"Page{number}" for number in range(1000, 1120)})
 
-    connections = connect(linkedin, server, "Bob")
+    connections = connect(linkedin, server, "pages", "Bob")
 
-    assert [each.identity.handle for each in connections] == ["Bob", *(f"page{number}" for number in range(1000, 1120))]
+    assert [each.identity.handle for each in connections] == [f"page{number}" for number in range(1000, 1120)]
 
 
 @pytest.mark.parametrize(
-    ("left_out", "opened"),
+    ("kind", "scopes", "told"),
     [
-        ([], [MEMBER, PAGE]),
-        (["w_organization_social"], [MEMBER]),
-        (["rw_organization_admin"], [MEMBER]),
-        (["w_member_social"], [PAGE]),
+        ("member", ["openid", "w_member_social"], "profile"),
+        ("member", ["openid", "profile"], "w_member_social"),
+        ("pages", ["w_organization_social", "rw_organization_admin"], "r_basicprofile"),
+        ("pages", ["r_basicprofile", "w_organization_social"], "w_organization_social, rw_organization_admin"),
     ],
 )
-def test_a_consent_to_less_opens_less(
-    linkedin: LinkedIn, server: FakeLinkedIn, left_out: list[str], opened: list[str]
-) -> None:
-    connections = connect(linkedin, server, scopes=[scope for scope in SCOPES if scope not in left_out])
-
-    assert [each.identity.external_id for each in connections] == opened
-
-
-@pytest.mark.parametrize(
-    ("left_out", "told"),
-    [(["profile"], "profile"), (["w_member_social", "w_organization_social"], "w_member_social")],
-)
 def test_a_consent_that_opens_nothing_is_told_by_what_is_missing(
-    linkedin: LinkedIn, server: FakeLinkedIn, left_out: list[str], told: str
+    linkedin: LinkedIn, server: FakeLinkedIn, kind: str, scopes: list[str], told: str
 ) -> None:
     with pytest.raises(CredentialsRejected) as caught:
-        connect(linkedin, server, scopes=[scope for scope in SCOPES if scope not in left_out])
+        connect(linkedin, server, kind, scopes=scopes)
 
-    assert told in caught.value.message
+    assert caught.value.message == f"The grant lacks what the service needs at LinkedIn: {told}."
     assert "grant everything" in caught.value.suggested_action
-
-
-def test_an_app_without_pages_asks_for_members_only(
-    linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings
-) -> None:
-    server.without_products("w_organization_social", "rw_organization_admin")
-    with pytest.raises(ValueError, match="unauthorized_scope_error"):
-        connect(linkedin, server)
-    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_SCOPES": "openid profile w_member_social"}
-
-    assert [each.identity.external_id for each in connect(linkedin, server)] == [MEMBER]
 
 
 def test_a_code_is_good_for_one_exchange_of_who_began_for_half_an_hour(
     linkedin: LinkedIn, server: FakeLinkedIn
 ) -> None:
-    url = linkedin.authorize(state="s", redirect_uri=REDIRECT_URI, given={}).url
+    url = linkedin.authorize(state="s", redirect_uri=REDIRECT_URI, given={"kind": "member"}).url
     with time_machine.travel(NOW, tick=False) as clock:
         for code, redirect_uri, minutes in [
             ("guessed", REDIRECT_URI, 0),
@@ -151,23 +125,13 @@ def test_a_code_is_good_for_one_exchange_of_who_began_for_half_an_hour(
             exchange(linkedin, code)
 
 
-@pytest.mark.parametrize("missing", ["LINKEDIN_CLIENT_ID", "LINKEDIN_CLIENT_SECRET"])
-def test_without_an_app_nothing_can_be_connected(linkedin: LinkedIn, settings: Settings, missing: str) -> None:
-    given = {"LINKEDIN_CLIENT_ID": "a", "LINKEDIN_CLIENT_SECRET": "b"}
-    settings.PLATFORM_SETTINGS = given
-    assert linkedin.unavailable_reason("oauth") is None
-
-    settings.PLATFORM_SETTINGS = {name: value for name, value in given.items() if name != missing}
-    assert linkedin.unavailable_reason("oauth") == f"The operator of this service has not set {missing}."
-
-
 def test_a_wrong_app_is_the_operators_to_put_right(
     linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings
 ) -> None:
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_CLIENT_SECRET": "wrong"}
 
     with pytest.raises(ConnectionUnavailable):
-        connect(linkedin, server)
+        connect(linkedin, server, "member")
 
 
 def test_a_version_that_linkedin_has_retired_is_the_operators_to_put_right(
@@ -175,11 +139,11 @@ def test_a_version_that_linkedin_has_retired_is_the_operators_to_put_right(
 ) -> None:
     server.retire_version("202712")
     with pytest.raises(ConnectionUnavailable) as caught:
-        connect(linkedin, server)
+        connect(linkedin, server, "pages")
     assert "LINKEDIN_API_VERSION" in caught.value.suggested_action
 
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_API_VERSION": "202712"}
-    assert len(connect(linkedin, server)) == 2
+    assert len(connect(linkedin, server, "pages")) == 1
 
 
 @pytest.mark.parametrize(

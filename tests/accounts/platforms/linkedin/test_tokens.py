@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
+from pytest_django import Settings
 
 from accounts.platforms.errors import (
     AccountDisconnected,
+    ConnectionUnavailable,
     PlatformError,
     RateLimited,
     TokenExpired,
@@ -24,11 +27,12 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 GRANT = Grant(tokens={"access_token": "secret-old", "refresh_token": "secret-refresh"}, external_id="urn:li:person:a")
 
 
+@pytest.mark.parametrize("kind", ["member", "pages"])
 def test_an_access_token_is_good_for_60_days_and_is_renewed_within_a_year_of_the_consent(
-    linkedin: LinkedIn, server: FakeLinkedIn
+    linkedin: LinkedIn, server: FakeLinkedIn, kind: str
 ) -> None:
     with time_machine.travel(NOW, tick=False) as clock:
-        grant = connect(linkedin, server)[1].grant
+        grant = connect(linkedin, server, kind)[0].grant
         clock.shift(timedelta(days=60))
         with pytest.raises(TokenExpired):
             linkedin.identify(grant)
@@ -58,8 +62,8 @@ def test_what_the_owner_took_back_is_told_at_the_renewal(
 
 def test_without_a_refresh_token_the_owner_connects_again(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
     server.without_refresh_tokens()
-    grant = connect(linkedin, server)[0].grant
-    assert set(grant.tokens) == {"access_token"}
+    grant = connect(linkedin, server, "member")[0].grant
+    assert set(grant.tokens) == {"access_token", "application"}
 
     with pytest.raises(AccountDisconnected, match="60 days"):
         linkedin.refresh(grant)
@@ -95,9 +99,42 @@ def test_a_refresh_token_is_never_replaced_by_an_empty_one(linkedin: LinkedIn, s
     assert linkedin.refresh(GRANT).tokens == {"access_token": "new", "refresh_token": "secret-refresh"}
 
 
-def test_ending_one_account_leaves_the_others_of_the_login_alone(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
-    member, page = (each.grant for each in connect(linkedin, server))
+def test_ending_one_page_leaves_the_others_of_the_login_alone(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
+    server.set_role("Alice", "5", "ADMINISTRATOR")
+    first, second = (each.grant for each in connect(linkedin, server, "pages"))
 
-    linkedin.revoke(page)
+    linkedin.revoke(first)
 
-    assert linkedin.identify(member).handle == "Alice"
+    assert linkedin.identify(second).handle == "5"
+
+
+def test_a_token_is_renewed_by_the_application_that_it_was_issued_to_alone(
+    linkedin: LinkedIn, server: FakeLinkedIn, page: Grant
+) -> None:
+    with pytest.raises(AccountDisconnected):
+        linkedin.refresh(replace(page, tokens={**page.tokens, "application": "member"}))
+
+    assert linkedin.refresh(page).tokens["application"] == "pages"
+
+
+def test_an_account_of_the_time_of_one_application_is_renewed_by_the_one_for_members(
+    linkedin: LinkedIn, server: FakeLinkedIn, member: Grant
+) -> None:
+    before = replace(member, tokens={name: value for name, value in member.tokens.items() if name != "application"})
+
+    renewed = linkedin.refresh(before)
+
+    assert linkedin.identify(renewed).external_id == member.external_id
+
+
+def test_an_application_that_is_taken_away_is_the_operators_to_put_back(
+    linkedin: LinkedIn, server: FakeLinkedIn, page: Grant, settings: Settings
+) -> None:
+    """Nothing is sent, so that no word of LinkedIn's ends the account."""
+    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_PAGES_CLIENT_ID": ""}
+    asked = server.requests_to(TOKEN)
+
+    with pytest.raises(ConnectionUnavailable, match="LINKEDIN_PAGES_CLIENT_ID"):
+        linkedin.refresh(page)
+
+    assert server.requests_to(TOKEN) == asked

@@ -1,0 +1,168 @@
+"""One application for members, one for pages: what each asks for, and which of them stands for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from pytest_django import Settings
+
+from accounts.platforms.errors import ConnectionUnavailable
+from accounts.platforms.linkedin.adapter import LinkedIn
+from accounts.platforms.schemas import violations
+from tests.accounts.platforms.linkedin.steps import MEMBER, PAGE, REDIRECT_URI, connect, post, publish
+from tests.fakes.linkedin import FakeLinkedIn
+from tests.fakes.linkedin_oauth import ADVERTISING, CLIENT_ID, CLIENT_SECRET, SHARE, SIGN_IN, Application
+
+FOR_MEMBERS = {"LINKEDIN_CLIENT_ID": "the id", "LINKEDIN_CLIENT_SECRET": "s"}
+FOR_PAGES = {"LINKEDIN_PAGES_CLIENT_ID": "the pages id", "LINKEDIN_PAGES_CLIENT_SECRET": "s"}
+NEITHER = (
+    "The operator of this service has not set LINKEDIN_CLIENT_ID and LINKEDIN_CLIENT_SECRET for member profiles, nor "
+    "LINKEDIN_PAGES_CLIENT_ID and LINKEDIN_PAGES_CLIENT_SECRET for pages."
+)
+
+
+def asked(linkedin: LinkedIn, given: dict[str, str]) -> dict[str, str]:
+    """The parameters of the address to which the owner is sent."""
+    parts = urlsplit(linkedin.authorize(state="state-1", redirect_uri=REDIRECT_URI, given=given).url)
+    assert (parts.scheme, parts.netloc, parts.path) == ("https", "www.linkedin.com", "/oauth/v2/authorization")
+    return {name: values[0] for name, values in parse_qs(parts.query).items()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "client_id", "scope"),
+    [
+        ("member", "the id", "openid profile w_member_social"),
+        (
+            "pages",
+            "the pages id",
+            "r_basicprofile w_organization_social rw_organization_admin w_organization_social_feed",
+        ),
+    ],
+)
+def test_consent_is_asked_for_by_the_application_of_the_kind(
+    linkedin: LinkedIn, settings: Settings, kind: str, client_id: str, scope: str
+) -> None:
+    settings.PLATFORM_SETTINGS = {**FOR_MEMBERS, **FOR_PAGES}
+
+    assert asked(linkedin, {"kind": kind}) == {
+        "response_type": "code",
+        "client_id": client_id,
+        "redirect_uri": REDIRECT_URI,
+        "scope": scope,
+        "state": "state-1",
+    }
+
+
+def test_each_application_has_its_own_scopes(linkedin: LinkedIn, settings: Settings) -> None:
+    scopes = {"LINKEDIN_SCOPES": "openid profile", "LINKEDIN_PAGES_SCOPES": "r_basicprofile"}
+    settings.PLATFORM_SETTINGS = {**FOR_MEMBERS, **FOR_PAGES, **scopes}
+
+    assert asked(linkedin, {"kind": "member"})["scope"] == "openid profile"
+    assert asked(linkedin, {"kind": "pages"})["scope"] == "r_basicprofile"
+
+
+@pytest.mark.parametrize(
+    ("set_up", "fits", "default"),
+    [
+        (FOR_MEMBERS, [{}, {"kind": "member"}, {"kind": "pages"}], "member"),
+        (FOR_PAGES, [{}, {"kind": "member"}, {"kind": "pages"}], "pages"),
+        ({**FOR_MEMBERS, **FOR_PAGES}, [{"kind": "member"}, {"kind": "pages"}], None),
+    ],
+)
+def test_the_kind_is_asked_for_where_there_is_a_choice(
+    linkedin: LinkedIn, settings: Settings, set_up: dict[str, str], fits: list[Any], default: str | None
+) -> None:
+    settings.PLATFORM_SETTINGS = set_up
+    schema = linkedin.oauth_schema
+
+    assert [given for given in ({}, {"kind": "member"}, {"kind": "pages"}) if not violations(schema, given)] == fits
+    assert violations(schema, {"kind": "both"})
+    assert schema["properties"]["kind"].get("default") == default
+
+
+@pytest.mark.parametrize(
+    ("set_up", "client_id", "missing"),
+    [
+        (FOR_MEMBERS, "the id", ("pages", "LINKEDIN_PAGES_CLIENT_ID and LINKEDIN_PAGES_CLIENT_SECRET")),
+        (FOR_PAGES, "the pages id", ("member", "LINKEDIN_CLIENT_ID and LINKEDIN_CLIENT_SECRET")),
+    ],
+)
+def test_one_application_alone_stands_for_its_kind_and_for_no_other(
+    linkedin: LinkedIn, settings: Settings, set_up: dict[str, str], client_id: str, missing: tuple[str, str]
+) -> None:
+    settings.PLATFORM_SETTINGS = set_up
+
+    assert linkedin.unavailable_reason("oauth") is None
+    assert asked(linkedin, {})["client_id"] == client_id
+    kind, names = missing
+    with pytest.raises(ConnectionUnavailable, match=f"has not set {names}, which LinkedIn needs"):
+        asked(linkedin, {"kind": kind})
+
+
+@pytest.mark.parametrize(
+    ("set_up", "reason"),
+    [
+        ({}, NEITHER),
+        ({"LINKEDIN_CLIENT_ID": "a"}, NEITHER.replace("LINKEDIN_CLIENT_ID and ", "")),
+        ({"LINKEDIN_PAGES_CLIENT_SECRET": "a"}, NEITHER.replace(" and LINKEDIN_PAGES_CLIENT_SECRET", "")),
+    ],
+)
+def test_without_an_application_nothing_can_be_connected(
+    linkedin: LinkedIn, settings: Settings, set_up: dict[str, str], reason: str
+) -> None:
+    settings.PLATFORM_SETTINGS = set_up
+
+    assert linkedin.unavailable_reason("oauth") == reason
+    with pytest.raises(ConnectionUnavailable):
+        asked(linkedin, {})
+
+
+@pytest.mark.parametrize(
+    ("setting", "kind", "scopes"),
+    [
+        ("LINKEDIN_SCOPES", "member", "openid profile w_member_social w_member_social_feed"),
+        ("LINKEDIN_SCOPES", "member", "openid profile w_organization_social rw_organization_admin"),
+        ("LINKEDIN_PAGES_SCOPES", "pages", "openid profile w_organization_social rw_organization_admin"),
+    ],
+)
+def test_scopes_that_the_applications_products_do_not_open_are_refused_by_linkedin(
+    linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings, setting: str, kind: str, scopes: str
+) -> None:
+    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, setting: scopes}
+
+    with pytest.raises(ValueError, match="unauthorized_scope_error"):
+        connect(linkedin, server, kind)
+
+
+def test_the_application_for_pages_opens_the_member_as_well_where_it_asks_for_that(
+    linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings
+) -> None:
+    """LinkedIn knows a person by another id for each application."""
+    scopes = "r_basicprofile w_member_social w_member_social_feed w_organization_social rw_organization_admin"
+    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_PAGES_SCOPES": scopes}
+
+    member, page = connect(linkedin, server, "pages")
+
+    assert (member.identity.external_id, member.identity.handle) == (f"{MEMBER}-p", "Alice")
+    assert member.identity.profile_url == "https://www.linkedin.com/in/alice"
+    assert linkedin.identify(linkedin.refresh(member.grant)) == member.identity
+    publish(linkedin, member.grant, post("Hello", first_comment="First!"))
+    assert [made["comments"] for made in server.posts(f"{MEMBER}-p")] == [[(f"{MEMBER}-p", "First!")]]
+    assert page.identity.external_id == PAGE
+
+
+def test_an_application_with_the_advertising_api_may_open_members_and_pages(
+    linkedin: LinkedIn, server: FakeLinkedIn, settings: Settings
+) -> None:
+    server.add_application(CLIENT_ID, Application(CLIENT_SECRET, (SIGN_IN, SHARE, ADVERTISING)))
+    scopes = "openid profile w_member_social w_organization_social rw_organization_admin"
+    settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_SCOPES": scopes}
+
+    connections = connect(linkedin, server, "member")
+
+    assert [each.identity.external_id for each in connections] == [MEMBER, PAGE]
+    assert [linkedin.identify(linkedin.refresh(each.grant)) for each in connections] == [
+        each.identity for each in connections
+    ]
