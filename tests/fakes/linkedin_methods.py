@@ -1,7 +1,7 @@
 """The calls of LinkedIn's REST API about accounts, posts and comments, with its versions, permissions and refusals.
 
 Source: learn.microsoft.com/linkedin (versioning, Profile API, Organization Access Control, Organization Lookup, Posts API,
-Comments API). As clients report: the body of a refused repetition.
+Comments API). As clients report: the body of a refused repetition, and that the development tier has no BATCH_GET.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from tests.fakes.linkedin_store import LinkedInStore, Member, Refusal, Upload, r
 
 TOKEN = "POST /oauth/v2/accessToken"
 USERINFO, ME = "GET /v2/userinfo", "GET /v2/me"
-ACLS, ORGANIZATIONS = "GET /rest/organizationAcls", "GET /rest/organizations"
+ACLS = "GET /rest/organizationAcls"
+ORGANIZATIONS, ORGANIZATION = "GET /rest/organizations", "GET /rest/organizations/:number"
 CREATE, COMMENT = "POST /rest/posts", "POST /rest/socialActions/:urn/comments"
 PUT = "PUT /dms-uploads/:token"
 INITIALIZE = {name: f"POST /rest/{name}?initializeUpload" for name in ("images", "videos", "documents")}
@@ -54,6 +55,7 @@ class LinkedInMethods:
             ME: self.me,
             ACLS: self.roles,
             ORGANIZATIONS: self.organizations,
+            ORGANIZATION: self.organization,
             CREATE: self.create,
             COMMENT: self.comment,
             PUT: self.media.put,
@@ -79,7 +81,8 @@ class LinkedInMethods:
         if request.path.startswith("/rest/"):
             self._check_protocol(request)
         member = self.store.members[access.member_id]
-        self._scopes, self._person = access.scopes, self.oauth.person_of(access)
+        self._application = self.oauth.applications[access.client_id]
+        self._scopes, self._person = access.scopes, f"{member.id}{self._application.mark}"
         return self.endpoints[call](member, request)
 
     def may_act_for(self, member: Member, urn: Any) -> None:
@@ -139,11 +142,21 @@ class LinkedInMethods:
     def organizations(self, member: Member, request: ReceivedRequest) -> Answer:
         """Several pages by their numbers; those that are not there are left out."""
         self._check_page_admin()
+        if not self._application.batches:
+            raise _denied("organizations.BATCH_GET")
         listed = _LIST.fullmatch(request.query.get("ids", ""))
         if listed is None:
             raise Refusal(400, "Parameter ids is required", "PARAM_INVALID")
         pages = {number: self.store.pages[number] for number in listed[1].split(",") if number in self.store.pages}
         return Answer.of_json({"results": pages, "statuses": {}, "errors": {}})
+
+    def organization(self, member: Member, request: ReceivedRequest) -> Answer:
+        """One page by its number."""
+        self._check_page_admin()
+        page = self.store.pages.get(request.path.rpartition("/")[2])
+        if page is None:
+            raise Refusal(404, "Could not find entity", "RESOURCE_NOT_FOUND")
+        return Answer.of_json(page)
 
     def create(self, member: Member, request: ReceivedRequest) -> Answer:
         """Make a post; the answer has no body."""
@@ -254,7 +267,8 @@ def _denied(resource: str) -> Refusal:
 
 
 def call_of(request: ReceivedRequest) -> str:
-    """The method and path, URNs and upload tokens left out, with the action where there is one."""
+    """The method and path, URNs, numbers of pages and upload tokens left out, with the action where there is one."""
     path = re.sub(r"(?<=/dms-uploads/).*", ":token", _URN.sub(":urn", request.path))
+    path = re.sub(r"(?<=/organizations/)\d+", ":number", path)
     action = request.query.get("action")
     return f"{request.method} {path}?{action}" if action else f"{request.method} {path}"

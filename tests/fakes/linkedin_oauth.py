@@ -37,12 +37,13 @@ REFRESH_LIVES = timedelta(days=365)
 @dataclass
 class Application:
     """An application of a developer. `mark` ends the ids of people, which each application knows by other ones; one that is
-    not `approved` gets no refresh tokens."""
+    not `approved` gets no refresh tokens, and one of the development tier may not ask for `batches`."""
 
     client_secret: str
     products: tuple[str, ...]
     mark: str = ""
     approved: bool = True
+    batches: bool = True
 
     def __post_init__(self) -> None:
         if COMMUNITY_MANAGEMENT in self.products and len(self.products) > 1:
@@ -142,10 +143,6 @@ class LinkedInOAuth:
     def opened_by(self, request: ReceivedRequest) -> Access | None:
         """What the bearer of this request may do, or could once; None for a token that is none."""
         return self.access.get(request.headers.get("authorization", "").removeprefix("Bearer "))
-
-    def person_of(self, access: Access) -> str:
-        """The id by which the token's application knows the person."""
-        return access.member_id + self.applications[access.client_id].mark
 
     def _issue(self, granted: Code | Access, refresh_token: str | None) -> Answer:
         now = datetime.now(UTC)

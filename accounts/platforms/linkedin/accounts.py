@@ -2,7 +2,8 @@
 
 An account is named by its URN, which is also the author of its posts; a member has another one for each application.
 Source: learn.microsoft.com/linkedin, Sign In with LinkedIn using OpenID Connect, Profile API and Basic Profile Fields,
-Organization Access Control, Organization Lookup.
+Organization Access Control, Organization Lookup; that the development tier of the Community Management API has no BATCH_GET
+is what developers report of its access page.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from accounts.platforms.linkedin.client import Api, UnreadableAnswer, line
+from accounts.platforms.linkedin.client import Api, LinkedInError, UnreadableAnswer, line
 from accounts.platforms.types import Identity
 
 SITE = "https://www.linkedin.com"
@@ -21,6 +22,7 @@ POSTING_ROLES = frozenset(
 LISTED_AT_ONCE = 100
 MOST_LISTED = 500  # roles of a member
 NAMED_AT_ONCE = 50
+NAMED_ONE_BY_ONE = 20  # the others are shown by their numbers, so that an owner does not wait for minutes
 
 _MEMBER_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _PAGE = re.compile(r"urn:li:organization:([0-9]{1,20})")
@@ -56,14 +58,41 @@ def person(api: Api, *, openid: bool) -> Identity:
 def pages(api: Api) -> list[Identity]:
     """The pages that the member may post for, in LinkedIn's order. Raises as `person`."""
     numbers = list(dict.fromkeys(_page_numbers(api)))
-    told: dict[str, Any] = {}
-    for first in range(0, len(numbers), NAMED_AT_ONCE):
-        # The parentheses and commas of Rest.li stay as they are.
-        results = api.get(f"/rest/organizations?ids=List({','.join(numbers[first : first + NAMED_AT_ONCE])})").get(
-            "results"
-        )
-        told |= results if isinstance(results, dict) else {}
+    told = _told_of_pages(api, numbers)
     return [_page(number, told.get(number)) for number in numbers]
+
+
+def page(api: Api, urn: str) -> Identity | None:
+    """The page, if the member may post for it. Raises as `person`."""
+    number = urn.rpartition(":")[2]
+    return _page(number, _told_of_page(api, number)) if number in _page_numbers(api) else None
+
+
+def _told_of_pages(api: Api, numbers: list[str]) -> dict[str, Any]:
+    """What LinkedIn tells of the pages, by their numbers; it refuses to tell of several at once to applications in the
+    development tier."""
+    told: dict[str, Any] = {}
+    try:
+        for first in range(0, len(numbers), NAMED_AT_ONCE):
+            # The parentheses and commas of Rest.li stay as they are.
+            ids = ",".join(numbers[first : first + NAMED_AT_ONCE])
+            results = api.get(f"/rest/organizations?ids=List({ids})").get("results")
+            told |= results if isinstance(results, dict) else {}
+    except LinkedInError as error:
+        if error.status != 403:
+            raise
+        return {number: _told_of_page(api, number) for number in numbers[:NAMED_ONE_BY_ONE]}
+    return told
+
+
+def _told_of_page(api: Api, number: str) -> dict[str, Any]:
+    """What LinkedIn tells of a page; nothing of one that it does not show."""
+    try:
+        return api.get(f"/rest/organizations/{number}")
+    except LinkedInError as error:
+        if error.status not in (403, 404):
+            raise
+        return {}
 
 
 def _page_numbers(api: Api) -> Iterator[str]:

@@ -108,12 +108,11 @@ class LinkedIn(Platform):
         api = self._api(grant.tokens)
         with platform_errors():
             if accounts.is_page(grant.external_id):
-                found = accounts.pages(api)
+                identity = accounts.page(api, grant.external_id)
             else:
-                found = [accounts.person(api, openid=_kind(grant) == MEMBER.name)]
-        for identity in found:
-            if identity.external_id == grant.external_id:
-                return identity
+                identity = accounts.person(api, openid=_kind(grant) == MEMBER.name)
+        if identity and identity.external_id == grant.external_id:
+            return identity
         raise AccountDisconnected("The login does not open this account at LinkedIn any more.")
 
     def refresh(self, grant: Grant) -> Grant:

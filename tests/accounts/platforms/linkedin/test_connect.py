@@ -22,7 +22,13 @@ from tests.accounts.platforms.linkedin.steps import MEMBER, PAGE, REDIRECT_URI, 
 from tests.fakes.http_server import Answer
 from tests.fakes.linkedin import FakeLinkedIn
 from tests.fakes.linkedin_methods import ACLS, ORGANIZATIONS, TOKEN, USERINFO
-from tests.fakes.linkedin_oauth import CLIENT_SECRET
+from tests.fakes.linkedin_oauth import (
+    CLIENT_SECRET,
+    COMMUNITY_MANAGEMENT,
+    PAGES_CLIENT_ID,
+    PAGES_CLIENT_SECRET,
+    Application,
+)
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 MEMBER_SCOPES = ["openid", "profile", "w_member_social"]
@@ -65,6 +71,23 @@ def test_the_pages_that_a_member_may_post_for_are_opened_by_the_application_for_
         assert each.grant.external_id == each.identity.external_id
         assert set(each.grant.tokens) == {"access_token", "refresh_token", "application"}
         assert linkedin.identify(each.grant) == each.identity
+
+
+def test_pages_are_named_one_by_one_for_an_application_of_the_development_tier(
+    linkedin: LinkedIn, server: FakeLinkedIn
+) -> None:
+    """What is not named in the time that an owner waits is shown by its number."""
+    tier = Application(PAGES_CLIENT_SECRET, (COMMUNITY_MANAGEMENT,), batches=False)
+    server.add_application(PAGES_CLIENT_ID, tier)
+    server.add_member("Bob", pages={str(number): f"Page{number}" for number in range(1000, 1025)})
+
+    connections = connect(linkedin, server, "pages", "Bob")
+
+    assert [each.identity.handle for each in connections] == [
+        *(f"page{number}" for number in range(1000, 1020)),
+        *(str(number) for number in range(1020, 1025)),
+    ]
+    assert linkedin.identify(connections[-1].grant).handle == "page1024"
 
 
 def test_who_has_no_page_is_told_so_by_name(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
