@@ -109,6 +109,7 @@ class Capabilities:
     """What a platform takes. Validation, repair hints, the capabilities endpoints and the composer all read this value.
 
     `options` is the JSON Schema of a target's `options`; `features` are names such as text, images, video, links.
+    `not_possible` are sentences for people who plan a post: what they might expect of the platform and cannot have here.
     """
 
     text: TextRules
@@ -122,6 +123,7 @@ class Capabilities:
     pace: Pace | None = None  # a target waits for its turn at its account
     thread: ThreadRules | None = None  # None: a post is one post
     link_preview: LinkPreview = "none"  # who makes the card of a link: "options" are what the post says of it
+    not_possible: tuple[str, ...] = ()
     media_with: Callable[[Mapping[str, Any]], MediaRules] | None = (
         None  # the media rules that a target's options choose
     )

@@ -34,6 +34,15 @@ CAPABILITIES = Capabilities(
     ),
     retry_safety="idempotent",
     link_preview="service",
+    not_possible=(
+        "A post cannot be edited once it is out.",
+        "Pictures and a video cannot be mixed in one post.",
+        "A GIF does not move: it is shown as a still picture.",
+        "A link card cannot be combined with pictures or a video.",
+        "Only the first post of a thread can carry pictures or a video.",
+        "Polls are not possible.",
+        "Who may reply to a post cannot be chosen.",
+    ),
     options={
         "type": "object",
         "properties": {

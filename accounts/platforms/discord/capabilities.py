@@ -44,6 +44,14 @@ CAPABILITIES = Capabilities(
     features=("text", "links", "images", "gifs", "video", "documents", "alt_text"),
     retry_safety="at_most_once",
     link_preview="platform",
+    not_possible=(
+        "A message cannot go to a person, or to another channel than the webhook's.",
+        "A message cannot reply to another one.",
+        "Nobody can be notified by a mention, not even by @everyone.",
+        "A message in an announcement channel cannot be passed on to the servers that follow it.",
+        "Larger files are not possible, even if the server is boosted.",
+        "Buttons and embeds of the post's own are not possible.",
+    ),
     options={
         "type": "object",
         "properties": {

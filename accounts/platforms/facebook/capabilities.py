@@ -73,5 +73,15 @@ CAPABILITIES = Capabilities(
     ),
     retry_safety="verifiable",
     link_preview="options",
+    not_possible=(
+        "Personal profiles and groups cannot be posted to: only pages.",
+        "Pictures and a video cannot be mixed in one post.",
+        "Moving GIFs are not possible.",
+        "A link preview cannot be combined with pictures or a video.",
+        "People and pages cannot be mentioned: Facebook removes the mention from the text.",
+        "A story shows no text and takes neither a link nor a first comment.",
+        "Polls are not possible.",
+        "A scheduled post is not shown in Facebook's own planner: this service keeps it until its time.",
+    ),
     options=OPTIONS,
 )

@@ -130,5 +130,15 @@ CAPABILITIES = Capabilities(
         "first_comment",
     ),
     retry_safety="verifiable",
+    not_possible=(
+        "Personal accounts cannot be connected: only professional ones (business or creator).",
+        "A post of text alone is not possible.",
+        "PNG, WebP and GIF pictures are not possible: only JPEG.",
+        "A single video cannot be an ordinary post: it becomes a reel.",
+        "Links in a caption cannot be clicked.",
+        "Videos and stories cannot have alt text.",
+        "A story shows no text, and stickers, polls, music and links cannot be added to it.",
+        "A scheduled post is not shown in Instagram's own planner: this service keeps it until its time.",
+    ),
     options=OPTIONS,
 )

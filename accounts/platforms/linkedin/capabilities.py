@@ -59,6 +59,16 @@ CAPABILITIES = Capabilities(
     # No key of our own is known to LinkedIn, and most apps may not read what a member has posted.
     retry_safety="at_most_once",
     link_preview="options",
+    not_possible=(
+        "Pictures, a video and a document cannot be mixed in one post.",
+        "A link in the text gets no card by itself: the post has to say what the card shows.",
+        "A link card cannot be combined with media.",
+        "Videos and documents cannot have alt text: only pictures can.",
+        "The post of a page cannot be limited to connections.",
+        "Posts to groups, long articles, newsletters and events are not possible.",
+        "Polls are not possible.",
+        "The service cannot tell how often a post was seen: LinkedIn shows that to its author.",
+    ),
     options={
         "type": "object",
         "properties": {

@@ -101,6 +101,13 @@ def of_instance(
         features=_FEATURES,
         retry_safety="verifiable",
         link_preview="platform",
+        not_possible=(
+            "Pictures and a video cannot be mixed in one post.",
+            "Audio files cannot be posted.",
+            "Only the first post of a thread can carry pictures or a video.",
+            "The preview of a link cannot be changed: the account's server makes it from the page.",
+            "Posts of other accounts cannot be replied to, boosted or quoted.",
+        ),
         options=_OPTIONS,
         pace=Pace(seconds=36, burst=300),  # 300 posts in three hours
         thread=THREAD,

@@ -28,6 +28,15 @@ CAPABILITIES = Capabilities(
     ),
     features=("text", "links", "hashtags", "images", "video", "alt_text", "titles"),
     retry_safety="at_most_once",
+    not_possible=(
+        "A post of text alone is not possible.",
+        "Pictures and a video cannot be mixed in one pin.",
+        "A pin cannot be made without a board, and boards cannot be created here.",
+        "Several pictures cannot have an alt text each: Pinterest takes one for all of them.",
+        "WebP and GIF pictures are not possible: only JPEG and PNG.",
+        "Product pins and collections are not possible.",
+        "Until Pinterest has granted the operator's application Standard access, nobody but the creator sees a pin.",
+    ),
     options={
         "type": "object",
         "properties": {

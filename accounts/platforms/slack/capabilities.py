@@ -17,6 +17,14 @@ CAPABILITIES = Capabilities(
     features=("text", "links", "formatting", "replies"),
     retry_safety="at_most_once",
     link_preview="platform",
+    not_possible=(
+        "A message cannot go to a person: only to channels.",
+        "A message cannot appear in a person's name: it bears the name of the app or of the webhook.",
+        "An app cannot post to a private channel that it has not been invited to.",
+        "An incoming webhook cannot carry files.",
+        "The service cannot tell the address of a message that an incoming webhook posted.",
+        "Buttons, menus and other blocks are not possible.",
+    ),
     options={
         "type": "object",
         "properties": {

@@ -37,6 +37,13 @@ CAPABILITIES = Capabilities(
     features=("text", "links", "mentions", "hashtags", "images", "gifs", "video", "documents"),
     retry_safety="at_most_once",
     link_preview="platform",
+    not_possible=(
+        "A bot cannot post in a person's name, nor to a chat that it is not a member of.",
+        "A moving GIF cannot be combined with other files, nor can documents be combined with pictures or videos.",
+        "Buttons below a message are not possible.",
+        "Stories are not possible.",
+        "Alt text is not possible.",
+    ),
     options={
         "type": "object",
         "properties": {

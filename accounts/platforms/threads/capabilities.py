@@ -53,6 +53,14 @@ CAPABILITIES = Capabilities(
     ),
     retry_safety="verifiable",
     link_preview="platform",
+    not_possible=(
+        "GIFs are not possible.",
+        "A link preview cannot be combined with pictures or videos.",
+        "Only the first post of a thread can carry pictures or videos.",
+        "More than one topic for a post is not possible.",
+        "Polls are not possible.",
+        "Posts of other profiles cannot be replied to, reposted or quoted.",
+    ),
     options={
         "type": "object",
         "properties": {

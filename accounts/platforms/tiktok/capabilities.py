@@ -30,6 +30,15 @@ CAPABILITIES = Capabilities(
     ),
     features=("text", "mentions", "hashtags", "images", "video", "privacy"),
     retry_safety="verifiable",
+    not_possible=(
+        "A post of text alone is not possible.",
+        "Photos and a video cannot be mixed in one post.",
+        "Until TikTok has audited the operator's application, a post can be seen by its creator alone.",
+        "Drafts in TikTok's inbox are not possible: a post is published at once.",
+        "PNG and GIF pictures are not possible: only JPEG and WebP.",
+        "A sound from TikTok's library cannot be chosen.",
+        "First comments and alt text are not possible.",
+    ),
     options={
         "type": "object",
         "properties": {

@@ -58,6 +58,14 @@ CAPABILITIES = Capabilities(
     ),
     retry_safety="verifiable",
     link_preview="platform",
+    not_possible=(
+        "Pictures, a GIF and a video cannot be mixed in one post.",
+        "The longer texts and videos of Premium accounts are not possible.",
+        "Only the first post of a thread can carry media.",
+        "More than one cashtag, such as $ABC, is not possible in one post.",
+        "Posts of other accounts cannot be replied to, reposted or quoted.",
+        "Posts to communities are not possible.",
+    ),
     options={
         "type": "object",
         "properties": {

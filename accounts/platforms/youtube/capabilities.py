@@ -44,6 +44,15 @@ CAPABILITIES = Capabilities(
     ),
     features=("text", "links", "hashtags", "video", "title", "tags", "privacy", "thumbnail"),
     retry_safety="verifiable",
+    not_possible=(
+        "A post of text alone is not possible, nor are pictures: every post is one video.",
+        "Until Google has audited the operator's application, every video stays private.",
+        "A video cannot be marked as a Short: YouTube decides by its length and shape.",
+        "Live streams, premieres and community posts are not possible.",
+        "Playlists, subtitles and end screens cannot be set.",
+        "First comments are not possible.",
+        "A scheduled video is not shown in YouTube Studio: this service keeps it until its time.",
+    ),
     options={
         "type": "object",
         "properties": {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -116,3 +118,47 @@ def test_x_counts_cashtags() -> None:
 def test_telegram_counts_utf16_and_slack_characters() -> None:
     assert platform("telegram").capabilities.text.count("😀") == 2
     assert platform("slack").capabilities.text.count is characters
+
+
+# What the sentences of `not_possible` call a feature.
+FEATURE_NAMES = {
+    "alt_text": "alt text",
+    "documents": "documents",
+    "first_comment": "first comments",
+    "images": "pictures",
+    "link_cards": "link cards",
+    "polls": "polls",
+    "reels": "reels",
+    "stories": "stories",
+    "threads": "threads",
+    "video": "videos",
+}
+
+
+@every_platform
+def test_what_is_not_possible_is_told_in_short_sentences(name: str) -> None:
+    told = platform(name).capabilities.not_possible
+    assert 3 <= len(told) <= 8
+    assert len(set(told)) == len(told)
+    assert all(sentence[0].isupper() and sentence.endswith(".") and len(sentence) <= 110 for sentence in told)
+
+
+@every_platform
+def test_what_is_not_possible_contradicts_neither_the_features_nor_the_media_rules(name: str) -> None:
+    capabilities = platform(name).capabilities
+    media, told = capabilities.media, capabilities.not_possible
+    denied = [sentence.partition(" not possible")[0].lower() for sentence in told if " not possible" in sentence]
+    wrong = [
+        feature
+        for feature, word in FEATURE_NAMES.items()
+        if feature in capabilities.features and any(re.search(rf"(^|and ){word} (is|are|and)", each) for each in denied)
+    ]
+    assert wrong == []
+    assert any(each.startswith("a post of text alone") for each in denied) is media.required
+    kinds = [kind for kind in (media.images, media.videos) if kind]
+    assert any("cannot be mixed" in sentence for sentence in told) is (len(kinds) == 2 and not media.mixed)
+
+
+def test_an_instance_with_other_limits_says_the_same_of_what_is_not_possible() -> None:
+    made = platform("mastodon")
+    assert made.capabilities_for({"characters": 5000}).not_possible == made.capabilities.not_possible
