@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
+
+from django.conf import settings
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.base import Platform
@@ -58,6 +61,16 @@ def who_began(attempt: ConnectionAttempt) -> str:
     return str(User.objects.filter(pk=attempt.actor_id).first() or "a person")
 
 
+def operator_setup(platform: Platform, method: str) -> dict[str, Any]:
+    """What the owner of an account brings for this method, and the applications that the operator registers for it, each
+    with its redirect address in full."""
+    applications = [
+        {**asdict(each), "redirect_uri": settings.BASE_URL + each.redirect_path}
+        for each in platform.setup.applications_for(method)
+    ]
+    return {"owner_brings": platform.setup.owner_brings[method], "applications": applications}
+
+
 def service_capabilities() -> dict[str, Any]:
     """What can be connected at this service, and what of billing there is."""
     connections = [_connection(each, method) for each in platforms() for method in each.methods]
@@ -66,7 +79,13 @@ def service_capabilities() -> dict[str, Any]:
 
 def _connection(platform: Platform, method: str) -> dict[str, Any]:
     reason = platform.unavailable_reason(method)
-    shown: dict[str, Any] = {"provider": platform.name, "method": method, "available": reason is None}
+    shown: dict[str, Any] = {
+        "provider": platform.name,
+        "method": method,
+        "available": reason is None,
+        "not_possible": platform.capabilities.not_possible,
+        "operator_setup": operator_setup(platform, method),
+    }
     if reason:
         shown["reason"] = reason
     schema = platform.credentials_schema if method == "credentials" else platform.oauth_schema

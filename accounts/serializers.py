@@ -213,6 +213,9 @@ class PublishingCapabilitiesSerializer(serializers.Serializer):
     retry_safety = serializers.ChoiceField(choices=["idempotent", "verifiable", "at_most_once"])
 
 
+NOT_POSSIBLE = "Sentences for people: what they might expect of the platform, and cannot have at this service."
+
+
 class CapabilitiesSerializer(serializers.Serializer):
     """What a platform takes."""
 
@@ -224,6 +227,7 @@ class CapabilitiesSerializer(serializers.Serializer):
         help_text="Who makes the preview of a link in the text: the platform, this service (see the option `link_card`), "
         "the post's own options, or nobody.",
     )
+    not_possible = serializers.ListField(child=serializers.CharField(), help_text=NOT_POSSIBLE)
     options = JSONSchemaField()
     publishing = PublishingCapabilitiesSerializer()
 
@@ -233,6 +237,7 @@ class CapabilitiesSerializer(serializers.Serializer):
             "media": asdict(instance.media),
             "features": instance.features,
             "link_preview": instance.link_preview,
+            "not_possible": instance.not_possible,
             "options": instance.options,
             "publishing": {"retry_safety": instance.retry_safety},
         }
@@ -245,12 +250,40 @@ class AccountCapabilitiesSerializer(serializers.Serializer):
     capabilities = CapabilitiesSerializer()
 
 
+class PlatformApplicationSerializer(serializers.Serializer):
+    """An application that the operator of the service registers in a platform's developer portal."""
+
+    connects = serializers.CharField(help_text="Which accounts it opens.")
+    portal = serializers.CharField(help_text="Where it is registered.")
+    redirect_uri = serializers.CharField(help_text="The redirect address that is registered for it.")
+    products = serializers.ListField(child=serializers.CharField(), help_text="What is added or switched on there.")
+    scopes = serializers.ListField(
+        child=serializers.CharField(), help_text="What owners are asked for, unless a setting names other scopes."
+    )
+    settings = serializers.ListField(child=serializers.CharField(), help_text="They take its id and its secret.")
+    more_settings = serializers.ListField(child=serializers.CharField(), help_text="They change how it is used.")
+    review = serializers.CharField(help_text="What the platform checks before everybody may use it; empty for nothing.")
+    without_review = serializers.CharField(help_text="What is possible without that.")
+    notes = serializers.ListField(child=serializers.CharField(), help_text="Its costs and limits.")
+
+
+class OperatorSetupSerializer(serializers.Serializer):
+    """What has to be brought and registered before accounts can be connected by this method."""
+
+    owner_brings = serializers.CharField(help_text="What the owner of an account brings.")
+    applications = PlatformApplicationSerializer(
+        many=True, help_text="What the operator registers; empty where nothing has to be registered."
+    )
+
+
 class AccountConnectionSerializer(serializers.Serializer):
     provider = serializers.ChoiceField(choices=list(PLATFORMS))
     method = serializers.ChoiceField(choices=ConnectedAccount.Method.choices)
     available = serializers.BooleanField()
     reason = serializers.CharField(required=False, help_text="Why it is not available.")
     credentials_schema = JSONSchemaField(required=False)
+    not_possible = serializers.ListField(child=serializers.CharField(), help_text=NOT_POSSIBLE)
+    operator_setup = OperatorSetupSerializer()
 
 
 class BillingCapabilitiesSerializer(serializers.Serializer):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django.conf import settings
 
 from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown
+from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import (
     Absent,
     AccountFacts,
@@ -34,6 +35,7 @@ class Platform:
     name: ClassVar[str]
     label: ClassVar[str]
     capabilities: ClassVar[Capabilities]
+    setup: ClassVar[OperatorSetup]
     methods: ClassVar[tuple[str, ...]] = (
         "oauth",
     )  # oauth, credentials; the first is what is meant where none is named

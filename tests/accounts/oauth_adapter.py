@@ -9,6 +9,7 @@ from accounts.platforms import oauth
 from accounts.platforms.base import Platform
 from accounts.platforms.counting import characters
 from accounts.platforms.errors import TokenExpired, Transient
+from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import (
     Authorization,
     Capabilities,
@@ -32,6 +33,7 @@ class OAuthPlatform(Platform):
         features=("text",),
         retry_safety="at_most_once",
     )
+    setup = OperatorSetup({"oauth": "Their sign-in."})
     methods = ("oauth",)
 
     def unavailable_reason(self, method: str) -> str | None:

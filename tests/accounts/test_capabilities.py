@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -13,6 +15,7 @@ from accounts.platforms.registry import PLATFORMS, platforms
 from accounts.platforms.types import DocumentRules, ImageRules, MediaRules, VideoRules
 from config.db.ids import new_id
 from tests import factories
+from tests.accounts.oauth_calls import begin
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.people import as_user
@@ -29,6 +32,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
     body = answer.json()
     options = body["capabilities"].pop("options")
     features = body["capabilities"].pop("features")
+    not_possible = body["capabilities"].pop("not_possible")
     assert answer.status_code == 200
     assert body == {
         "account_id": account.id,
@@ -71,6 +75,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
         },
     }
     assert "text" in features
+    assert "A post cannot be edited once it is out." in not_possible
     assert set(options["properties"]) == {"langs", "link_card", "thread"}
 
 
@@ -82,7 +87,7 @@ def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, works
 
     told = body["capabilities"]
     assert (body["account_id"], body["platform"]) == (account.id, platform)
-    assert set(told) == {"text", "media", "features", "link_preview", "options", "publishing"}
+    assert set(told) == {"text", "media", "features", "link_preview", "not_possible", "options", "publishing"}
     limits = {"max_length", "max_length_with_media", "max_length_with_images"}
     assert set(told["text"]) == {*limits, "counted_as", "url_length"}
     assert set(told["media"]) == names_of(MediaRules)
@@ -143,10 +148,37 @@ def test_the_service_tells_any_caller_what_can_be_connected(
 
 def test_what_cannot_be_connected_says_why_and_what_takes_credentials_says_which(api: ApiClient) -> None:
     for connection in api.get("/capabilities").json()["account_connections"]:
-        assert set(connection) - {"reason", "credentials_schema"} == {"provider", "method", "available"}
+        always = {"provider", "method", "available", "not_possible", "operator_setup"}
+        assert set(connection) - {"reason", "credentials_schema"} == always
         assert ("reason" in connection) is (not connection["available"])
         assert "credentials_schema" in connection or connection["method"] == "oauth"
         Draft202012Validator.check_schema(connection.get("credentials_schema", {}))
+
+
+def test_each_connection_tells_what_is_brought_and_what_the_operator_registers(api: ApiClient) -> None:
+    for connection in api.get("/capabilities").json()["account_connections"]:
+        setup = connection["operator_setup"]
+        assert connection["not_possible"]
+        assert setup["owner_brings"].endswith(".")
+        assert bool(setup["applications"]) is not connection["available"]  # nothing is set here
+        for application in setup["applications"]:
+            assert application["portal"].startswith("https://")
+            assert all(name in connection["reason"] for name in application["settings"])
+
+
+def test_the_redirect_address_to_register_is_the_one_that_the_platform_is_given(
+    api: ApiClient, workspace: Workspace, settings: Any
+) -> None:
+    settings.PLATFORM_SETTINGS = {"X_CLIENT_ID": "the id", "X_CLIENT_SECRET": "the secret"}
+    [application] = next(
+        each["operator_setup"]["applications"]
+        for each in api.get("/capabilities").json()["account_connections"]
+        if each["provider"] == "x"
+    )
+
+    begun = begin(api, workspace, platform="x").json()
+
+    assert parse_qs(urlsplit(begun["authorization_url"]).query)["redirect_uri"] == [application["redirect_uri"]]
 
 
 @pytest.mark.parametrize(

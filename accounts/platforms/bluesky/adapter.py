@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from accounts.platforms.base import Platform
 from accounts.platforms.bluesky import blobs, cards, feed_post, session
 from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.bluesky.setup import SETUP
 from accounts.platforms.bluesky.tid import TidClock
 from accounts.platforms.bluesky.video import VideoService
 from accounts.platforms.bluesky.xrpc import (
@@ -52,6 +53,7 @@ class Bluesky(Platform):
     name = "bluesky"
     label = "Bluesky"
     capabilities = CAPABILITIES
+    setup = SETUP
     methods = ("credentials",)
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"put"})

@@ -9,6 +9,7 @@ from typing import Any
 from accounts.platforms.base import Platform
 from accounts.platforms.discord import message
 from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.discord.setup import SETUP
 from accounts.platforms.discord.webhook import (
     SNOWFLAKE,
     DiscordError,
@@ -37,6 +38,7 @@ class Discord(Platform):
     name = "discord"
     label = "Discord"
     capabilities = CAPABILITIES
+    setup = SETUP
     methods = ("credentials",)
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send"})

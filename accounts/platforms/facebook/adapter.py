@@ -11,6 +11,7 @@ from accounts.platforms.facebook import comments, media, posts
 from accounts.platforms.facebook.capabilities import CAPABILITIES, SCOPES
 from accounts.platforms.facebook.login import Application
 from accounts.platforms.facebook.page import FIELDS, PRODUCT, SITE, Page, identity_of
+from accounts.platforms.facebook.setup import SETUP
 from accounts.platforms.meta.graph import VERSION, versioned
 from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
 
@@ -30,6 +31,7 @@ class Facebook(Platform):
     name = "facebook"
     label = "Facebook"
     capabilities = CAPABILITIES
+    setup = SETUP
     irreversible = frozenset({"create", "comment"})
     # Facebook does not say how soon a page's lists show what it has taken; ten minutes are far beyond what is seen.
     settles_seconds = 600.0

@@ -11,6 +11,7 @@ from accounts.platforms.instagram import containers, posts
 from accounts.platforms.instagram.account import PRODUCT, SITE, Account, identity
 from accounts.platforms.instagram.capabilities import CAPABILITIES, SCOPES
 from accounts.platforms.instagram.login import Application
+from accounts.platforms.instagram.setup import SETUP
 from accounts.platforms.meta.graph import VERSION, versioned
 from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
 
@@ -31,6 +32,7 @@ class Instagram(Platform):
     name = "instagram"
     label = "Instagram"
     capabilities = CAPABILITIES
+    setup = SETUP
     irreversible = frozenset({"create", "comment"})
     settles_seconds = 180.0  # longer than a request lives that nobody waits for any more
 

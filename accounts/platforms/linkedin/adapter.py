@@ -21,6 +21,7 @@ from accounts.platforms.linkedin.authorization import (
 )
 from accounts.platforms.linkedin.capabilities import CAPABILITIES, of_account
 from accounts.platforms.linkedin.client import Api, platform_errors
+from accounts.platforms.linkedin.setup import SETUP
 from accounts.platforms.types import (
     AccountFacts,
     Authorization,
@@ -49,6 +50,7 @@ class LinkedIn(Platform):
     name = "linkedin"
     label = "LinkedIn"
     capabilities = CAPABILITIES
+    setup = SETUP
     irreversible = frozenset({"create", "comment"})
 
     def unavailable_reason(self, method: str) -> str | None:

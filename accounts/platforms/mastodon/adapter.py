@@ -25,6 +25,7 @@ from accounts.platforms.mastodon.client import (
     platform_error,
     platform_errors,
 )
+from accounts.platforms.mastodon.setup import SETUP
 from accounts.platforms.oauth import scopes_of
 from accounts.platforms.types import (
     Absent,
@@ -57,6 +58,7 @@ class Mastodon(Platform):
     name = "mastodon"
     label = "Mastodon"
     capabilities = CAPABILITIES
+    setup = SETUP
     methods = ("credentials", "oauth")
     credentials_schema = CREDENTIALS_SCHEMA
     oauth_schema = OAUTH_SCHEMA

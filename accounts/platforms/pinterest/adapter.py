@@ -11,6 +11,7 @@ from accounts.platforms.errors import AccountDisconnected, ContentRejected, Cred
 from accounts.platforms.pinterest import account, pins, video
 from accounts.platforms.pinterest.api import Api, platform_errors
 from accounts.platforms.pinterest.capabilities import CAPABILITIES
+from accounts.platforms.pinterest.setup import SETUP
 from accounts.platforms.pinterest.tokens import Application
 from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
 
@@ -30,6 +31,7 @@ class Pinterest(Platform):
     name = "pinterest"
     label = "Pinterest"
     capabilities = CAPABILITIES
+    setup = SETUP
     irreversible = frozenset({"create"})
 
     def unavailable_reason(self, method: str) -> str | None:

@@ -10,6 +10,7 @@ from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
 from accounts.platforms.slack import installation, message, webhook
 from accounts.platforms.slack.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
 from accounts.platforms.slack.installation import Application
+from accounts.platforms.slack.setup import SETUP
 from accounts.platforms.slack.web_api import WebApi, platform_errors
 from accounts.platforms.slack.webhook import Webhook, WebhookError
 from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
@@ -32,6 +33,7 @@ class Slack(Platform):
     name = "slack"
     label = "Slack"
     capabilities = CAPABILITIES
+    setup = SETUP
     methods = ("credentials", "oauth")
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send"})

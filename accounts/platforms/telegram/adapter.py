@@ -12,6 +12,7 @@ from accounts.platforms.telegram import messages, sending
 from accounts.platforms.telegram.bot_api import NEW_TOKEN, BotApi
 from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
 from accounts.platforms.telegram.chats import Chat, open_chat
+from accounts.platforms.telegram.setup import SETUP
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 
 
@@ -25,6 +26,7 @@ class Telegram(Platform):
     name = "telegram"
     label = "Telegram"
     capabilities = CAPABILITIES
+    setup = SETUP
     methods = ("credentials",)
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send"})

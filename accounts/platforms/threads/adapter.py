@@ -14,6 +14,7 @@ from accounts.platforms.threads import account, containers, posts
 from accounts.platforms.threads.account import PRODUCT, Account
 from accounts.platforms.threads.authorization import Application
 from accounts.platforms.threads.capabilities import CAPABILITIES, SCOPES
+from accounts.platforms.threads.setup import SETUP
 from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
 
 _VERSION = re.compile(r"/v[0-9.]+$")
@@ -32,6 +33,7 @@ class Threads(Platform):
     name = "threads"
     label = "Threads"
     capabilities = CAPABILITIES
+    setup = SETUP
     irreversible = frozenset({"publish"})
     # Longer than a request lives: a container that is being published still counts as ready.
     settles_seconds = 120.0

@@ -11,6 +11,7 @@ from accounts.platforms.errors import AccountDisconnected, ContentRejected, Cred
 from accounts.platforms.tiktok import creator, posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES
 from accounts.platforms.tiktok.client import Api, platform_errors
+from accounts.platforms.tiktok.setup import SETUP
 from accounts.platforms.tiktok.tokens import Application
 from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
 
@@ -30,6 +31,7 @@ class TikTok(Platform):
     name = "tiktok"
     label = "TikTok"
     capabilities = CAPABILITIES
+    setup = SETUP
     irreversible = frozenset({"finish", "create"})
 
     def unavailable_reason(self, method: str) -> str | None:

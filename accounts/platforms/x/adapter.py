@@ -13,6 +13,7 @@ from accounts.platforms.x import account, media, posts
 from accounts.platforms.x.account import Account
 from accounts.platforms.x.capabilities import CAPABILITIES
 from accounts.platforms.x.client import Api, platform_errors
+from accounts.platforms.x.setup import SETUP
 from accounts.platforms.x.tokens import Application
 
 
@@ -29,6 +30,7 @@ class X(Platform):
     name = "x"
     label = "X"
     capabilities = CAPABILITIES
+    setup = SETUP
     irreversible = frozenset({"create"})
     # Longer than a request lives: what X has taken shows in the account's list of posts a while later.
     settles_seconds = 180.0

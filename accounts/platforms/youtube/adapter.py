@@ -12,6 +12,7 @@ from accounts.platforms.types import Absent, Authorization, Connection, Content,
 from accounts.platforms.youtube import channel, videos
 from accounts.platforms.youtube.capabilities import CAPABILITIES
 from accounts.platforms.youtube.client import Api, platform_errors
+from accounts.platforms.youtube.setup import SETUP
 from accounts.platforms.youtube.tokens import Application
 
 
@@ -28,6 +29,7 @@ class YouTube(Platform):
     name = "youtube"
     label = "YouTube"
     capabilities = CAPABILITIES
+    setup = SETUP
     irreversible = frozenset({"finish"})
     # A session makes one video only, so that the last piece may be sent again at once where it is missing.
     settles_seconds = 0.0

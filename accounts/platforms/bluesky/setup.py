@@ -1,0 +1,7 @@
+"""Bluesky needs nothing of the operator: owners bring app passwords. Source: docs.bsky.app, app passwords."""
+
+from __future__ import annotations
+
+from accounts.platforms.operator_setup import OperatorSetup
+
+SETUP = OperatorSetup({"credentials": "Their handle and an app password, which they make in Bluesky's settings."})

@@ -1,0 +1,96 @@
+"""What every platform says of its set-up by the operator is what its adapter asks and reads."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from accounts.platforms.operator_setup import PlatformApplication
+from accounts.platforms.registry import PLATFORMS, platform, platforms
+from config.environment import BASE_DIR, platform_settings
+
+APPLICATIONS = [
+    pytest.param(made.name, application, id=f"{made.name}: {application.connects}")
+    for made in platforms()
+    for application in made.setup.applications
+]
+every_application = pytest.mark.parametrize(("name", "application"), APPLICATIONS)
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_what_owners_bring_is_told_for_each_method(name: str) -> None:
+    made = platform(name)
+    assert set(made.setup.owner_brings) == set(made.methods)
+    assert all(sentence.endswith(".") for sentence in made.setup.owner_brings.values())
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_nothing_is_registered_where_accounts_can_be_connected_without_settings(name: str, settings: Any) -> None:
+    settings.PLATFORM_SETTINGS = {}
+    made = platform(name)
+    for method in made.methods:
+        assert bool(made.setup.applications_for(method)) is (made.unavailable_reason(method) is not None)
+
+
+@every_application
+def test_an_application_is_all_that_is_missing(name: str, application: PlatformApplication, settings: Any) -> None:
+    given = dict.fromkeys(application.settings, "a value")
+    for missing in given:
+        settings.PLATFORM_SETTINGS = {setting: value for setting, value in given.items() if setting != missing}
+        assert missing in (platform(name).unavailable_reason("oauth") or "")
+
+    settings.PLATFORM_SETTINGS = given
+    assert platform(name).unavailable_reason("oauth") is None
+
+
+@every_application
+def test_owners_are_asked_for_the_scopes_that_are_named(
+    name: str, application: PlatformApplication, settings: Any
+) -> None:
+    settings.PLATFORM_SETTINGS = dict.fromkeys(application.settings, "a value")
+    address = platform(name).authorize(state="a state", redirect_uri="https://posts.example/back", given={}).url
+
+    [scope] = parse_qs(urlsplit(address).query)["scope"]
+    assert re.split("[ ,]", scope) == list(application.scopes)
+
+
+@every_application
+def test_its_settings_are_taken_from_the_environment_and_described(
+    name: str, application: PlatformApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described = (Path(BASE_DIR) / "README.md").read_text()
+    for setting in (*application.settings, *application.more_settings):
+        monkeypatch.setenv(setting, "a value")
+        assert platform_settings()[setting] == "a value"
+        patterns = (setting, re.sub(f"^{name.upper()}_", "<PLATFORM>_", setting))
+        assert any(f"`{pattern}`" in described for pattern in patterns)
+
+
+@every_application
+def test_the_settings_that_change_its_use_are_read_by_the_adapter(name: str, application: PlatformApplication) -> None:
+    source = Path(inspect.getfile(type(platform(name)))).read_text()
+    for setting in application.more_settings:
+        assert f'setting("{setting.removeprefix(f"{name.upper()}_")}"' in source
+
+
+@every_application
+def test_it_is_told_in_sentences(name: str, application: PlatformApplication) -> None:
+    assert application.portal.startswith("https://")
+    assert application.products
+    assert bool(application.review) is bool(application.without_review)
+    told = [*application.products, *application.notes, application.review, application.without_review]
+    assert all(sentence.endswith(".") and len(sentence) < 250 for sentence in told if sentence)
+
+
+def test_platforms_without_an_application_are_those_that_take_credentials_or_register_by_a_call() -> None:
+    assert {made.name for made in platforms() if not made.setup.applications} == {
+        "bluesky",
+        "mastodon",
+        "telegram",
+        "discord",
+    }
