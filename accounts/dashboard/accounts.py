@@ -47,7 +47,11 @@ def accounts(page: WorkspacePage) -> HttpResponse:
         sandbox=[_shown(row) for row in sandbox],
         sandbox_open=not found.rows or any(row.status != ConnectedAccount.Status.ACTIVE for row in sandbox),
         offered=[each for each, obstacle in obstacles if obstacle is None],
-        not_offered=[(each, obstacle) for each, obstacle in obstacles if obstacle is not None],
+        not_offered=[
+            (each, obstacle, selectors.operator_setup(each, each.methods[0]))
+            for each, obstacle in obstacles
+            if obstacle is not None
+        ],
     )
 
 
@@ -60,6 +64,7 @@ def account(page: WorkspacePage, account_id: str) -> HttpResponse:
         "accounts/account.html",
         account=_shown(row),
         capabilities=capabilities_in_words(capabilities),
+        not_possible=capabilities.not_possible,
         options=_options(capabilities.options),
     )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpResponse
 
-from accounts import services
+from accounts import selectors, services
 from accounts.dashboard.forms import ConnectForm
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
@@ -21,11 +22,15 @@ Method = ConnectedAccount.Method
 
 @dataclass(frozen=True)
 class Way:
-    """A method by which the platform's accounts are connected; `obstacle` says why not at this moment."""
+    """A method by which the platform's accounts are connected.
+
+    `obstacle` says why not at this moment, and `setup` what the operator has to do then (selectors.operator_setup).
+    """
 
     method: str
     form: ConnectForm
     obstacle: str | None
+    setup: dict[str, Any]
 
 
 @workspace_page("GET", "POST", operation=CONNECT)
@@ -60,6 +65,9 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
 def _shown(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
     """The page with this form of credentials, where the platform takes some."""
     forms = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
-    ways = [Way(method, forms[Method(method)], chosen.unavailable_reason(method)) for method in chosen.methods]
+    ways = [
+        Way(method, forms[Method(method)], chosen.unavailable_reason(method), selectors.operator_setup(chosen, method))
+        for method in chosen.methods
+    ]
     ways.sort(key=lambda way: (way.obstacle is not None, way.method != Method.OAUTH))  # the easiest one first
     return page.render("accounts/platform.html", platform=chosen, ways=ways, form=form, status=status)

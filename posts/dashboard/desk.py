@@ -54,6 +54,7 @@ class ChosenTarget:
     text: str | None
     options: OptionsForm
     focused: bool
+    not_possible: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -208,9 +209,10 @@ class Desk:
 
     def _target(self, target: dict[str, Any]) -> ChosenTarget:
         account = self._account(target["connected_account_id"])
-        options = OptionsForm(capabilities_of(account).options, prefix=account.id, options=target["options"])
-        label = platform(account.platform).label
-        return ChosenTarget(account, label, target["text"], options, account.id == self.focus)
+        capabilities, label = capabilities_of(account), platform(account.platform).label
+        options = OptionsForm(capabilities.options, prefix=account.id, options=target["options"])
+        focused = account.id == self.focus
+        return ChosenTarget(account, label, target["text"], options, focused, capabilities.not_possible)
 
     def _account(self, account_id: str) -> ConnectedAccount:
         return next(account for account in self.accounts if account.id == account_id)

@@ -35,6 +35,7 @@ def test_a_workspace_without_accounts_is_shown_what_can_be_connected(pages: Page
     assert f'href="{pages.address("account-connect", platform_name="bluesky")}"' in page.content.decode()
     assert "The operator of this service has not set X_CLIENT_ID and X_CLIENT_SECRET." in shown
     assert pages.address("account-connect", platform_name="x") not in page.content.decode()
+    assert "Register an application for X accounts at https://console.x.com" in shown
     assert "Sandbox accounts" in shown
     assert account.handle in shown
 
@@ -64,6 +65,7 @@ def test_one_account_tells_its_health_and_what_it_takes(pages: Pages, workspace:
     assert "Up to 5,000 characters" in shown
     assert "write:statuses" in shown
     assert "Who sees the post" in shown
+    assert "Audio files cannot be posted." in shown
 
 
 @pytest.mark.parametrize("name", PLATFORMS)

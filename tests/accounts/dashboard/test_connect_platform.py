@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,30 @@ def test_every_way_of_every_platform_has_a_form_or_says_why_not(pages: Pages, na
         )
     inputs = dict(re.findall(r'<input type="([a-z]+)" name="([a-z_]+)"', page.content.decode()))
     assert all(kind == "password" for kind, field in inputs.items() if field in SECRETS)
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_a_way_that_is_not_available_tells_what_the_operator_has_to_do(pages: Pages, name: str, settings: Any) -> None:
+    settings.PLATFORM_SETTINGS = {}
+    page = pages.get("account-connect", platform_name=name)
+    applications = platform(name).setup.applications
+    assert ("What the operator of this service has to do" in words(page)) is bool(applications)
+    for application in applications:
+        assert f'href="{application.portal}"' in page.content.decode()
+        redirect = f"{settings.BASE_URL}{application.redirect_path}"
+        for told in (*application.products, redirect, *application.scopes, *application.settings, application.review):
+            assert told in words(page)
+
+
+def test_what_the_operator_has_done_is_not_told(pages: Pages, settings: Any) -> None:
+    settings.PLATFORM_SETTINGS = {"X_CLIENT_ID": "the id", "X_CLIENT_SECRET": "the secret"}
+    assert "What the operator" not in words(pages.get("account-connect", platform_name="x"))
+
+
+@pytest.mark.parametrize("name", PLATFORMS)
+def test_what_is_not_possible_is_told_before_an_account_is_connected(pages: Pages, name: str) -> None:
+    shown = words(pages.get("account-connect", platform_name=name))
+    assert all(sentence in shown for sentence in platform(name).capabilities.not_possible)
 
 
 def test_good_credentials_connect_the_account(pages: Pages, workspace: Workspace, typed: dict[str, str]) -> None:

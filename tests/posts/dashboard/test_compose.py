@@ -52,6 +52,13 @@ def test_the_buttons_make_a_post(
     assert told in words(desk.get("post", group))
 
 
+def test_a_chosen_account_tells_what_is_not_possible_there(desk: Desk, accounts: list[ConnectedAccount]) -> None:
+    shown = words(desk.compose("check", accounts[0]))
+    assert "What is not possible on Bluesky" in shown
+    assert "A post cannot be edited once it is out." in shown
+    assert "What is not possible on Mastodon" not in shown
+
+
 def test_a_text_and_options_of_an_account_of_its_own(desk: Desk, accounts: list[ConnectedAccount]) -> None:
     bluesky, mastodon, _ = accounts
     extra = {
