@@ -56,8 +56,16 @@ def _text(rules: TextRules) -> str:
         f"{with_media:,} beside media" if with_media else "",
         f"{with_images:,} beside images alone" if with_images else "",
         f"a link counts as {rules.url_length}" if rules.url_length else "",
+        *(_most(limit, unit) for unit, limit, _ in rules.also),
+        *(f"{_most(limit, unit)} advised" for unit, limit, _ in rules.advised),
     ]
     return _joined(parts)
+
+
+def _most(limit: int, unit: str) -> str:
+    if limit == 0:
+        return f"no {unit}"
+    return f"at most {limit:,} {unit.removesuffix('s') if limit == 1 else unit}"
 
 
 def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:
@@ -74,13 +82,22 @@ def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:
         mixed = "of several kinds" if rules.mixed else "all of one kind"
         yield "In one post", _joined([f"Up to {rules.max_count} files", mixed, _together(rules.max_total_bytes)])
     if rules.required:
-        yield "Needed", "A post must have a picture or a video"
+        kinds = [("a picture", rules.images), ("a video", rules.videos)]
+        yield "Needed", f"A post must have {' or '.join(kind for kind, taken in kinds if taken)}"
     if rules.alt_text_max_length:
         yield "Alt text", f"Up to {rules.alt_text_max_length:,} characters for each file"
 
 
 def _images(rules: ImageRules) -> str:
-    return _joined([_files(rules), f"{rules.max_pixels / 1_000_000:.0f} megapixels" if rules.max_pixels else ""])
+    shape = f"{rules.min_ratio:.4g} to " if rules.min_ratio else "at most "
+    return _joined(
+        [
+            _files(rules),
+            f"{rules.max_pixels / 1_000_000:.3g} megapixels" if rules.max_pixels else "",
+            f"width and height together up to {rules.max_side_sum:,} pixels" if rules.max_side_sum else "",
+            f"{shape}{rules.max_ratio:.4g} times as wide as high" if rules.max_ratio else "",
+        ]
+    )
 
 
 def _videos(rules: VideoRules) -> str:
@@ -115,7 +132,7 @@ def _together(most: int | None) -> str:
 
 def _size(count: int) -> str:
     """Bytes in the unit in which the platform counts them."""
-    for unit, name in ((10**9, "GB"), (10**6, "MB"), (2**20, "MB"), (2**10, "KB")):
+    for unit, name in ((10**9, "GB"), (2**30, "GB"), (10**6, "MB"), (2**20, "MB")):
         if count >= unit and count % unit == 0:
             return f"{count // unit:,} {name}"
     return f"{count / 10**6:,.1f} MB"

@@ -75,6 +75,26 @@ def test_what_every_platform_takes_can_be_said(name: str) -> None:
     assert ("Videos" in told) == (platform(name).capabilities.media.videos is not None)
 
 
+@pytest.mark.parametrize(
+    ("name", "row", "told"),
+    [
+        ("youtube", "Needed", "A post must have a video"),
+        ("youtube", "Videos", "One (MP4, MOV, WebM), up to 256 GB, up to 12 hours long"),
+        ("youtube", "Text", "no angle brackets"),
+        ("instagram", "Needed", "A post must have a picture or a video"),
+        ("instagram", "Text", "at most 30 hashtags, at most 20 mentions, at most 5 hashtags advised"),
+        ("instagram", "Pictures", "0.8 to 1.911 times as wide as high"),
+        ("threads", "Pictures", "at most 10 times as wide as high"),
+        ("x", "Text", "at most 1 cashtag"),
+        ("x", "Moving GIFs", "1.38 megapixels"),
+        ("telegram", "Pictures", "width and height together up to 10,000 pixels"),
+        ("discord", "In one post", "26.1 MB together"),
+    ],
+)
+def test_the_words_tell_every_limit(name: str, row: str, told: str) -> None:
+    assert told in dict(capabilities_in_words(platform(name).capabilities))[row]
+
+
 def test_a_check_asks_the_platform_and_tells(pages: Pages, connected: ConnectedAccount, pds: FakeBluesky) -> None:
     told = pages.post("account-check", follow=True, account_id=connected.id)
     assert f"The Bluesky account {connected.handle} works." in words(told)
