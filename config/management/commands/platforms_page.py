@@ -1,0 +1,19 @@
+"""`manage.py platforms_page`: print docs/platforms.md as it is made from the adapters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from accounts.platforms_page import platforms_page
+
+
+class Command(BaseCommand):
+    """Prints the page and changes nothing."""
+
+    help = "Prints docs/platforms.md: what each platform takes, and what the operator registers where."
+    requires_system_checks = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.stdout.write(platforms_page(), ending="")
