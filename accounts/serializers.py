@@ -207,6 +207,9 @@ class MediaCapabilitiesSerializer(serializers.Serializer):
     videos = VideoCapabilitiesSerializer(allow_null=True)
     documents = DocumentCapabilitiesSerializer(allow_null=True)
     alt_text_max_length = serializers.IntegerField(allow_null=True)
+    none_because = serializers.CharField(
+        help_text="Why this account takes no media, where other accounts of the platform do; else empty."
+    )
 
 
 class PublishingCapabilitiesSerializer(serializers.Serializer):

@@ -74,7 +74,8 @@ def _kind_not_taken(platform: str, rules: MediaRules, asset: MediaFacts, field: 
     hint = RepairHint("remove_media", field, f"Leave the {noun} out.")
     if asset.kind == "gif" and rules.videos:
         hint = _to_video(rules.videos, field)
-    return Issue("MEDIA_KIND_NOT_TAKEN", "error", field, f"{platform} takes no {noun}s.", repair_hint=hint)
+    message = rules.none_because or f"{platform} takes no {noun}s."
+    return Issue("MEDIA_KIND_NOT_TAKEN", "error", field, message, repair_hint=hint)
 
 
 def _type_issues(

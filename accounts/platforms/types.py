@@ -82,7 +82,8 @@ class DocumentRules:
 class MediaRules:
     """Which media a post may carry. A kind whose rules are None is not taken; `mixed` allows several kinds in one post.
 
-    `gifs` None: an animated GIF is taken as an image (some platforms show its first frame only).
+    `gifs` None: an animated GIF is taken as an image (some platforms show its first frame only). `none_because` tells
+    people why an account takes no media at all, where other accounts of the platform do.
     """
 
     max_count: int
@@ -94,6 +95,7 @@ class MediaRules:
     alt_text_max_length: int | None = None
     required: bool = False  # a post of text alone is impossible
     max_total_bytes: int | None = None  # of all files of a post together
+    none_because: str = ""
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
                 },
                 "documents": None,
                 "alt_text_max_length": 2000,
+                "none_because": "",
             },
             "link_preview": "service",
             "publishing": {"retry_safety": "idempotent"},
