@@ -1,7 +1,8 @@
 """A stand-in of Slack: incoming webhooks, the Web API, and the page on which an app is installed.
 
 Written from docs.slack.dev: incoming webhooks, installing with OAuth, oauth.v2.access, conversations.list and .info,
-chat.postMessage, formatting message text, rate limits. A text of more than 40,000 characters is refused here.
+chat.postMessage, files.completeUploadExternal, formatting message text, rate limits; `slack_files` says what else. A
+text of more than 40,000 characters is refused here.
 
     with FakeSlack() as slack:
         channel = slack.add_channel("news")
@@ -22,10 +23,13 @@ from typing import Any
 
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, ReceivedRequest
+from tests.fakes.slack_files import UPLOADS, SlackFiles
 from tests.fakes.slack_oauth import Refused, SlackOAuth, arguments
 
 WEBHOOK, ACCESS, AUTH_TEST = "webhook", "oauth.v2.access", "auth.test"
 LIST, INFO, POST_MESSAGE = "conversations.list", "conversations.info", "chat.postMessage"
+ANNOUNCE, UPLOAD = "files.getUploadURLExternal", "upload"
+SHARE, FILE_INFO = "files.completeUploadExternal", "files.info"
 TEAM, MESSAGE_ARGUMENTS = "T024BE7LD", frozenset({"text", "thread_ts", "mrkdwn", "unfurl_links", "unfurl_media"})
 
 _HOOK = re.compile(r"/services/(T[A-Z0-9]+)/(B[A-Z0-9]+)/([A-Za-z0-9]+)")
@@ -61,13 +65,14 @@ class Channel:
 class FakeSlack(FaultyServer):
     """One workspace, in which people install the operator's app."""
 
-    calls = frozenset({WEBHOOK, ACCESS, AUTH_TEST, LIST, INFO, POST_MESSAGE})
+    calls = frozenset({WEBHOOK, ACCESS, AUTH_TEST, LIST, INFO, POST_MESSAGE, ANNOUNCE, UPLOAD, SHARE, FILE_INFO})
 
     def __init__(self) -> None:
         super().__init__()
         self._channels: dict[str, Channel] = {}
         self._numbers = itertools.count(1)
         self._oauth = SlackOAuth(self.url, TEAM)
+        self.files = SlackFiles(self.url, lambda: next(self._numbers))
 
     # what a test arranges
 
@@ -116,6 +121,11 @@ class FakeSlack(FaultyServer):
         with self._lock:
             self._oauth.tokens.clear()
 
+    def limit_scopes(self, *scopes: str) -> None:
+        """The tokens that were given out have these scopes only, as those of an older installation."""
+        with self._lock:
+            self._oauth.tokens = dict.fromkeys(self._oauth.tokens, scopes)
+
     def rate_limit_next(self, call: str, seconds: int) -> None:
         """The next such call comes too soon."""
         body = Answer.of_json({"ok": False, "error": "ratelimited"}).body if call != WEBHOOK else b"rate_limited"
@@ -124,14 +134,17 @@ class FakeSlack(FaultyServer):
     # what a test reads
 
     def messages(self, channel: Channel) -> list[dict[str, Any]]:
-        """What stands in the channel: each message as it was given, its text as people see it."""
+        """What stands in the channel: each message as it was given, its text as people see it, and its files as their
+        bytes and alt texts."""
         with self._lock:
             return list(channel.messages)
 
     # the service
 
     def call_of(self, request: ReceivedRequest) -> str:
-        """The method of the Web API, or WEBHOOK."""
+        """The method of the Web API, WEBHOOK, or UPLOAD for the bytes of a file."""
+        if request.path.startswith(UPLOADS):
+            return UPLOAD
         return WEBHOOK if request.path.startswith("/services/") else request.path.removeprefix("/api/")
 
     def perform(self, request: ReceivedRequest) -> Answer:
@@ -139,6 +152,8 @@ class FakeSlack(FaultyServer):
             if self.call_of(request) == WEBHOOK:
                 self._by_webhook(request)
                 return Answer(200, b"ok", {"Content-Type": "text/html"})
+            if self.call_of(request) == UPLOAD:
+                return self.files.upload(request)
             return Answer.of_json({"ok": True, **self._by_api(request)})
         except Refused as refused:
             return refused.answer()
@@ -170,15 +185,20 @@ class FakeSlack(FaultyServer):
         given = arguments(request)
         if method == AUTH_TEST:
             return {"url": f"{self.url}/", "team": "The Bench", "team_id": TEAM, "user": "service", "user_id": "U1"}
-        if method == LIST:
-            return self._list(given)
-        channel = self._channels.get(str(given.pop("channel", "")))
+        if method in (ANNOUNCE, FILE_INFO):
+            return self.files.announce(given) if method == ANNOUNCE else self.files.info(given)
+        return self._list(given) if method == LIST else self._in_channel(method, given, request)
+
+    def _in_channel(self, method: str, given: dict[str, Any], request: ReceivedRequest) -> dict[str, Any]:
+        channel = self._channels.get(str(given.pop("channel_id" if method == SHARE else "channel", "")))
         if channel is None or (channel.private and not channel.has_app):
             raise Refused("channel_not_found")
         if method == INFO:
             return {"channel": channel.entity()}
         if channel.archived:
             raise Refused("is_archived")
+        if method == SHARE:
+            return self._share(channel, given)
         if channel.read_only:
             raise Refused("restricted_action_read_only_channel")
         if not channel.has_app and not self._oauth.may(request, "chat:write.public"):
@@ -200,6 +220,23 @@ class FakeSlack(FaultyServer):
         following = str(start + limit) if start + limit < len(shown) else ""
         channels = [each.entity() for each in shown[start : start + limit]]
         return {"channels": channels, "response_metadata": {"next_cursor": following}}
+
+    def _share(self, channel: Channel, given: dict[str, Any]) -> dict[str, Any]:
+        """Post a message with files that were uploaded. The answer does not name the message."""
+        if not channel.has_app:
+            raise Refused("not_in_channel")
+        if channel.read_only:
+            raise Refused("posting_to_channel_denied")
+        if set(given) - {"files", "initial_comment", "thread_ts"}:
+            raise Refused("invalid_arguments")
+        files = self.files.uploaded(given.get("files"))
+        timestamp = f"{1_503_435_956 + next(self._numbers)}.000247"
+        text = given.get("initial_comment", "")
+        shown = {"files": [(file.content, file.alt_text) for file in files], "ts": timestamp}
+        thread = {name: given[name] for name in ("thread_ts",) if name in given}
+        channel.messages.append({"text": html.unescape(text), "control": _CONTROL.findall(text), **thread, **shown})
+        self.files.share(files, channel.id, timestamp, private=channel.private)
+        return {"files": [{"id": file.id, "title": file.name} for file in files]}
 
     def _post(self, channel: Channel, given: dict[str, Any], status: int = 200) -> dict[str, Any]:
         """Take a message; a refusal has this status."""

@@ -14,11 +14,16 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 from tests.fakes.http_server import Answer, ReceivedRequest
 
 CLIENT_ID, CLIENT_SECRET = "2141029472.691202649728", "e1b9e11dfcd19c1982d5de12921e17e8"
-KNOWN_SCOPES = frozenset({"chat:write", "chat:write.public", "channels:read", "groups:read", "channels:join"})
+KNOWN_SCOPES = frozenset(
+    {"chat:write", "chat:write.public", "channels:read", "groups:read", "channels:join", "files:write", "files:read"}
+)
 NEEDED = {
     "chat.postMessage": "chat:write",
     "conversations.list": "channels:read",
     "conversations.info": "channels:read",
+    "files.getUploadURLExternal": "files:write",
+    "files.completeUploadExternal": "files:write",
+    "files.info": "files:read",
 }
 
 

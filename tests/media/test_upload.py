@@ -55,7 +55,7 @@ def test_a_picture_becomes_an_asset(
     assert answer.status_code == 201
     assert media.pop("url").startswith(f"http://127.0.0.1:8000/files/{asset.id}/bench.jpg?")
     taken = {each["platform"]: each["ok"] for each in media.pop("platforms")}
-    assert (taken["bluesky"], taken["youtube"], "slack" in taken) == (True, False, False)
+    assert (taken["bluesky"], taken["youtube"], taken["slack"]) == (True, False, True)
     assert media == {
         "id": asset.id,
         "workspace_id": workspace.id,

@@ -45,6 +45,7 @@ def check(api: ApiClient, body: dict[str, Any]) -> dict[str, Any]:
         ("mastodon", [PNG, IMAGE]),
         ("instagram", [IMAGE, VIDEO, IMAGE]),
         ("discord", [VIDEO, IMAGE, PNG]),
+        ("slack", [VIDEO, IMAGE, PNG, GIF, PDF]),
         ("x", [VIDEO]),
         ("youtube", [VIDEO]),
         ("tiktok", [IMAGE] * 20),
@@ -72,7 +73,7 @@ def test_media_that_the_platform_takes_are_valid(
         ("youtube", [IMAGE], [("MEDIA_KIND_NOT_TAKEN", "media[0]")]),
         ("x", [{**VIDEO, "duration_ms": 141_000}], [("MEDIA_TOO_LONG", "media[0]")]),
         ("x", [VIDEO, VIDEO], [("MEDIA_TOO_MANY", "media")]),
-        ("slack", [IMAGE, PDF], [("MEDIA_KIND_NOT_TAKEN", "media[0]"), ("MEDIA_KIND_NOT_TAKEN", "media[1]")]),
+        ("facebook", [IMAGE, PDF], [("MEDIA_KIND_NOT_TAKEN", "media[1]")]),
         ("x", [IMAGE, {"size_bytes": 6_000_000}], [("MEDIA_TOO_LARGE", "media[1]")]),
     ],
 )

@@ -6,14 +6,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.base import Platform
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
-from accounts.platforms.slack import installation, message, webhook
-from accounts.platforms.slack.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, OutcomeUnknown
+from accounts.platforms.slack import files, installation, message, webhook
+from accounts.platforms.slack.capabilities import (
+    BY_WEBHOOK,
+    CAPABILITIES,
+    CREDENTIALS_SCHEMA,
+    NO_FILES_BY_WEBHOOK,
+    WEBHOOK_LIMITS,
+)
 from accounts.platforms.slack.installation import Application
 from accounts.platforms.slack.setup import SETUP
 from accounts.platforms.slack.web_api import WebApi, platform_errors
 from accounts.platforms.slack.webhook import Webhook, WebhookError
-from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.types import (
+    Absent,
+    Authorization,
+    Capabilities,
+    Connection,
+    Content,
+    Grant,
+    Identity,
+    Progress,
+    Published,
+)
 from config.outbound import OutboundError
 
 API_BASE = "https://slack.com/api"
@@ -23,7 +39,10 @@ SITE = "https://slack.com"
 class Slack(Platform):
     """Slack channels.
 
-    Publishing in two steps: `start` does nothing, `send` posts the message, once; neither needs a state.
+    Publishing a text goes `start`, which does nothing, and `send`, which posts it, once; neither needs a state. A message
+    with files goes `start`, `upload` for each file, `share`, which posts it, once, and `settle` until Slack tells where it
+    stands. Its state is {files}: the ids of the uploads; `again` once they had to be uploaded a second time; and from
+    `settle` on also {taken, looks}.
     A grant holds a channel's webhook as credentials {webhook_url}, or as tokens {access_token, channel: {id, site}} the
     token of the app and where it posts; its external_id is `workspace/webhook` or `workspace/channel`. Revoking does
     nothing: a webhook is its owner's, and the app's token serves the other channels of its workspace as well, until
@@ -36,7 +55,7 @@ class Slack(Platform):
     setup = SETUP
     methods = ("credentials", "oauth")
     credentials_schema = CREDENTIALS_SCHEMA
-    irreversible = frozenset({"send"})
+    irreversible = frozenset({"send", "share"})
 
     def unavailable_reason(self, method: str) -> str | None:
         """What the operator has not set; None for webhooks, which need nothing of it."""
@@ -44,6 +63,10 @@ class Slack(Platform):
         if method == "credentials" or not missing:
             return None
         return f"The operator of this service has not set {' and '.join(missing)}."
+
+    def capabilities_for(self, limits: Mapping[str, int]) -> Capabilities:
+        """What the account takes: a webhook takes no files."""
+        return BY_WEBHOOK if limits.get("files") == WEBHOOK_LIMITS["files"] else CAPABILITIES
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Ask whether the webhook is there, without a message. Raises CredentialsRejected, Transient."""
@@ -75,10 +98,21 @@ class Slack(Platform):
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the step that `progress` names."""
         if progress.phase == "start":
-            return Progress("send")
+            if grant.credentials and content.media:
+                raise ContentRejected(NO_FILES_BY_WEBHOOK)
+            return files.begin(content) if content.media else Progress("send")
         if grant.credentials:
             return message.send_by_webhook(self._webhook(grant.credentials), content)
-        return message.send(self._web_api(grant), grant.tokens["channel"], content)
+        api, channel = self._web_api(grant), grant.tokens["channel"]
+        if progress.phase == "send":
+            return message.send(api, channel, content)
+        return STEPS[progress.phase](api, channel, content, progress.state)
+
+    def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+        """Look for a message by its files. Raises OutcomeUnknown for a text, which nothing tells of."""
+        if progress.phase == "send":
+            raise OutcomeUnknown(message.UNKNOWN_OUTCOME, final=True)
+        return files.find(self._web_api(grant), grant.tokens["channel"], content, progress.state)
 
     def _asked(self, hook: Webhook) -> Identity:
         """A webhook that answers. Its channel is nowhere told."""
@@ -86,7 +120,7 @@ class Slack(Platform):
             webhook.look(hook)
         except (OutboundError, WebhookError) as error:
             raise webhook.platform_error(error) from error
-        return Identity(hook.id, handle=f"webhook {hook.id}")
+        return Identity(hook.id, handle=f"webhook {hook.id}", limits=WEBHOOK_LIMITS)
 
     def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
         return webhook.webhook(credentials["webhook_url"], self.setting("API_BASE"))
@@ -100,3 +134,6 @@ class Slack(Platform):
 
     def _api(self) -> str:
         return self.setting("API_BASE", API_BASE).rstrip("/")
+
+
+STEPS = {"upload": files.upload, "share": files.share, "settle": files.settle}

@@ -1,21 +1,54 @@
-"""What Slack takes. Sources: docs.slack.dev (chat.postMessage, incoming webhooks, rate limits, scopes).
+"""What Slack takes. Sources: docs.slack.dev (chat.postMessage, incoming webhooks, files.getUploadURLExternal, rate limits,
+scopes), and Slack's help center, Add files to Slack, for the size and number of files.
 
-Slack advises 4,000 characters at most and cuts what is longer than 40,000. Files are left out: a webhook takes none.
-`chat:write.public` lets the app post to public channels that it has not joined.
+Slack advises 4,000 characters at most and cuts what is longer than 40,000. A message carries up to 10 files of any kind,
+each of up to 1 GB; an incoming webhook carries none. `chat:write.public` lets the app post text to public channels that
+it has not joined. `files:write` is for uploads, `files:read` for asking where an upload was shared.
 """
 
 from __future__ import annotations
 
-from accounts.platforms.counting import characters
-from accounts.platforms.types import Capabilities, MediaRules, Pace, TextRules
+from dataclasses import replace
 
-SCOPES = ("chat:write", "chat:write.public", "channels:read", "groups:read")
+from accounts.platforms.counting import characters
+from accounts.platforms.types import (
+    Capabilities,
+    DocumentRules,
+    ImageRules,
+    MediaRules,
+    Pace,
+    TextRules,
+    VideoRules,
+)
+
+SCOPES = ("chat:write", "chat:write.public", "channels:read", "groups:read", "files:write", "files:read")
+MAX_FILES = 10
+MAX_FILE_BYTES = 1_000_000_000
+WEBHOOK_LIMITS = {"files": 0}  # Identity.limits of an account that is a webhook
+NO_FILES_BY_WEBHOOK = (
+    "An incoming webhook carries no files. Connect the channel by installing the app in Slack, and post there."
+)
 
 CAPABILITIES = Capabilities(
     text=TextRules(max_length=4000, counted_as="characters", count=characters),
-    media=MediaRules(max_count=0),
-    features=("text", "links", "formatting", "replies"),
-    retry_safety="at_most_once",
+    media=MediaRules(
+        max_count=MAX_FILES,
+        mixed=True,
+        images=ImageRules(
+            mime_types=("image/jpeg", "image/png", "image/gif", "image/webp"),
+            max_bytes=MAX_FILE_BYTES,
+            max_count=MAX_FILES,
+        ),
+        videos=VideoRules(
+            mime_types=("video/mp4", "video/quicktime", "video/webm"), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES
+        ),
+        gifs=ImageRules(mime_types=("image/gif",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
+        documents=DocumentRules(mime_types=("application/pdf",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
+        alt_text_max_length=1000,
+    ),
+    features=("text", "links", "formatting", "replies", "images", "gifs", "video", "documents", "alt_text"),
+    # A message with files is looked for by its files. A message of text alone cannot be looked for.
+    retry_safety="verifiable",
     link_preview="platform",
     not_possible=(
         "A message cannot go to a person: only to channels.",
@@ -36,15 +69,30 @@ CAPABILITIES = Capabilities(
             },
             "mrkdwn": {
                 "type": "boolean",
-                "description": "Whether *bold*, _italic_, `code` and the like are shown as such; true where it is left out.",
+                "description": "Whether *bold*, _italic_, `code` and the like are shown as such; true where it is left out. "
+                "For messages without files.",
             },
-            "unfurl_links": {"type": "boolean", "description": "Whether pages that are linked are previewed."},
-            "unfurl_media": {"type": "boolean", "description": "Whether images and videos that are linked are shown."},
+            "unfurl_links": {
+                "type": "boolean",
+                "description": "Whether pages that are linked are previewed. For messages without files.",
+            },
+            "unfurl_media": {
+                "type": "boolean",
+                "description": "Whether images and videos that are linked are shown. For messages without files.",
+            },
         },
         "additionalProperties": False,
     },
     # One message a second for each channel; short bursts may be faster.
     pace=Pace(seconds=1, burst=3),
+)
+
+# An account that is an incoming webhook.
+BY_WEBHOOK = replace(
+    CAPABILITIES,
+    media=MediaRules(max_count=0, none_because=NO_FILES_BY_WEBHOOK),
+    features=("text", "links", "formatting", "replies"),
+    retry_safety="at_most_once",
 )
 
 CREDENTIALS_SCHEMA = {

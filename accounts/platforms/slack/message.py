@@ -1,7 +1,8 @@
 """A message: its form, and sending it once, by an app or by a webhook.
 
-Slack knows no idempotency key, and what an app has posted could be found only by reading along in the channel, which the
-service does not ask for; so an answer that does not come leaves the outcome open for good. Sources: docs.slack.dev
+Messages of text alone stand here; those with files stand in files.py. Slack knows no idempotency key, and what an app has
+posted could be found only by reading along in the channel, which the service does not ask for; so an answer that does
+not come leaves the outcome open for good. Sources: docs.slack.dev
 (formatting message text, chat.postMessage, chat.getPermalink).
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.slack import web_api, webhook
@@ -25,10 +26,17 @@ _TIMESTAMP = re.compile(r"[0-9]{1,12}\.[0-9]{6}")
 
 
 def form(content: Content) -> dict[str, Any]:
-    """The message as JSON. `&`, `<` and `>` are written as HTML does, so that nothing in the text is a link of Slack's own
-    or mentions anybody."""
-    text = content.text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return {"text": text, **{name: content.options[name] for name in OPTIONS if name in content.options}}
+    """The message as JSON."""
+    return {
+        "text": escaped(content.text),
+        **{name: content.options[name] for name in OPTIONS if name in content.options},
+    }
+
+
+def escaped(text: str) -> str:
+    """The text with `&`, `<` and `>` written as HTML does, so that nothing in it is a link of Slack's own or mentions
+    anybody."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def send(api: WebApi, channel: Mapping[str, Any], content: Content) -> Published:
@@ -44,9 +52,9 @@ def send(api: WebApi, channel: Mapping[str, Any], content: Content) -> Published
             raise OutcomeUnknown(UNKNOWN_OUTCOME, final=True) from error
         raise web_api.platform_error(error) from error
     timestamp = answer.get("ts")
-    if not isinstance(timestamp, str) or not _TIMESTAMP.fullmatch(timestamp):
+    if not is_timestamp(timestamp):
         raise OutcomeUnknown(UNKNOWN_OUTCOME, final=True)
-    return Published(timestamp, _permalink(channel, timestamp, content.options.get("thread_ts")))
+    return published(channel, timestamp, content)
 
 
 def send_by_webhook(hook: Webhook, content: Content) -> Published:
@@ -64,7 +72,13 @@ def send_by_webhook(hook: Webhook, content: Content) -> Published:
     return Published("", "")
 
 
-def _permalink(channel: Mapping[str, Any], timestamp: str, thread: str | None) -> str:
-    """The address that chat.getPermalink answers."""
+def is_timestamp(value: Any) -> TypeGuard[str]:
+    """Whether this is the timestamp that names a message, such as 1503435956.000247."""
+    return isinstance(value, str) and _TIMESTAMP.fullmatch(value) is not None
+
+
+def published(channel: Mapping[str, Any], timestamp: str, content: Content) -> Published:
+    """The message of this timestamp in a channel {id, site}, at the address that chat.getPermalink answers."""
+    thread = content.options.get("thread_ts")
     address = f"{channel['site']}/archives/{channel['id']}/p{timestamp.replace('.', '')}"
-    return f"{address}?thread_ts={thread}&cid={channel['id']}" if thread else address
+    return Published(timestamp, f"{address}?thread_ts={thread}&cid={channel['id']}" if thread else address)

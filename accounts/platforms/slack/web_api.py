@@ -28,7 +28,7 @@ MAX_LINE_LENGTH = 300
 MAX_RETRY_AFTER = 86_400.0
 
 # Some of the work may be done all the same.
-MAYBE_DONE = frozenset({"internal_error", "fatal_error"})
+MAYBE_DONE = frozenset({"internal_error", "fatal_error", "file_update_failed"})
 BUSY = frozenset({"service_unavailable", "team_added_to_org", "org_login_required", "request_timeout", "accesslimited"})
 LIMITS = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 ACCESS_ENDED = frozenset(
@@ -50,15 +50,18 @@ ACCESS_ENDED = frozenset(
 CHANNEL_CLOSED = frozenset(
     {
         "channel_not_found",
+        "invalid_channel",
         "is_archived",
         "not_in_channel",
+        "posting_to_channel_denied",
         "restricted_action",
         "restricted_action_read_only_channel",
     }
 )
 OF_CONTENT = re.compile(
     r"msg_too_long|no_text|cannot_reply_to_message|message_not_found|thread_not_found|restricted_action\w*"
-    r"|invalid_(?:arg\w*|blocks\w*|thread_ts)|slack_connect_\w+_blocked"
+    r"|invalid_(?:arg\w*|blocks\w*|thread_ts)|slack_connect_\w+_blocked|missing_argument|alt_txt_too_large"
+    r"|file_upload_size_restricted|file_uploads_disabled|storage_limit_reached"
 )
 OPEN_CHANNEL = (
     "See in Slack that the channel is there, is not archived and has the app among its members; then check the account, "

@@ -12,6 +12,7 @@ from tests.accounts.oauth_calls import Granted, begin, complete
 from tests.conftest import ApiClient
 from tests.fakes.slack import POST_MESSAGE, FakeSlack
 from tests.fakes.slack_oauth import CLIENT_ID, CLIENT_SECRET
+from tests.media.pictures import jpeg
 from tests.posts.rows import body_for, publish_rounds, read
 from workspaces.models import Workspace
 
@@ -58,3 +59,46 @@ def test_two_channels_of_one_installation_get_a_post_each_and_a_lost_answer_stay
                 f"{server.url}/archives/{channel.id}/p{message['ts'].replace('.', '')}"
             )
     assert server.messages(channels[2]) == []
+
+    # Nothing tells of a text, so that it is sent again only where somebody asks for it.
+    sent = sum(len(server.messages(channel)) for channel in channels)
+    publish_rounds(clock)
+    assert sum(len(server.messages(channel)) for channel in channels) == sent
+    assert api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True}).status_code == 200
+    publish_rounds(clock)
+    assert {target["status"] for target in read(api, group)["targets"]} == {"published"}
+    assert sum(len(server.messages(channel)) for channel in channels) == sent + 1
+
+
+def test_files_go_out_by_the_app_and_are_refused_for_a_webhook_before_anything_is_public(
+    api: ApiClient, server: FakeSlack, workspace: Workspace, clock: Any
+) -> None:
+    channel = server.add_channel("news", has_app=True)
+    begun = begin(api, workspace, platform="slack").json()
+    brought = Granted(begun["state"], server.grant(begun["authorization_url"]))
+    app = complete(api, brought).json()["account"]
+    given = {"workspace_id": workspace.id, "platform": "slack", "method": "credentials"}
+    answer = api.post("/accounts/connect", {**given, "credentials": {"webhook_url": server.add_webhook(channel)}})
+    webhook = answer.json()["account"]
+    media_id = api.upload(jpeg(640, 480), filename="bench.jpg", alt_text="A bench").json()["media"]["id"]
+
+    def body(account: dict[str, Any]) -> dict[str, Any]:
+        target = {"platform": "slack", "connected_account_id": account["id"]}
+        return {**body_for(text="Hello"), "targets": [target], "media": [{"media_id": media_id}]}
+
+    refused = api.post("/posts", body(webhook))
+    group = api.post("/posts", body(app)).json()["post_group"]
+    publish_rounds(clock)
+
+    assert refused.status_code == 422
+    [issue] = api.post("/posts/validate", body(webhook)).json()["targets"][0]["issues"]
+    assert (issue["code"], issue["field"]) == ("MEDIA_KIND_NOT_TAKEN", "media[0]")
+    assert issue["message"].startswith("An incoming webhook carries no files.")
+    [message] = server.messages(channel)
+    [target] = read(api, group)["targets"]
+    assert (target["status"], target["external_id"]) == ("published", message["ts"])
+    assert (message["text"], [alt_text for _, alt_text in message["files"]]) == ("Hello", ["A bench"])
+    assert [
+        api.get(f"/accounts/{each['id']}/capabilities").json()["capabilities"]["media"]["max_count"]
+        for each in (app, webhook)
+    ] == [10, 0]

@@ -8,7 +8,8 @@ import pytest
 from pytest_django import Settings
 
 from accounts.platforms.slack.adapter import Slack
-from accounts.platforms.types import Grant
+from accounts.platforms.types import Grant, MediaFile
+from tests.accounts.platforms.media_files import media_file, picture
 from tests.accounts.platforms.slack.steps import REDIRECT_URI, install
 from tests.fakes.slack import Channel, FakeSlack
 from tests.fakes.slack_oauth import CLIENT_ID, CLIENT_SECRET
@@ -45,3 +46,21 @@ def grant(request: pytest.FixtureRequest, slack: Slack, server: FakeSlack, chann
         return slack.connect({"webhook_url": server.add_webhook(channel)}).grant
     [connection] = install(slack, server)
     return connection.grant
+
+
+@pytest.fixture
+def joined(server: FakeSlack) -> Channel:
+    """A channel that the app is a member of, as it has to be for files."""
+    return server.add_channel("news", has_app=True)
+
+
+@pytest.fixture
+def app(slack: Slack, server: FakeSlack, joined: Channel) -> Grant:
+    """What opens that channel to the app."""
+    [connection] = install(slack, server)
+    return connection.grant
+
+
+@pytest.fixture
+def image() -> MediaFile:
+    return media_file(picture(), alt_text="A teal bench")

@@ -1,4 +1,4 @@
-"""Connecting, and the two steps of a publication, as the service takes them."""
+"""Connecting, and the steps of a publication, each from the state as a database gives it back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.slack.adapter import Slack
-from accounts.platforms.types import Connection, Content, Grant, Progress, Published
+from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
 from tests.fakes.slack import FakeSlack
 
 REDIRECT_URI = "https://service.example/dashboard/connect/callback"
@@ -28,3 +28,41 @@ def send(slack: Slack, grant: Grant, text: str = "Hello", **options: Any) -> Pub
     published = slack.publish(grant, content, progress)
     assert isinstance(published, Published)
     return published
+
+
+def with_files(*files: MediaFile, text: str = "Hello", **options: Any) -> Content:
+    """A message with files."""
+    return Content("tgt_1", text, options, media=files)
+
+
+def step(slack: Slack, grant: Grant, content: Content, progress: Progress = START) -> Progress | Published:
+    """One step."""
+    return slack.publish(grant, content, stored(progress))
+
+
+def go_to(phase: str, slack: Slack, grant: Grant, content: Content) -> Progress:
+    """All steps before `phase`."""
+    progress = START
+    while progress.phase != phase:
+        following = step(slack, grant, content, progress)
+        assert isinstance(following, Progress)
+        progress = following
+    return progress
+
+
+def publish(slack: Slack, grant: Grant, content: Content, progress: Progress = START) -> Published:
+    """All steps to the end."""
+    result: Progress | Published = progress
+    while isinstance(result, Progress):
+        result = step(slack, grant, content, result)
+    return result
+
+
+def look(slack: Slack, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+    """Look for what an earlier try of the step may have posted."""
+    return slack.find(grant, content, stored(progress))
+
+
+def stored(progress: Progress) -> Progress:
+    """The progress as a database gives it back."""
+    return Progress(progress.phase, json.loads(json.dumps(progress.state)))

@@ -19,7 +19,7 @@ from tests.accounts.platforms.slack.steps import REDIRECT_URI, install
 from tests.fakes.http_server import Answer
 from tests.fakes.slack import ACCESS, AUTH_TEST, INFO, LIST, TEAM, WEBHOOK, Channel, FakeSlack
 
-SCOPES = ["chat:write", "chat:write.public", "channels:read", "groups:read"]
+SCOPES = ["chat:write", "chat:write.public", "channels:read", "groups:read", "files:write", "files:read"]
 
 
 def test_a_webhook_is_looked_for_without_a_message(slack: Slack, server: FakeSlack, channel: Channel) -> None:

@@ -1,16 +1,20 @@
-"""Slack for the tests that all platforms share: a channel that an installed app posts to."""
+"""Slack for the tests that all platforms share: a channel that an installed app posts to. A message of text alone cannot be
+looked for, so that the plainest post is an image."""
 
 from __future__ import annotations
 
 from tests.accounts.platforms.contract.world import Post, World, redirect_uri
 from tests.fakes.http_server import Answer
-from tests.fakes.slack import POST_MESSAGE, FakeSlack
+from tests.fakes.slack import SHARE, FakeSlack
 from tests.fakes.slack_oauth import CLIENT_ID, CLIENT_SECRET
 
 
 class PlatformWorld(World):
     name = "slack"
-    create = POST_MESSAGE
+    create = SHARE
+    plain = "image"
+    finds = proves_absence = True
+    finds_no = ("text",)
     ends_access = False  # the app's token serves the workspace's other channels
     client = (CLIENT_ID, CLIENT_SECRET)
 
@@ -18,7 +22,7 @@ class PlatformWorld(World):
         super().__init__()
         self.server: FakeSlack = FakeSlack()
         self.server.register_redirect(redirect_uri())
-        self._channel = self.server.add_channel("news")
+        self._channel = self.server.add_channel("news", has_app=True)
         self.server.add_channel("random")
 
     @property
@@ -29,13 +33,16 @@ class PlatformWorld(World):
         return self.server.grant(authorization_url)
 
     def posts(self) -> list[Post]:
-        return [Post(message["text"]) for message in self.server.messages(self._channel)]
+        return [
+            Post(message["text"], tuple((content, alt or None) for content, alt in message.get("files", ())))
+            for message in self.server.messages(self._channel)
+        ]
 
     def limit(self, seconds: int) -> Answer:
         return Answer.of_json({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": str(seconds)})
 
     def rejection(self) -> Answer:
-        return Answer.of_json({"ok": False, "error": "msg_too_long"})
+        return Answer.of_json({"ok": False, "error": "slack_connect_file_upload_sharing_blocked"})
 
     def odd(self) -> Answer:
         return Answer.of_json({"ok": False, "error": "a_new_reason"})
