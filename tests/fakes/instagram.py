@@ -28,6 +28,7 @@ from tests.fakes.meta import GraphRefusal, call_of, fields_of
 CODE, LENGTHEN, RENEW = "POST /oauth/access_token", "GET /access_token", "GET /refresh_access_token"
 ME, MAKE, PUBLISH, OBJECT = "GET /me", "POST /:id/media", "POST /:id/media_publish", "GET /:id"
 MEDIA, STORIES = "GET /:id/media", "GET /:id/stories"
+QUOTA = "GET /:id/content_publishing_limit"
 COMMENT, COMMENTS = "POST /:id/comments", "GET /:id/comments"
 
 
@@ -68,6 +69,7 @@ class FakeInstagram(FaultyServer):
             OBJECT: media.object,
             MEDIA: media.media,
             STORIES: media.stories,
+            QUOTA: media.quota,
             COMMENT: media.comment,
             COMMENTS: media.comments,
         }
@@ -125,7 +127,7 @@ class FakeInstagram(FaultyServer):
         self._media.processing = (looks, error)
 
     def limit_days(self, posts: int) -> None:
-        """So many posts may be published in 24 hours."""
+        """So many posts may be published by the API in 24 hours."""
         self._media.daily = posts
 
     def comment(self, post_id: str, text: str) -> None:

@@ -1,7 +1,7 @@
 """Instagram's containers, posts and comments as the stand-in has them: made, fetched, processed, published and listed.
 
 Sources: developers.facebook.com, instagram-platform/content-publishing, ig-user/media, ig-user/media_publish,
-ig-container, reference/error-codes.
+ig-user/content_publishing_limit, ig-container, reference/error-codes.
 """
 
 from __future__ import annotations
@@ -131,13 +131,19 @@ class InstagramMedia:
             raise GraphRefusal(-2, "The media you are trying to access has expired.", 2207020)
         if container.state != "FINISHED":
             raise GraphRefusal(9007, "Media ID is not available", 2207027)
-        since = datetime.now(UTC) - timedelta(hours=24)
-        if sum(post.made_at > since for post in self.posts if post.user_id == token.user_id) >= self.daily:
+        if self._used(token) >= self.daily:
             raise GraphRefusal(
                 9, "Application request limit reached", 2207042, error_user_msg="The daily limit is reached."
             )
         container.state = "PUBLISHED"
         return Answer.of_json({"id": self.add_post(token.user_id, container.given.get("caption", ""), container).id})
+
+    def quota(self, request: ReceivedRequest) -> Answer:
+        token = self._publisher(request)
+        wanted = fields_of(request, {"config", "quota_usage"})
+        config = {"quota_total": self.daily, "quota_duration": 86_400}
+        told = {"quota_usage": self._used(token), "config": config}
+        return Answer.of_json({"data": [{name: value for name, value in told.items() if name in wanted}]})
 
     def object(self, request: ReceivedRequest) -> Answer:
         token, object_id = self._login.opened_by(request), ids_in(request)[0]
@@ -173,6 +179,12 @@ class InstagramMedia:
         post = Post(self.new_id(), user_id, caption, datetime.now(UTC), container)
         self.posts.append(post)
         return post
+
+    def _used(self, token: Token) -> int:
+        """What was published by the API within 24 hours."""
+        since = datetime.now(UTC) - timedelta(hours=24)
+        own = (post for post in self.posts if post.user_id == token.user_id and post.container)
+        return sum(post.made_at > since for post in own)
 
     def _take(self, container: Container) -> None:
         """Fetch the file; what is none is noticed when the container is processed."""

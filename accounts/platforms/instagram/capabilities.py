@@ -3,9 +3,9 @@
 A caption of 2,200 characters with at most 30 hashtags and 20 mentions; since December 2025 Instagram recommends 5 hashtags
 at most. JPEG only; a carousel mixes up to 10 images and videos; no post of text alone; links in captions are dead text.
 Images are between 4:5 and 1.91:1, except in stories. A single video is a reel of 3 seconds to 15 minutes, a story's video
-lasts up to 60 seconds. Alt text is taken for images, its length is not stated. Instagram fetches the files itself. Sources:
-developers.facebook.com/docs/instagram-platform (content publishing, ig-user/media), and for video sizes the guidelines of a
-third party.
+lasts up to 60 seconds. Alt text is taken for images, its length is not stated. Instagram fetches the files itself.
+How many posts an account may publish in 24 hours is asked of Instagram (quota.py). Sources: developers.facebook.com/docs/
+instagram-platform (content publishing, ig-user/media), and for video sizes the guidelines of a third party.
 """
 
 from __future__ import annotations

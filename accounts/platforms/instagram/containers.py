@@ -17,6 +17,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.instagram import quota
 from accounts.platforms.instagram.account import PRODUCT, Account
 from accounts.platforms.meta.graph import UnreadableAnswer, id_of, line
 from accounts.platforms.types import Content, MediaFile, Progress
@@ -54,9 +55,11 @@ def again(state: State, reason: str) -> Progress:
 
 
 def make(account: Account, content: Content, state: State) -> Progress:
-    """Make the next container. Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable,
-    Transient, as every step here."""
+    """Make the next container; the first one only if the account may publish more today. Raises ContentRejected,
+    TokenExpired, AccountDisconnected, ConnectionUnavailable, RateLimited, Transient, as every step here."""
     files, made = content.media, state["children"]
+    if not made:
+        quota.check(account, content.attempt)
     file = files[len(made)]
     asked = _of_file(content, file) if len(files) > 1 else {**_of_file(content, file), **_shown(content)}
     with PRODUCT.content_faults(file.filename or "the file"):

@@ -14,6 +14,7 @@ from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, Platf
 from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.account import DAILY, GONE, NOT_READY, PRODUCT, Account, permalink_of
 from accounts.platforms.meta import comments
+from accounts.platforms.meta.daily_limits import pause_seconds
 from accounts.platforms.meta.graph import GraphError, cursor_after, entries, id_of
 from accounts.platforms.meta.matching import earliest, moment_of, same_text
 from accounts.platforms.types import OUT, Absent, AskedById, CompleteList, Content, Progress, Published
@@ -22,7 +23,6 @@ from config.outbound import NoAnswer, NotSent
 AT_ONCE = "50"
 MAX_LISTS = 10
 COMMENTS_ARE_LISTED = "instagram-graph-api/reference/ig-media/comments: all comments to a media object"
-DAILY_PAUSE_SECONDS = 3600.0  # the posts of a day are counted over 24 hours that go on
 
 State = Mapping[str, Any]
 
@@ -85,7 +85,8 @@ def _settle_refusal(account: Account, content: Content, state: State, refused: G
     and one that is gone, or not ready, is no fault of the post's."""
     kind, refusal = PRODUCT.kind_of(refused), PRODUCT.refusal(refused, "this post")
     if refused.subcode == DAILY:
-        raise RateLimited(refusal.message, retry_after=refused.retry_after or DAILY_PAUSE_SECONDS) from refused
+        seconds = refused.retry_after or pause_seconds(content.attempt)
+        raise RateLimited(refusal.message, retry_after=seconds) from refused
     if kind in ("stale", "lost", "quota", "operator"):
         raise refusal from refused
     standing = _standing_after(account, content, state["container"], refused)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -17,7 +18,7 @@ from billing import selectors as billing
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.fakes.http_server import Answer
-from tests.fakes.instagram import COMMENT, COMMENTS, MEDIA, PUBLISH, FakeInstagram
+from tests.fakes.instagram import COMMENT, COMMENTS, MAKE, MEDIA, PUBLISH, FakeInstagram
 from tests.fakes.instagram_login import CLIENT_ID, CLIENT_SECRET
 from tests.fakes.meta import forbidden
 from tests.media.pictures import jpeg
@@ -183,3 +184,25 @@ def test_a_token_is_renewed_ahead_and_one_that_was_taken_away_needs_its_owner(
     assert ended(api, group) == ("failed", "ACCOUNT_NEEDS_REAUTH")
     account.refresh_from_db()
     assert account.status == "needs_reauth"
+
+
+def test_posts_beyond_the_days_quota_wait_their_day_and_fail_by_nothing(
+    api: ApiClient, account: ConnectedAccount, server: FakeInstagram, clock: Any
+) -> None:
+    server.limit_days(1)
+    media = [{"media_id": api.upload(jpeg(640, 480), filename="bench.jpg").json()["media"]["id"]}]
+    groups = [create(api, account, text="First", media=media)]
+    publish_rounds(clock)
+    begun = datetime.now(UTC)
+
+    groups.append(create(api, account, text="Second", media=media))
+    publish_due()
+
+    [waiting] = read(api, groups[1])["targets"]
+    assert (waiting["status"], waiting["error"]["code"]) == ("retrying", "PLATFORM_RATE_LIMITED")
+    assert server.requests_to(MAKE) == 1
+    publish_rounds(clock)
+    [published] = read(api, groups[1])["targets"]
+    assert published["status"] == "published"
+    assert datetime.now(UTC) - begun >= timedelta(hours=24)
+    assert [made["caption"] for made in server.posts("alice")] == ["First", "Second"]

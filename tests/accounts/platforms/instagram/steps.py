@@ -10,6 +10,7 @@ from accounts.platforms.base import START
 from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.media_files import MP4, media_file, picture
+from tests.fakes.http_server import Answer
 from tests.fakes.instagram import FakeInstagram
 
 REDIRECT_URI = "https://service.example/dashboard/connect/callback"
@@ -77,3 +78,9 @@ def look(instagram: Instagram, grant: Grant, content: Content, progress: Progres
 def stored(progress: Progress) -> Progress:
     """The progress as a database gives it back."""
     return Progress(progress.phase, json.loads(json.dumps(progress.state)))
+
+
+def error(code: int, message: str = "no", subcode: int = 0, status: int = 400, **more: Any) -> Answer:
+    """An answer with Graph's error object."""
+    told = {"message": message, "type": "OAuthException", "code": code, **more}
+    return Answer.of_json({"error": told | ({"error_subcode": subcode} if subcode else {})}, status)

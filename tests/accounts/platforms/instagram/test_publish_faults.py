@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -18,17 +17,12 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.types import Absent, AskedById, Content, Grant, Progress, Published
-from tests.accounts.platforms.instagram.steps import follow, go_to, image, look, post, publish, step, video
+from tests.accounts.platforms.instagram.steps import error, follow, go_to, image, look, post, publish, step, video
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.fakes.http_server import Answer
 from tests.fakes.instagram import COMMENT, MAKE, OBJECT, PUBLISH, FakeInstagram
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-
-
-def error(code: int, message: str = "no", subcode: int = 0, status: int = 400, **more: Any) -> Answer:
-    told = {"message": message, "type": "OAuthException", "code": code, **more}
-    return Answer.of_json({"error": told | ({"error_subcode": subcode} if subcode else {})}, status)
 
 
 @pytest.fixture
@@ -118,17 +112,6 @@ def test_a_container_is_published_once(
 
     assert step(instagram, grant, content, ready) == first
     assert len(server.posts("alice")) == 1
-
-
-def test_the_posts_of_a_day_come_again_after_an_hour(
-    instagram: Instagram, server: FakeInstagram, grant: Grant, content: Content, ready: Progress
-) -> None:
-    server.limit_days(0)
-
-    with pytest.raises(RateLimited, match="daily limit") as caught:
-        step(instagram, grant, content, ready)
-
-    assert caught.value.retry_after == 3600
 
 
 def test_a_container_that_is_not_ready_after_all_is_waited_for(
