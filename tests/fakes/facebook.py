@@ -9,12 +9,14 @@ Written from developers.facebook.com; `facebook_login`, `facebook_pages` and `fa
         ...
         assert [post["message"] for post in facebook.posts(page_id)] == ["Hello"]
 
-Calls are named by method and path, and uploads by their phase behind that.
+Calls are named by method and path, and uploads by their phase behind that. `video_api_base` stands for
+graph-video.facebook.com, which takes the videos of posts and nothing else; graph.facebook.com takes all but those.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -22,7 +24,7 @@ from tests.fakes.facebook_login import FacebookLogin, FacebookPage, Person
 from tests.fakes.facebook_pages import FacebookPages
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, ReceivedRequest
-from tests.fakes.meta import GraphRefusal, business_usage, call_of
+from tests.fakes.meta import GraphRefusal, business_usage, call_of, wrong
 
 TOKEN, PERMISSIONS, ACCOUNTS, ME = (
     "GET /oauth/access_token",
@@ -37,6 +39,7 @@ START, TRANSFER, FINISH = (f"POST /:id/videos {phase}" for phase in ("start", "t
 START_REEL, FINISH_REEL = "POST /:id/video_reels start", "POST /:id/video_reels finish"
 START_STORY, FINISH_STORY = "POST /:id/video_stories start", "POST /:id/video_stories finish"
 UPLOAD = "POST /video-upload/v25.0/:id"
+VIDEO_HOST = "/graph-video"
 ALL_TASKS = ("ADVERTISE", "ANALYZE", "CREATE_CONTENT", "MESSAGING", "MODERATE", "MANAGE")
 
 
@@ -66,6 +69,11 @@ class FakeFacebook(FaultyServer):
             **dict.fromkeys((START, TRANSFER, FINISH, START_REEL, FINISH_REEL, START_STORY, FINISH_STORY), pages.video),
         }
         self.calls = frozenset(self._methods)
+
+    @property
+    def video_api_base(self) -> str:
+        """What stands for https://graph-video.facebook.com."""
+        return f"{self.url}{VIDEO_HOST}"
 
     # what a test arranges
 
@@ -186,7 +194,7 @@ class FakeFacebook(FaultyServer):
 
     def call_of(self, request: ReceivedRequest) -> str:
         """The method and path without the version, ids replaced by `:id`, and the phase of an upload."""
-        return call_of(request)
+        return call_of(replace(request, path=request.path.removeprefix(VIDEO_HOST)))
 
     def server_error(self, status: int) -> Answer:
         error = {
@@ -199,7 +207,10 @@ class FakeFacebook(FaultyServer):
 
     def perform(self, request: ReceivedRequest) -> Answer:
         try:
-            method = self._methods.get(call_of(request))
+            call = self.call_of(request)
+            if (call in (START, TRANSFER, FINISH)) != request.path.startswith(VIDEO_HOST):
+                raise wrong("Videos are published to graph-video.facebook.com")
+            method = self._methods.get(call)
             if method is None:
                 raise GraphRefusal(2500, "Unknown path components", status=404)
             return method(request)

@@ -1,8 +1,9 @@
 """Uploads that show nowhere until a post takes them up: photos one by one, videos in parts.
 
-A video that becomes a post goes in the parts that Facebook asks for, one that becomes a reel or a story whole, to an
-address that Facebook gives out. Facebook forgets after about a day what nothing took up, so every step may be repeated.
-Sources: developers.facebook.com, pages-api/posts (photos), video-api (upload phases, error codes) and
+A video that becomes a post goes in the parts that Facebook asks for, to the API's host for videos. One that becomes a reel
+or a story is announced at the API's usual host and goes whole to an address that Facebook gives out. Facebook forgets
+after about a day what nothing took up, so every step may be repeated. Sources: developers.facebook.com, pages-api/posts
+(photos), graph-api/video-uploads (the host, the phases), video-api/reference/error-codes and
 video-api/guides/reels-publishing.
 """
 
@@ -15,7 +16,7 @@ from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.facebook.forms import OF_A_VIDEO, Form, form_of
 from accounts.platforms.facebook.page import PRODUCT, Page
 from accounts.platforms.facebook.videos import look_at
-from accounts.platforms.meta.graph import GraphError, UnreadableAnswer, call, id_of
+from accounts.platforms.meta.graph import Graph, GraphError, UnreadableAnswer, call, id_of
 from accounts.platforms.types import Content, MediaFile, Progress
 from accounts.platforms.upload_addresses import is_own, open_address, seal_address
 from config.outbound import multipart
@@ -60,7 +61,7 @@ def open_session(page: Page, content: Content, state: State) -> Progress:
     file, form = content.media[0], form_of(content)
     asked = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if form == "video" else {})
     with PRODUCT.content_faults(label(file)):
-        answer = page.graph.post(f"/{page.id}/{EDGES[form]}", asked)
+        answer = graph_of(page, form).post(f"/{page.id}/{EDGES[form]}", asked)
         opened: dict[str, Any] = {"video": id_of(answer, "video_id"), "sessions": state.get("sessions", 0) + 1}
         if form == "video":
             opened |= {"session": id_of(answer, "upload_session_id"), **_offsets(answer)}
@@ -84,6 +85,11 @@ def send(page: Page, content: Content, state: State) -> Progress:
         if state["sessions"] >= MAX_SESSIONS:
             raise
         return Progress("open", state)
+
+
+def graph_of(page: Page, form: Form) -> Graph:
+    """The API where this form of a video is announced and finished."""
+    return page.video_graph if form == "video" else page.graph
 
 
 def label(file: MediaFile) -> str:
@@ -117,7 +123,7 @@ def _send_part(page: Page, opened: BinaryIO, file: MediaFile, state: State) -> d
         }
     )
     try:
-        answer: Mapping[str, Any] = page.graph.post_multipart(f"/{page.id}/videos", body, timeout=UPLOAD_SECONDS)
+        answer: Mapping[str, Any] = page.video_graph.post_multipart(f"/{page.id}/videos", body, timeout=UPLOAD_SECONDS)
     except GraphError as error:
         if OTHER_OFFSET not in (error.subcode, error.code):
             raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from accounts.platforms.meta.errors import Kind, Product
@@ -49,15 +49,17 @@ _PATH = re.compile(r"/[\x21-\x7e]{1,1000}")
 
 @dataclass(frozen=True)
 class Page:
-    """A connected page: its id, and the API with its token."""
+    """A connected page: its id, and the API with its token. `video_graph` is the API's host for the videos of posts."""
 
     graph: Graph
+    video_graph: Graph
     id: str
 
     @classmethod
-    def of(cls, grant: Grant, address: str, secret: str) -> Page:
-        """The page that a grant opens, at the API of this address."""
-        return cls(Graph(address, grant.tokens["access_token"], secret), grant.external_id)
+    def of(cls, grant: Grant, address: str, video_address: str, secret: str) -> Page:
+        """The page that a grant opens, at the API of these addresses."""
+        graph = Graph(address, grant.tokens["access_token"], secret)
+        return cls(graph, replace(graph, address=video_address), grant.external_id)
 
 
 def identity_of(page: Mapping[str, Any]) -> Identity:

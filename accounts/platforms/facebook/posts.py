@@ -40,7 +40,7 @@ def create(page: Page, content: Content, state: State) -> Progress | Published:
     """Publish. Raises platform errors."""
     edge, form = _asked(content, state)
     try:
-        answer = page.graph.post(f"/{page.id}/{edge}", form)
+        answer = media.graph_of(page, form_of(content)).post(f"/{page.id}/{edge}", form)
         return _taken(page, content, state, answer)
     except NotSent as error:
         raise PRODUCT.fault(error) from error

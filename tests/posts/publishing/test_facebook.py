@@ -37,6 +37,7 @@ def server(settings: Settings) -> Iterator[FakeFacebook]:
             "FACEBOOK_CLIENT_ID": CLIENT_ID,
             "FACEBOOK_CLIENT_SECRET": CLIENT_SECRET,
             "FACEBOOK_API_BASE": running.url,
+            "FACEBOOK_VIDEO_API_BASE": running.video_api_base,
             "FACEBOOK_AUTH_BASE": running.url,
         }
         yield running

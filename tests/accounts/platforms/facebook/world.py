@@ -24,6 +24,9 @@ class PlatformWorld(World):
         self.server.register_redirect(redirect_uri())
         self._page = self.server.add_page("The Bakery", admin="alice", username="bakery")
 
+    def settings(self) -> dict[str, str]:
+        return {**super().settings(), "FACEBOOK_VIDEO_API_BASE": self.server.video_api_base}
+
     def grant(self, authorization_url: str) -> str:
         return self.server.grant(authorization_url, "alice")
 
