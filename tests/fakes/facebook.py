@@ -36,7 +36,7 @@ FEED, PHOTOS, PHOTO_STORIES = "POST /:id/feed", "POST /:id/photos", "POST /:id/p
 POSTS, STORIES, OBJECT = "GET /:id/published_posts", "GET /:id/stories", "GET /:id"
 COMMENT, COMMENTS = "POST /:id/comments", "GET /:id/comments"
 START, TRANSFER, FINISH = (f"POST /:id/videos {phase}" for phase in ("start", "transfer", "finish"))
-START_REEL, FINISH_REEL = "POST /:id/video_reels start", "POST /:id/video_reels finish"
+REELS, START_REEL, FINISH_REEL = "GET /:id/video_reels", "POST /:id/video_reels start", "POST /:id/video_reels finish"
 START_STORY, FINISH_STORY = "POST /:id/video_stories start", "POST /:id/video_stories finish"
 UPLOAD = "POST /video-upload/v25.0/:id"
 VIDEO_HOST = "/graph-video"
@@ -62,6 +62,7 @@ class FakeFacebook(FaultyServer):
             PHOTO_STORIES: pages.photo_story,
             POSTS: pages.published_posts,
             STORIES: pages.stories,
+            REELS: pages.reels,
             OBJECT: pages.object,
             COMMENT: pages.comment,
             COMMENTS: pages.comments,
@@ -122,6 +123,16 @@ class FakeFacebook(FaultyServer):
     def process_videos(self, looks: int, *, fail: bool = False) -> None:
         """What is finished from now on is processed while so many looks pass, and then out or failed."""
         self._pages.videos.processing = (looks, fail)
+
+    def add_reels(self, page_id: str, count: int) -> None:
+        """Another client of the API publishes reels."""
+        with self._lock:
+            for _ in range(count):
+                self._pages.videos.add_reel(page_id)
+
+    def refuse_reels_by(self, refusal: GraphRefusal) -> None:
+        """The reel that is too many is refused with this error."""
+        self._pages.videos.too_many_reels = refusal
 
     def forget_sessions(self) -> None:
         """The upload sessions end."""

@@ -138,6 +138,9 @@ class FacebookPages:
         entities = [post.entity() for post in reversed(found)]
         return listed([{name: each[name] for name in each if name in wanted} for each in entities], request)
 
+    def reels(self, request: ReceivedRequest) -> Answer:
+        return self.videos.reels(self._reader(request).page_id, request)
+
     def stories(self, request: ReceivedRequest) -> Answer:
         token = self._reader(request)
         fields_of(request, {"post_id", "media_id", "url", "status", "creation_time", "media_type"})

@@ -1,19 +1,23 @@
 """Videos as the stand-in takes them: announced, sent in parts or whole, finished, and processed behind.
 
-Sources: developers.facebook.com, graph-api/video-uploads (start, transfer, finish), video-api/reference/error-codes,
-video-api/guides/reels-publishing, graph-api/reference/video-status.
+Sources: developers.facebook.com, graph-api/video-uploads (the host, start, transfer, finish), video-api/reference/
+error-codes, video-api/guides/reels-publishing (reels, 30 in 24 hours), graph-api/reference/video-status. The error of the
+reel that is too many is not documented; here it is that of custom throttling, graph-api/overview/rate-limiting.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from tests.fakes.http_server import Answer, ReceivedRequest
-from tests.fakes.meta import GraphRefusal, form_of, ids_in, parts_of, wrong
+from tests.fakes.meta import GraphRefusal, fields_of, form_of, ids_in, listed, parts_of, stamp, wrong
 
 PART_BYTES = 1000
+REELS_A_DAY = 30
+TOO_MANY_REELS = GraphRefusal(613, "(#613) Calls to this api have exceeded the rate limit.")
 
 
 @dataclass
@@ -30,6 +34,7 @@ class Video:
     standing: Literal["announced", "finished", "out", "failed"] = "announced"
     looks_left: int = 0
     fails: bool = False
+    finished_at: datetime | None = None
     comments: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -41,6 +46,7 @@ class FacebookVideos:
         self.videos: dict[str, Video] = {}
         self.sessions: dict[str, str] = {}  # session → video
         self.processing: tuple[int, bool] = (1, False)
+        self.too_many_reels = TOO_MANY_REELS
 
     def phase(self, page_id: str, request: ReceivedRequest, edge: str) -> Answer:
         given = form_of(request)
@@ -86,6 +92,22 @@ class FacebookVideos:
             if each.page_id == page_id and each.edge == "video_stories" and each.standing == "out"
         ]
 
+    def reels(self, page_id: str, request: ReceivedRequest) -> Answer:
+        """The page's reels, the newest first."""
+        wanted = fields_of(request, {"id", "description", "created_time", "published", "permalink_url"}) | {"id"}
+        told = [
+            {"id": each.id, "created_time": stamp(each.finished_at), "published": each.standing == "out"}
+            for each in reversed(self.videos.values())
+            if each.page_id == page_id and each.edge == "video_reels" and each.finished_at
+        ]
+        return listed([{name: value for name, value in each.items() if name in wanted} for each in told], request)
+
+    def add_reel(self, page_id: str) -> None:
+        """A reel that another client of the API publishes."""
+        reel = Video(self._new_id(), page_id, "video_reels", 1, b"-", complete=True, standing="out")
+        reel.finished_at = datetime.now(UTC)
+        self.videos[reel.id] = reel
+
     def _start(self, page_id: str, edge: str, given: dict[str, str]) -> Answer:
         video = Video(self._new_id(), page_id, edge, int(given.get("file_size", "0")))
         self.videos[video.id] = video
@@ -117,11 +139,18 @@ class FacebookVideos:
             raise GraphRefusal(6000, "The video was published already.", 1363043)
         if edge == "video_reels" and given.get("video_state") != "PUBLISHED":
             raise wrong("video_state is not PUBLISHED")
+        if edge == "video_reels" and self._reels_of_today(page_id) >= REELS_A_DAY:
+            raise self.too_many_reels
         shown = {name: text for name, text in given.items() if name in ("description", "title")}
-        video.given, video.standing = shown, "finished"
+        video.given, video.standing, video.finished_at = shown, "finished", datetime.now(UTC)
         video.looks_left, video.fails = self.processing
         post_id = {"post_id": f"9{video.id}"} if edge == "video_stories" else {}
         return Answer.of_json({"success": True, **post_id})
+
+    def _reels_of_today(self, page_id: str) -> int:
+        since = datetime.now(UTC) - timedelta(hours=24)
+        own = (each for each in self.videos.values() if each.page_id == page_id and each.edge == "video_reels")
+        return sum(each.finished_at is not None and each.finished_at > since for each in own)
 
     def _of_session(self, given: dict[str, str]) -> Video:
         video_id = self.sessions.get(given.get("upload_session_id", ""))

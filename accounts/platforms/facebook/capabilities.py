@@ -2,9 +2,9 @@
 
 63,206 characters; up to ten photos, or one video. Alt text is taken for photos, its length is not stated. A reel is a
 video of 3 to 90 seconds, a story a photo or a video of up to 60; a story shows no text and takes no comment. A page
-may publish 30 reels in 24 hours. Facebook removes mentions such as @[page id] from a text without an error. Sources:
-developers.facebook.com, pages-api/posts, video-api/guides/reels-publishing and page-stories-api; lengths and file sizes
-are those that clients observed.
+may publish 30 reels in 24 hours (reels.py). Facebook removes mentions such as @[page id] from a text without an error.
+Sources: developers.facebook.com, pages-api/posts, video-api/guides/reels-publishing and page-stories-api; lengths and
+file sizes are those that clients observed.
 """
 
 from __future__ import annotations

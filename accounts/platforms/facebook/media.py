@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.facebook import reels
 from accounts.platforms.facebook.forms import OF_A_VIDEO, Form, form_of
 from accounts.platforms.facebook.page import PRODUCT, Page
 from accounts.platforms.facebook.videos import look_at
@@ -57,9 +58,12 @@ def upload_photo(page: Page, content: Content, state: State) -> Progress:
 
 
 def open_session(page: Page, content: Content, state: State) -> Progress:
-    """Announce the video; its id is known from here on."""
+    """Announce the video; its id is known from here on. A reel is announced only if the page may publish more today:
+    otherwise RateLimited is raised."""
     file, form = content.media[0], form_of(content)
     asked = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if form == "video" else {})
+    if form == "reel":
+        reels.check(page, content.attempt)
     with PRODUCT.content_faults(label(file)):
         answer = graph_of(page, form).post(f"/{page.id}/{EDGES[form]}", asked)
         opened: dict[str, Any] = {"video": id_of(answer, "video_id"), "sessions": state.get("sessions", 0) + 1}

@@ -15,7 +15,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError
-from accounts.platforms.facebook import lookup, media, videos
+from accounts.platforms.facebook import lookup, media, reels, videos
 from accounts.platforms.facebook.forms import OF_A_VIDEO, STORIES, check, form_of
 from accounts.platforms.facebook.page import PRODUCT, Page, permalink
 from accounts.platforms.meta.graph import GraphError, UnreadableAnswer, id_of
@@ -123,9 +123,11 @@ def _permalink(page: Page, post_id: str) -> str:
 
 
 def _settle_refusal(page: Page, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """What a refusal comes to. One of a repetition may mean that an earlier try is out; one of uploads that have grown
-    old, that they have to be made again."""
-    refusal = PRODUCT.refusal(refused, "this post")
+    """What a refusal comes to. One of a repetition may mean that an earlier try is out; one of a reel, that the page has
+    published its reels of a day; one of uploads that have grown old, that they have to be made again."""
+    refusal, is_reel = PRODUCT.refusal(refused, "this post"), form_of(content) == "reel"
+    if is_reel:
+        reels.check_refusal(refused, content.attempt)
     if not isinstance(refusal, ContentRejected):
         raise refusal from refused
     repeated = refused.code == DUPLICATE or refused.subcode == PHOTOS_POSTED
@@ -133,6 +135,8 @@ def _settle_refusal(page: Page, content: Content, state: State, refused: GraphEr
         found = find(page, content, state)
         if not isinstance(found, Absent):
             return found
+    if is_reel:
+        reels.check(page, content.attempt)
     if repeated and content.attempt > 1:
         message = "Facebook says that the page has published this already, but does not list it."
         raise OutcomeUnknown(message, final=True) from refused

@@ -16,7 +16,7 @@ from billing import selectors as billing
 from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
-from tests.fakes.facebook import COMMENT, COMMENTS, FEED, FINISH_REEL, OBJECT, FakeFacebook
+from tests.fakes.facebook import COMMENT, COMMENTS, FEED, FINISH_REEL, OBJECT, START_REEL, FakeFacebook
 from tests.fakes.facebook_login import CLIENT_ID, CLIENT_SECRET
 from tests.fakes.http_server import Answer
 from tests.fakes.meta import forbidden
@@ -255,3 +255,20 @@ def test_a_consent_that_was_withdrawn_needs_its_owner(
     assert ended(api, group) == ("failed", "ACCOUNT_NEEDS_REAUTH")
     account.refresh_from_db()
     assert account.status == "needs_reauth"
+
+
+def test_reels_beyond_the_days_limit_wait_while_other_posts_of_the_page_go_out(
+    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
+) -> None:
+    server.add_reels(page_id, 30)
+    reels = [post(api, account, FILM, post_type="reel") for _ in range(2)]
+    text = post(api, account)
+
+    publish_due()
+
+    assert [ended(api, reel) for reel in reels] == [("retrying", "PLATFORM_RATE_LIMITED")] * 2
+    assert ended(api, text) == ("published", None)
+    assert server.requests_to(START_REEL) == 0
+    publish_rounds(clock)
+    assert [ended(api, reel) for reel in reels] == [("published", None)] * 2
+    assert [video["content"] for video in server.videos(page_id)].count(FILM) == 2
