@@ -9,11 +9,11 @@ from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, OutcomeUnknown
 from accounts.platforms.slack import files, installation, message, webhook
 from accounts.platforms.slack.capabilities import (
-    BY_WEBHOOK,
     CAPABILITIES,
     CREDENTIALS_SCHEMA,
     NO_FILES_BY_WEBHOOK,
     WEBHOOK_LIMITS,
+    of_account,
 )
 from accounts.platforms.slack.installation import Application
 from accounts.platforms.slack.setup import SETUP
@@ -21,6 +21,7 @@ from accounts.platforms.slack.web_api import WebApi, platform_errors
 from accounts.platforms.slack.webhook import Webhook, WebhookError
 from accounts.platforms.types import (
     Absent,
+    AccountFacts,
     Authorization,
     Capabilities,
     Connection,
@@ -64,9 +65,9 @@ class Slack(Platform):
             return None
         return f"The operator of this service has not set {' and '.join(missing)}."
 
-    def capabilities_for(self, limits: Mapping[str, int]) -> Capabilities:
-        """What the account takes: a webhook takes no files."""
-        return BY_WEBHOOK if limits.get("files") == WEBHOOK_LIMITS["files"] else CAPABILITIES
+    def capabilities_for(self, account: AccountFacts) -> Capabilities:
+        """What the account takes: files only by the app, with the scopes of files."""
+        return of_account(account)
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Ask whether the webhook is there, without a message. Raises CredentialsRejected, Transient."""

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from accounts.platforms.counting import characters
 from accounts.platforms.types import (
+    AccountFacts,
     Capabilities,
     DocumentRules,
     ImageRules,
@@ -21,13 +22,15 @@ from accounts.platforms.types import (
     VideoRules,
 )
 
-SCOPES = ("chat:write", "chat:write.public", "channels:read", "groups:read", "files:write", "files:read")
+FILE_SCOPES = ("files:write", "files:read")
+SCOPES = ("chat:write", "chat:write.public", "channels:read", "groups:read", *FILE_SCOPES)
 MAX_FILES = 10
 MAX_FILE_BYTES = 1_000_000_000
 WEBHOOK_LIMITS = {"files": 0}  # Identity.limits of an account that is a webhook
 NO_FILES_BY_WEBHOOK = (
     "An incoming webhook carries no files. Connect the channel by installing the app in Slack, and post there."
 )
+NO_FILES_GRANTED = "This connection may not upload files. Connect the channel again and allow it at Slack."
 
 CAPABILITIES = Capabilities(
     text=TextRules(max_length=4000, counted_as="characters", count=characters),
@@ -87,13 +90,24 @@ CAPABILITIES = Capabilities(
     pace=Pace(seconds=1, burst=3),
 )
 
-# An account that is an incoming webhook.
-BY_WEBHOOK = replace(
-    CAPABILITIES,
-    media=MediaRules(max_count=0, none_because=NO_FILES_BY_WEBHOOK),
-    features=("text", "links", "formatting", "replies"),
-    retry_safety="at_most_once",
-)
+
+def of_account(account: AccountFacts) -> Capabilities:
+    """What this account takes: no files where it is an incoming webhook, or its grant lacks the scopes of files."""
+    if account.limits.get("files") == WEBHOOK_LIMITS["files"]:
+        return _without_files(NO_FILES_BY_WEBHOOK)
+    if account.scopes and not {*FILE_SCOPES} <= {*account.scopes}:
+        return _without_files(NO_FILES_GRANTED)
+    return CAPABILITIES
+
+
+def _without_files(why: str) -> Capabilities:
+    return replace(
+        CAPABILITIES,
+        media=MediaRules(max_count=0, none_because=why),
+        features=("text", "links", "formatting", "replies"),
+        retry_safety="at_most_once",
+    )
+
 
 CREDENTIALS_SCHEMA = {
     "type": "object",

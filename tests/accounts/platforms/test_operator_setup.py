@@ -72,10 +72,22 @@ def test_its_settings_are_taken_from_the_environment_and_described(
 
 
 @every_application
-def test_the_settings_that_change_its_use_are_read_by_the_adapter(name: str, application: PlatformApplication) -> None:
-    source = Path(inspect.getfile(type(platform(name)))).read_text()
-    for setting in application.more_settings:
-        assert f'setting("{setting.removeprefix(f"{name.upper()}_")}"' in source
+def test_the_settings_that_change_its_use_are_read_by_the_adapter(
+    name: str, application: PlatformApplication, settings: Any
+) -> None:
+    read: set[str] = set()
+
+    class Recorded(dict[str, str]):
+        def get(self, setting: str, default: Any = None) -> Any:
+            read.add(setting)
+            return super().get(setting, default)
+
+    settings.PLATFORM_SETTINGS = Recorded(dict.fromkeys(application.settings, "a value"))
+    made = platform(name)
+    made.authorize(state="a state", redirect_uri="https://posts.example/back", given={})
+    source = Path(inspect.getfile(type(made))).read_text()
+    in_source = {f"{name.upper()}_{key}" for key in re.findall(r'setting\("(\w+)"', source)}
+    assert {*application.more_settings} <= read | in_source
 
 
 @every_application
