@@ -27,6 +27,7 @@ CREATE, SOURCE = "POST /api/v1/statuses", "GET /api/v1/statuses/:id/source"
 IMAGES = frozenset({"image/jpeg", "image/png", "image/webp", "image/avif", "image/heic", "image/heif"})
 VIDEOS = frozenset({"video/mp4", "video/quicktime", "video/webm", "video/ogg"})
 VISIBILITIES = frozenset({"public", "unlisted", "private", "direct"})
+REGIONAL_LANGUAGES = frozenset({"zh-CN", "zh-HK", "zh-TW", "zh-YUE"})  # mastodon/mastodon, LanguagesHelper
 KEY_KEPT = timedelta(hours=1)
 
 _ID = re.compile(r"(?<=/)\d+(?=/|$)")
@@ -194,7 +195,7 @@ class MastodonMethods:
             spoiler_text=spoiler_text,
             visibility=_one_of(given.get("visibility") or person.visibility or "public", VISIBILITIES),
             sensitive=bool(given.get("sensitive")) or bool(spoiler_text),
-            language=given.get("language") or "en",
+            language=_language(given.get("language")),
             media=[upload.id for upload in media],
             idempotency_key=key,
             in_reply_to_id=str(parent) if parent is not None else None,
@@ -255,6 +256,11 @@ def _one_of(value: Any, known: frozenset[str]) -> str:
     if value not in known:
         raise Refusal(422, f"'{value}' is not a valid visibility")
     return str(value)
+
+
+def _language(value: str | None) -> str:
+    """The language that is kept: without its region, but for some; the server's own where none is named."""
+    return value if value in REGIONAL_LANGUAGES else re.split("[_-]", value or "en")[0]
 
 
 def parameters(request: ReceivedRequest) -> dict[str, Any]:

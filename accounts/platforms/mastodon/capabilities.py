@@ -2,7 +2,7 @@
 
 An instance may announce other limits (GET /api/v2/instance); they are read when an account is connected and whenever it
 is checked, and held against every post.
-Counting is that of its StatusLengthValidator.
+Counting is that of its StatusLengthValidator, and languages are those of its LanguagesHelper.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ _OPTIONS = {
         },
         "language": {
             "type": "string",
-            "description": "The language of the text, or of the whole thread, as an ISO 639 code, such as en.",
-            "maxLength": 3,
-            "pattern": "^[a-z]{2,3}$",
+            "description": "The language of the text, or of the whole thread, as an ISO 639 code, such as en. A script or "
+            "a region may follow, such as zh-TW or sr-Latn. Mastodon itself keeps those of Chinese and drops all others.",
+            "maxLength": 12,
+            "pattern": "^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2,3}|[0-9]{3}))?$",
         },
         "thread": thread_option(THREAD),
     },

@@ -63,3 +63,14 @@ def test_options_are_visibility_warning_and_language(options: dict[str, Any], va
     jsonschema.Draft202012Validator.check_schema(CAPABILITIES.options)
 
     assert jsonschema.Draft202012Validator(CAPABILITIES.options).is_valid(options) is valid
+
+
+@pytest.mark.parametrize(
+    ("language", "valid"),
+    [
+        *((code, True) for code in ("en", "ast", "zh-CN", "zh-TW", "zh-HK", "zh-YUE", "pt-BR", "sr-Latn", "es-419")),
+        *((code, False) for code in ("zh-tw", "zh_TW", "zh-", "-TW", "EN", "sr-latn", "zh-TW-TW", "zh-TW x")),
+    ],
+)
+def test_a_language_may_name_its_script_or_region(language: str, valid: bool) -> None:
+    assert jsonschema.Draft202012Validator(CAPABILITIES.options).is_valid({"language": language}) is valid

@@ -39,6 +39,16 @@ def test_options_go_out_as_they_are(mastodon: Mastodon, server: FakeMastodon, gr
     assert (status["sensitive"], status["language"]) == (True, "pt")
 
 
+@pytest.mark.parametrize(("language", "kept"), [("zh-TW", "zh-TW"), ("pt-BR", "pt"), ("sr-Latn", "sr")])
+def test_a_language_goes_out_with_its_script_or_region(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, language: str, kept: str
+) -> None:
+    publish(mastodon, grant, post("Text", language=language))
+
+    assert [each.json()["language"] for each in server.requests if server.call_of(each) == CREATE] == [language]
+    assert [status["language"] for status in server.statuses("alice")] == [kept]
+
+
 def test_the_key_is_frozen_for_a_round_and_another_in_the_next(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant
 ) -> None:
