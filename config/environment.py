@@ -73,11 +73,13 @@ def price_list(default: str) -> dict[str, int]:
 
 def platform_settings() -> dict[str, str]:
     """The keys by which operators set a platform up: `<PLATFORM>_CLIENT_ID`, `_CLIENT_SECRET`, `_API_BASE`, `_AUTH_BASE`, and
-    for some `_API_VERSION`, `_SCOPES`, `_PKCE` and `_VERIFIED_PREFIX`; those of a second application have more before the
-    ending."""
+    for some `_API_VERSION`, `_SCOPES`, `_PKCE`, `_VERIFIED_PREFIX`, `_CLIENT_NAME` and `_CLIENT_WEBSITE`; those of a second
+    application have more before the ending."""
     endings = (
         "_CLIENT_ID",
         "_CLIENT_SECRET",
+        "_CLIENT_NAME",
+        "_CLIENT_WEBSITE",
         "_API_BASE",
         "_AUTH_BASE",
         "_API_VERSION",

@@ -106,6 +106,8 @@ PLATFORMS = {
     "LINKEDIN_SCOPES": "openid profile",
     "LINKEDIN_PAGES_CLIENT_ID": "another id",
     "LINKEDIN_PAGES_SCOPES": "r_basicprofile",
+    "MASTODON_CLIENT_NAME": "Our posts",
+    "MASTODON_CLIENT_WEBSITE": "https://posts.example",
 }
 
 

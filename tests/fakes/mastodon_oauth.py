@@ -20,6 +20,7 @@ from tests.fakes.mastodon_methods import Refusal, parameters
 
 REGISTER, TOKEN, REVOKE = "POST /api/v1/apps", "POST /oauth/token", "POST /oauth/revoke"
 CODE_KEPT = timedelta(minutes=10)
+NAME_LENGTH = 60  # mastodon/mastodon, ApplicationExtension
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,10 @@ class MastodonOAuth:
         uris = tuple(str(given.get("redirect_uris") or "").split())
         if not given.get("client_name") or not uris or any(not urlsplit(uri).scheme for uri in uris):
             raise Refusal(422, "Validation failed: Redirect URI must be an absolute URI.")
+        if len(str(given["client_name"])) > NAME_LENGTH:
+            raise Refusal(422, f"Validation failed: Name is too long (maximum is {NAME_LENGTH} characters)")
+        if urlsplit(str(given.get("website") or "https://none")).scheme not in ("http", "https"):
+            raise Refusal(422, "Validation failed: Website is not a valid URL")
         scopes = frozenset(str(given.get("scopes") or "read").split())
         application = Application(
             secrets.token_urlsafe(32),

@@ -65,6 +65,15 @@ def test_an_application_is_registered_with_the_scopes_that_it_may_ask_for(client
 
 
 @pytest.mark.parametrize(
+    ("name", "website", "status"), [("n" * 60, "", 200), ("n" * 61, "", 422), ("n", "n.example", 422)]
+)
+def test_an_applications_name_is_short_and_its_website_an_address(
+    client: Client, name: str, website: str, status: int
+) -> None:
+    assert client.post("/api/v1/apps", client_name=name, redirect_uris=REDIRECT, website=website)[0] == status
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"client_id": "unknown"},

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from accounts.platforms.base import Platform
 from accounts.platforms.chains import check
@@ -40,6 +41,8 @@ from accounts.platforms.types import (
     Published,
 )
 from config.outbound import DestinationRefused, OutboundError
+
+CLIENT_NAME = "Social Publishing Service"
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 
@@ -85,8 +88,15 @@ class Mastodon(Platform):
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
         """Register the service at the instance. Raises CredentialsRejected, Transient."""
+        own = urlsplit(redirect_uri)
         with _connection_errors():
-            return authorization.authorize(given["instance"], state=state, redirect_uri=redirect_uri)
+            return authorization.authorize(
+                given["instance"],
+                state=state,
+                redirect_uri=redirect_uri,
+                client_name=self.setting("CLIENT_NAME") or CLIENT_NAME,
+                client_website=self.setting("CLIENT_WEBSITE") or f"{own.scheme}://{own.netloc}",
+            )
 
     def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
         """The one account that a token opens. Raises CredentialsRejected, Transient."""

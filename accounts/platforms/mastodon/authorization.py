@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from accounts.platforms import oauth
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected
@@ -19,23 +18,24 @@ from accounts.platforms.mastodon.capabilities import SCOPES
 from accounts.platforms.mastodon.client import REFUSALS, MastodonError, Server, UnreadableAnswer
 from accounts.platforms.types import Authorization
 
-CLIENT_NAME = "Social Publishing Service"
 MAX_LENGTH = 512
 
 _WORD = re.compile(r"[\x21-\x7e]+")
 
 
-def authorize(written: str, *, state: str, redirect_uri: str) -> Authorization:
-    """Register the service at the instance, and say where the owner grants access. Raises CredentialsRejected (the
-    address), MastodonError, OutboundError."""
+def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, client_website: str) -> Authorization:
+    """Register the service at the instance, and say where the owner grants access.
+
+    `client_name` and `client_website` are what the instance shows of the service: to the owner who grants access, and on
+    Mastodon at each post. Raises CredentialsRejected (the address), MastodonError, OutboundError.
+    """
     server = Server(instance.address(written))
     scope = " ".join(SCOPES)
-    place = urlsplit(redirect_uri)
     described = {
-        "client_name": CLIENT_NAME,
+        "client_name": client_name,
         "redirect_uris": redirect_uri,
         "scopes": scope,
-        "website": f"{place.scheme}://{place.netloc}",
+        "website": client_website,
     }
     try:
         application = server.post("/api/v1/apps", json=described).one()

@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import jsonschema
 import pytest
+from pytest_django import Settings
 
 from accounts.platforms.errors import CredentialsRejected, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
@@ -56,6 +57,18 @@ def test_the_service_registers_and_asks_for_no_more_than_it_needs(server: FakeMa
     assert application.client_secret not in begun.url
     assert begun.kept["code_verifier"] not in begun.url
     assert application.client_secret not in repr(begun)
+
+
+def test_the_operator_names_the_application(mastodon: Mastodon, server: FakeMastodon, settings: Settings) -> None:
+    settings.PLATFORM_SETTINGS = {
+        "MASTODON_CLIENT_NAME": "Our posts",
+        "MASTODON_CLIENT_WEBSITE": "https://posts.example/about",
+    }
+
+    authorize(mastodon, server.url)
+
+    [application] = server.applications()
+    assert (application.name, application.website) == ("Our posts", "https://posts.example/about")
 
 
 def test_the_code_connects_the_account(server: FakeMastodon, connection: Connection) -> None:
