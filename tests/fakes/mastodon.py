@@ -11,6 +11,7 @@ Written from docs.joinmastodon.org; `mastodon_methods` says what is from elsewhe
 Calls are named by method and path, such as `GET /api/v1/media/:id`; the constants of `mastodon_methods` hold them.
 Switches: a server that does not know the Idempotency-Key again (every kind but Mastodon itself), one that does not tell
 the source of a status (Mastodon before 3.5), one that never lists private and direct statuses (Takahe).
+`mastodon_takahe` is a server of another kind.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
-from tests.fakes.mastodon_methods import MastodonMethods, Refusal, call_of
+from tests.fakes.mastodon_documents import SCOPES as SUPPORTED
+from tests.fakes.mastodon_documents import Documents
+from tests.fakes.mastodon_methods import MastodonMethods
 from tests.fakes.mastodon_oauth import Application, MastodonOAuth
+from tests.fakes.mastodon_requests import Refusal, call_of
 
 SCOPES = ("read", "write")
 RATE_LIMIT = 300  # requests in RATE_WINDOW, for each account
@@ -34,23 +38,36 @@ RATE_WINDOW = timedelta(minutes=5)
 class FakeMastodon(FaultyServer):
     """The server, with the means to arrange accounts, media and faults and to see what was really taken."""
 
+    methods_class: ClassVar[type[MastodonMethods]] = MastodonMethods
+    oauth_class: ClassVar[type[MastodonOAuth]] = MastodonOAuth
+
     def __init__(
         self, *, honours_idempotency_key: bool = True, tells_source: bool = True, lists_private: bool = True
     ) -> None:
         super().__init__()
-        self._methods = MastodonMethods(
+        self._methods = self.methods_class(
             self.url,
             honours_idempotency_key=honours_idempotency_key,
             tells_source=tells_source,
             lists_private=lists_private,
         )
         self._store = self._methods.store
-        self._oauth = MastodonOAuth(self._store)
-        self._methods.endpoints |= self._oauth.endpoints
+        self._oauth = self.oauth_class(self._store)
+        self._methods.endpoints |= self._oauth.endpoints | self.documents().endpoints
         self.calls = frozenset(self._methods.endpoints)
         self._limited: timedelta | None = None
 
+    def documents(self) -> Documents:
+        """What the server says of itself."""
+        return Documents(self.url, "mastodon", "4.5.0", scopes=SUPPORTED)
+
     # what a test arranges
+
+    def hide(self, *calls: str) -> None:
+        """Answer 404 to these calls from now on, as a server that does not know them."""
+        with self._lock:
+            for call in calls:
+                del self._methods.endpoints[call]
 
     def add_account(self, username: str, scopes: Iterable[str] = SCOPES) -> str:
         """A new account; returns a token of it."""
@@ -82,7 +99,7 @@ class FakeMastodon(FaultyServer):
             self._oauth.closed = True
 
     def revoke_tokens(self, username: str) -> None:
-        """Every token of the account answers 401 from now on."""
+        """Every token of the account is refused from now on."""
         with self._lock:
             self._store.person(username).tokens.clear()
 

@@ -83,6 +83,9 @@ class MastodonStore:
     def person(self, username: str) -> Person:
         return next(person for person in self.people.values() if person.username == username)
 
+    def owner_of(self, token: str) -> Person | None:
+        return next((person for person in self.people.values() if token in person.tokens), None)
+
     def add_status(self, owner: Person, text: str, **fields: Any) -> Status:
         status = Status(self.new_id(), owner.id, text, **fields)
         self.statuses[status.id] = status

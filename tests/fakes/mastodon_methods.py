@@ -10,12 +10,10 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import parse_qs
-
-from requests_toolbelt import MultipartDecoder
 
 from tests.fakes.http_server import Answer, ReceivedRequest
 from tests.fakes.mastodon_accounts import MastodonStore, Person, Upload
+from tests.fakes.mastodon_requests import Refusal, bearer_of, call_of, id_in, multipart, parameters
 from tests.fakes.mastodon_text import length
 
 VERIFY = "GET /api/v1/accounts/verify_credentials"
@@ -26,25 +24,18 @@ CREATE, SOURCE = "POST /api/v1/statuses", "GET /api/v1/statuses/:id/source"
 
 IMAGES = frozenset({"image/jpeg", "image/png", "image/webp", "image/avif", "image/heic", "image/heif"})
 VIDEOS = frozenset({"video/mp4", "video/quicktime", "video/webm", "video/ogg"})
+# Each method takes a token with any of its scopes, or with the wide one that holds it.
+SCOPES_OF = {
+    VERIFY: ("read:accounts", "profile"),
+    LIST: ("read:statuses",),
+    UPLOAD: ("write:media",),
+    LOOK_AT_MEDIA: ("write:media",),
+    CREATE: ("write:statuses",),
+    SOURCE: ("read:statuses",),
+}
 VISIBILITIES = frozenset({"public", "unlisted", "private", "direct"})
 REGIONAL_LANGUAGES = frozenset({"zh-CN", "zh-HK", "zh-TW", "zh-YUE"})  # mastodon/mastodon, LanguagesHelper
 KEY_KEPT = timedelta(hours=1)
-
-_ID = re.compile(r"(?<=/)\d+(?=/|$)")
-_PARAMETER = re.compile(r';\s*(name|filename)="([^"]*)"')
-
-
-class Refusal(Exception):
-    """An answer `{"error": text}` with a status."""
-
-    def __init__(self, status: int, error: str) -> None:
-        super().__init__(error)
-        self.status = status
-        self.error = error
-
-    def answer(self) -> Answer:
-        """The error as HTTP."""
-        return Answer.of_json({"error": self.error}, self.status)
 
 
 class MastodonMethods:
@@ -82,18 +73,18 @@ class MastodonMethods:
     # accounts
 
     def verify_credentials(self, request: ReceivedRequest) -> Answer:
-        person = self._authorized(request, "read:accounts", "profile")
+        person = self._authorized(request)
         entity = self.store.account_entity(person)
         told = {"privacy": person.visibility} if person.visibility else {}
         return Answer.of_json({**entity, "source": {**told, "sensitive": False, "language": "en"}})
 
     def account_statuses(self, request: ReceivedRequest) -> Answer:
         """Newest first; the owner sees all of them, where the server lists those, others what is public."""
-        reader = self._authorized(request, "read:statuses", functional=False)
-        found = self.store.statuses_of(_id_in(request))
-        if not any(person.id == _id_in(request) for person in self.store.people.values()):
+        reader = self._authorized(request, functional=False)
+        found = self.store.statuses_of(id_in(request))
+        if not any(person.id == id_in(request) for person in self.store.people.values()):
             raise Refusal(404, "Record not found")
-        if reader.id != _id_in(request) or not self.lists_private:
+        if reader.id != id_in(request) or not self.lists_private:
             found = [status for status in found if status.visibility in ("public", "unlisted")]
         if request.query.get("exclude_reblogs") == "true":
             found = [status for status in found if not status.reblog_of]
@@ -137,8 +128,8 @@ class MastodonMethods:
 
     def upload(self, request: ReceivedRequest) -> Answer:
         """An image is processed at once, a video or an animation behind."""
-        person = self._authorized(request, "write:media")
-        fields, file = _multipart(request)
+        person = self._authorized(request)
+        fields, file = multipart(request)
         if file is None:
             raise Refusal(422, "Validation failed: File can't be blank")
         mime_type, content = file
@@ -159,8 +150,8 @@ class MastodonMethods:
 
     def look_at_media(self, request: ReceivedRequest) -> Answer:
         """Uploads that no status has taken up; each look brings the processing on."""
-        person = self._authorized(request, "write:media")
-        upload = self.store.uploads.get(_id_in(request))
+        person = self._authorized(request)
+        upload = self.store.uploads.get(id_in(request))
         if upload is None or upload.owner != person.id or upload.status_id:
             raise Refusal(404, "Record not found")
         if upload.looks_left:
@@ -173,7 +164,7 @@ class MastodonMethods:
     # statuses
 
     def create(self, request: ReceivedRequest) -> Answer:
-        person = self._authorized(request, "write:statuses")
+        person = self._authorized(request)
         key = request.headers.get("idempotency-key")
         if key and self.honours_idempotency_key and (made := self._made_with(person, key)):
             return Answer.of_json(self.store.status_entity(made))
@@ -204,8 +195,8 @@ class MastodonMethods:
 
     def source(self, request: ReceivedRequest) -> Answer:
         """The text that a status was given, for its owner."""
-        person = self._authorized(request, "read:statuses")
-        status = self.store.statuses.get(_id_in(request))
+        person = self._authorized(request)
+        status = self.store.statuses.get(id_in(request))
         if not self.tells_source or status is None or status.owner != person.id:
             raise Refusal(404, "Record not found")
         return Answer.of_json({"id": status.id, "text": status.text, "spoiler_text": status.spoiler_text})
@@ -229,27 +220,22 @@ class MastodonMethods:
             raise Refusal(422, "Cannot attach files that have not finished processing. Try again in a moment!")
         return found
 
-    def _authorized(self, request: ReceivedRequest, *scopes: str, functional: bool = True) -> Person:
-        """Whose token it is; it needs one of the scopes, or the wide one that holds it."""
-        token = request.headers.get("authorization", "").removeprefix("Bearer ")
-        person = next((each for each in self.store.people.values() if token in each.tokens), None)
+    def _authorized(self, request: ReceivedRequest, *, functional: bool = True) -> Person:
+        """Whose token it is. Raises Refusal unless it has a scope of the method."""
+        token = bearer_of(request)
+        person = self.store.owner_of(token)
         if person is None:
             raise Refusal(401, "The access token is invalid")
-        if not person.tokens[token] & {*scopes, *(scope.partition(":")[0] for scope in scopes)}:
+        if not person.tokens[token] & _with_wide(SCOPES_OF[call_of(request)]):
             raise Refusal(403, "This action is outside the authorized scopes")
         if functional and person.disabled:
             raise Refusal(403, "Your login is currently disabled")
         return person
 
 
-def call_of(request: ReceivedRequest) -> str:
-    """The method, such as `GET /api/v1/media/:id`."""
-    return f"{request.method} {_ID.sub(':id', request.path.rstrip('/'))}"
-
-
-def _id_in(request: ReceivedRequest) -> str:
-    found = _ID.search(request.path)
-    return found[0] if found else ""
+def _with_wide(scopes: tuple[str, ...]) -> set[str]:
+    """These scopes, and those that hold them: `read` holds `read:statuses`."""
+    return {*scopes, *(scope.partition(":")[0] for scope in scopes)}
 
 
 def _one_of(value: Any, known: frozenset[str]) -> str:
@@ -261,28 +247,3 @@ def _one_of(value: Any, known: frozenset[str]) -> str:
 def _language(value: str | None) -> str:
     """The language that is kept: without its region, but for some; the server's own where none is named."""
     return value if value in REGIONAL_LANGUAGES else re.split("[_-]", value or "en")[0]
-
-
-def parameters(request: ReceivedRequest) -> dict[str, Any]:
-    """JSON or a form; a form's lists are named `media_ids[]`."""
-    if request.headers.get("content-type", "").startswith("application/json"):
-        try:
-            given = request.json()
-        except ValueError as error:
-            raise Refusal(400, "Malformed JSON") from error
-        return given if isinstance(given, dict) else {}
-    form = parse_qs(request.body.decode(), keep_blank_values=True)
-    return {name.removesuffix("[]"): value if name.endswith("[]") else value[-1] for name, value in form.items()}
-
-
-def _multipart(request: ReceivedRequest) -> tuple[dict[str, str], tuple[str, bytes] | None]:
-    """The fields, and the file with its MIME type; a part without one is no file."""
-    fields, file = {}, None
-    for part in MultipartDecoder(request.body, request.headers.get("content-type", "")).parts:
-        headers = {name.decode().lower(): value.decode() for name, value in part.headers.items()}
-        named = dict(_PARAMETER.findall(headers["content-disposition"]))
-        if named.get("name") == "file" and "filename" in named:
-            file = (headers.get("content-type", ""), part.content)
-        else:
-            fields[named["name"]] = part.content.decode()
-    return fields, file

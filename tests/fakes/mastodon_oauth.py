@@ -16,7 +16,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.fakes.http_server import Answer, ReceivedRequest
 from tests.fakes.mastodon_accounts import MastodonStore
-from tests.fakes.mastodon_methods import Refusal, parameters
+from tests.fakes.mastodon_documents import SCOPES
+from tests.fakes.mastodon_requests import Refusal, parameters
 
 REGISTER, TOKEN, REVOKE = "POST /api/v1/apps", "POST /oauth/token", "POST /oauth/revoke"
 CODE_KEPT = timedelta(minutes=10)
@@ -45,6 +46,7 @@ class Code:
     scopes: tuple[str, ...]
     challenge: str | None
     granted_at: datetime
+    used: bool = False
 
 
 class MastodonOAuth:
@@ -54,8 +56,8 @@ class MastodonOAuth:
         self.store = store
         self.applications: dict[str, Application] = {}
         self.closed = False  # a server that takes no registrations
-        self._codes: dict[str, Code] = {}
-        self._made_for: dict[str, str] = {}  # tokens, by the client that they were made for
+        self.codes: dict[str, Code] = {}
+        self.made_for: dict[str, str] = {}  # tokens, by the client that they were made for
         self.endpoints: dict[str, Callable[[ReceivedRequest], Answer]] = {
             REGISTER: self.register,
             TOKEN: self.token,
@@ -76,12 +78,12 @@ class MastodonOAuth:
         if asked.get("response_type") != "code":
             raise ValueError("The authorization server does not support this response type.")
         scopes = tuple(asked.get("scope", "read").split())
-        if not set(scopes) <= application.scopes:
+        if not self.may_ask(application, scopes):
             raise ValueError("The requested scope is invalid, unknown, or malformed.")
         if "code_challenge" in asked and asked.get("code_challenge_method") != "S256":
             raise ValueError("The code_challenge_method must be S256.")
         code = secrets.token_urlsafe(32)
-        self._codes[code] = Code(
+        self.codes[code] = Code(
             application.client_id,
             asked["redirect_uri"],
             self.store.person(username).id,
@@ -90,6 +92,10 @@ class MastodonOAuth:
             datetime.now(UTC),
         )
         return code
+
+    def may_ask(self, application: Application, scopes: tuple[str, ...]) -> bool:
+        """Whether the page of the grant lets the application ask for these scopes."""
+        return set(scopes) <= application.scopes
 
     # the service
 
@@ -105,6 +111,8 @@ class MastodonOAuth:
         if urlsplit(str(given.get("website") or "https://none")).scheme not in ("http", "https"):
             raise Refusal(422, "Validation failed: Website is not a valid URL")
         scopes = frozenset(str(given.get("scopes") or "read").split())
+        if not scopes <= set(SCOPES):
+            raise Refusal(422, "Validation failed: Scopes doesn't match configured on the server.")
         application = Application(
             secrets.token_urlsafe(32),
             secrets.token_urlsafe(32),
@@ -133,12 +141,16 @@ class MastodonOAuth:
         self._authenticate(given)
         if given.get("grant_type") != "authorization_code":
             return _error(400, "unsupported_grant_type")
-        code = self._codes.pop(str(given.get("code")), None)
+        code = self.codes.pop(str(given.get("code")), None)
         if code is None or not self._fits(code, given):
             return _error(400, "invalid_grant")
+        return self.issue(code)
+
+    def issue(self, code: Code) -> Answer:
+        """A token for what was granted."""
         token = secrets.token_urlsafe(32)
         self.store.people[code.owner].tokens[token] = frozenset(code.scopes)
-        self._made_for[token] = code.client_id
+        self.made_for[token] = code.client_id
         made = {
             "access_token": token,
             "token_type": "Bearer",
@@ -153,7 +165,7 @@ class MastodonOAuth:
         token = str(given.get("token"))
         application = self.applications.get(str(given.get("client_id")))
         known = application is not None and application.client_secret == given.get("client_secret")
-        owned = application is not None and self._made_for.get(token, application.client_id) == application.client_id
+        owned = application is not None and self.made_for.get(token, application.client_id) == application.client_id
         if not known or not owned:
             return _error(403, "unauthorized_client")
         for person in self.store.people.values():

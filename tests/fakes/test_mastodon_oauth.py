@@ -14,6 +14,7 @@ import requests
 import time_machine
 
 from tests.fakes.mastodon import FakeMastodon
+from tests.fakes.mastodon_documents import METADATA
 
 REDIRECT = "https://app.example/callback"
 VERIFIER = "v" * 43
@@ -62,6 +63,7 @@ def test_an_application_is_registered_with_the_scopes_that_it_may_ask_for(client
     assert client.keys["client_secret_expires_at"] == 0
     assert client.keys["redirect_uris"] == [REDIRECT]
     assert client.post("/api/v1/apps", client_name="App")[0] == 422
+    assert client.post("/api/v1/apps", client_name="App", redirect_uris=REDIRECT, scopes="read:all")[0] == 422
 
 
 @pytest.mark.parametrize(
@@ -141,3 +143,15 @@ def test_a_token_is_revoked_by_its_own_application(server: FakeMastodon, client:
     assert (revoke(stranger), token in server.tokens_of("alice")) == (403, True)
     assert [revoke(client) for _ in range(2)] == [200, 200]
     assert token not in server.tokens_of("alice")
+
+
+def test_the_server_says_what_it_is_and_which_scopes_it_knows(server: FakeMastodon, client: Client) -> None:
+    def get(address: str) -> Any:
+        return client.http.get(address, timeout=5).json()
+
+    told = get(f"{server.url}/.well-known/oauth-authorization-server")
+    assert {"read", "read:accounts", "write:media"} <= set(told["scopes_supported"])
+    [link] = get(f"{server.url}/.well-known/nodeinfo")["links"]
+    assert get(link["href"])["software"] == {"name": "mastodon", "version": "4.5.0"}
+    server.hide(METADATA)
+    assert client.http.get(f"{server.url}/.well-known/oauth-authorization-server", timeout=5).status_code == 404

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.fakes.http_server import Answer, LoopbackServer, ReceivedRequest
-from tests.fakes.mastodon_methods import CREATE, INSTANCE, LIST, VERIFY, call_of
+from tests.fakes.mastodon_methods import CREATE, INSTANCE, LIST, VERIFY
+from tests.fakes.mastodon_requests import call_of
 
 ALICE = {
     "id": "1",

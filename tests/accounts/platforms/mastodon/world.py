@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.accounts.platforms.contract.world import Post, World
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
-from tests.fakes.mastodon_methods import CREATE, Refusal
+from tests.fakes.mastodon_methods import CREATE
+from tests.fakes.mastodon_requests import Refusal
 
 
 class PlatformWorld(World):
