@@ -17,6 +17,7 @@ from accounts.platforms.mastodon.capabilities import (
     CREDENTIALS_SCHEMA,
     OAUTH_SCHEMA,
     SCOPES,
+    WIDE_SCOPES,
     of_instance,
 )
 from accounts.platforms.mastodon.client import (
@@ -178,5 +179,6 @@ def _refused_token(error: MastodonError) -> PlatformError:
     reason = error.message or "no reason given"
     return CredentialsRejected(
         f"The instance refuses the access token: {error.status} {reason}",
-        suggested_action=f"Connect with an account's token that has the scopes {', '.join(SCOPES)}.",
+        suggested_action=f"Connect with an account's token that has the scopes {', '.join(SCOPES)}, or "
+        f"{' and '.join(WIDE_SCOPES)} where the server knows no narrower ones.",
     )

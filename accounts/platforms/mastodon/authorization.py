@@ -14,7 +14,6 @@ from typing import Any
 from accounts.platforms import oauth
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected
 from accounts.platforms.mastodon import instance
-from accounts.platforms.mastodon.capabilities import SCOPES
 from accounts.platforms.mastodon.client import REFUSALS, MastodonError, Server, UnreadableAnswer
 from accounts.platforms.types import Authorization
 
@@ -30,7 +29,7 @@ def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, 
     Mastodon at each post. Raises CredentialsRejected (the address), MastodonError, OutboundError.
     """
     server = Server(instance.address(written))
-    scope = " ".join(SCOPES)
+    scope = " ".join(instance.scopes(server))
     described = {
         "client_name": client_name,
         "redirect_uris": redirect_uri,

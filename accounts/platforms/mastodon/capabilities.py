@@ -118,6 +118,7 @@ def of_instance(
 CAPABILITIES = of_instance()
 
 SCOPES = ("read:accounts", "read:statuses", "write:statuses", "write:media")
+WIDE_SCOPES = ("read", "write")  # which hold the others, where a server knows no narrower ones
 
 _INSTANCE = {
     "type": "string",
@@ -141,7 +142,7 @@ CREDENTIALS_SCHEMA = {
             "title": "Access token",
             "writeOnly": True,
             "description": "An access token of the account, from the server's Settings, Development, with the scopes "
-            f"{', '.join(SCOPES)}.",
+            f"{', '.join(SCOPES)}, or {' and '.join(WIDE_SCOPES)} where the server knows no narrower ones.",
             "minLength": 1,
             "maxLength": 512,
         },

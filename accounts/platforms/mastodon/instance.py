@@ -1,4 +1,7 @@
-"""A server of its own: its address as the owner writes it, and what it takes. Source: docs.joinmastodon.org, instance."""
+"""A server of its own: its address as the owner writes it, what it takes, and which scopes it knows.
+
+Source: docs.joinmastodon.org, methods/instance, methods/oauth and api/oauth-scopes; RFC 8414; nodeinfo.diaspora.software.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
+from accounts.platforms.mastodon.capabilities import SCOPES, WIDE_SCOPES
 from accounts.platforms.mastodon.client import MastodonError, Server
 from config.outbound import DestinationNotAllowed, OutboundError, check_url
 
@@ -15,6 +19,13 @@ TIMEOUT_SECONDS = 5.0
 _WRITTEN = re.compile(r"(?:(?P<scheme>[a-z]+)://)?(?P<place>[^/@?#\s]+)(?:/[^?#\s]*)?", re.IGNORECASE)
 _LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?", re.IGNORECASE)
 _DEFAULT_PORTS = {"https": 443, "http": 80}
+
+NODEINFO_SCHEMA = "http://nodeinfo.diaspora.software/ns/schema/"
+# Software that knows SCOPES in every version that tells nodeinfo: Mastodon since 2.4.3; Pleroma and Akkoma, which grant and
+# check any part of a scope; GoToSocial since 0.19, and before that any token opened everything.
+KNOW_SCOPES = frozenset({"mastodon", "gotosocial", "pleroma", "akkoma"})
+
+_NODEINFO = re.compile(r"https?://[^/?#\s]+(?P<path>/[A-Za-z0-9._/-]{1,200})")
 
 # Where an instance's `configuration` tells what we keep of it, by the names of capabilities.of_instance.
 _TOLD = {
@@ -55,14 +66,48 @@ def limits(server: Server) -> dict[str, int]:
     Servers before 4.0 tell it at the older address, and some others there and only of the text.
     """
     for path in ("/api/v2/instance", "/api/v1/instance"):
-        try:
-            told = server.get(path, timeout=TIMEOUT_SECONDS).one()
-        except (OutboundError, MastodonError):
-            continue
-        found = _limits_in(told)
-        if found:
+        if found := _limits_in(_document(server, path)):
             return found
     return {}
+
+
+def scopes(server: Server) -> tuple[str, ...]:
+    """The scopes to ask an owner for: SCOPES where the server knows them, else WIDE_SCOPES. Raises nothing.
+
+    The metadata of the authorization server lists them (Mastodon since 4.3). A server without that document is asked for its
+    software. WIDE_SCOPES is the answer for any other software, and where neither document can be read: all servers with this
+    API know them, and what narrower ones come to is not safe. Pixelfed refuses to grant them; Takahe grants them, and then
+    refuses the token.
+    """
+    supported = _document(server, "/.well-known/oauth-authorization-server").get("scopes_supported")
+    if isinstance(supported, list):
+        known = all(scope in supported for scope in SCOPES)
+    else:
+        known = _software(server) in KNOW_SCOPES
+    return SCOPES if known else WIDE_SCOPES
+
+
+def _software(server: Server) -> str:
+    """What the server runs on, by its nodeinfo, such as `takahe`; empty where it does not tell.
+
+    Of the address that it gives for its nodeinfo only the path counts, so that no other server is asked.
+    """
+    links = _document(server, "/.well-known/nodeinfo").get("links")
+    for link in links if isinstance(links, list) else ():
+        told = link if isinstance(link, dict) else {}
+        found = _NODEINFO.fullmatch(str(told.get("href")))
+        if found and str(told.get("rel")).startswith(NODEINFO_SCHEMA):
+            name = _section(_document(server, found["path"]), "software").get("name")
+            return name if isinstance(name, str) else ""
+    return ""
+
+
+def _document(server: Server, path: str) -> Mapping[str, Any]:
+    """A JSON document of the server's; empty where it has none."""
+    try:
+        return server.get(path, timeout=TIMEOUT_SECONDS).one()
+    except (OutboundError, MastodonError):
+        return {}
 
 
 def _limits_in(told: Mapping[str, Any]) -> dict[str, int]:

@@ -1,0 +1,116 @@
+"""What owners are asked for: what the service needs where the server knows it, and all else the wide scopes that hold it."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from accounts.platforms.mastodon.adapter import Mastodon
+from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
+from tests.fakes.http_server import Answer
+from tests.fakes.mastodon import FakeMastodon
+from tests.fakes.mastodon_documents import METADATA, NODEINFO, NODEINFO_LINKS
+from tests.fakes.mastodon_oauth import REGISTER
+
+REDIRECT = "https://publish.example/dashboard/connect/callback"
+NARROW = ["read:accounts", "read:statuses", "write:statuses", "write:media"]
+WIDE = ["read", "write"]
+REL = "http://nodeinfo.diaspora.software/ns/schema/2.0"
+
+
+def asked_for(mastodon: Mastodon, address: str) -> list[str]:
+    """The scopes that the owner's page names."""
+    begun = mastodon.authorize(state="a-state", redirect_uri=REDIRECT, given={"instance": address})
+    return parse_qs(urlsplit(begun.url).query)["scope"][0].split()
+
+
+@pytest.fixture
+def scripted(scripted: ScriptedServer) -> ScriptedServer:
+    scripted.answers[REGISTER] = Answer.of_json({"client_id": "id", "client_secret": "secret"})
+    return scripted
+
+
+def tell_software(scripted: ScriptedServer, name: Any, href: str = "") -> None:
+    links = [{"rel": REL, "href": href or f"{scripted.url}/nodeinfo/2.0"}]
+    scripted.answers |= {
+        NODEINFO_LINKS: Answer.of_json({"links": links}),
+        NODEINFO: Answer.of_json({"software": {"name": name, "version": "1"}}),
+    }
+
+
+def test_a_server_that_lists_the_scopes_is_asked_for_no_others(mastodon: Mastodon, server: FakeMastodon) -> None:
+    assert asked_for(mastodon, server.url) == NARROW
+    assert [server.call_of(request) for request in server.requests] == [METADATA, REGISTER]
+    assert list(server.applications()[0].scopes - set(NARROW)) == []
+
+
+def test_an_older_mastodon_is_known_by_its_software(mastodon: Mastodon, server: FakeMastodon) -> None:
+    server.hide(METADATA)
+
+    assert asked_for(mastodon, server.url) == NARROW
+
+
+@pytest.mark.parametrize(
+    ("supported", "scopes"),
+    [
+        (["read", "write", "follow", "push"], WIDE),
+        (["read", "write", "read:accounts", "read:statuses", "write:statuses"], WIDE),
+        (["profile", *NARROW, *WIDE], NARROW),
+        ([], WIDE),
+        ([{}, None, ["read:accounts"]], WIDE),
+    ],
+)
+def test_a_server_is_asked_only_for_scopes_that_it_lists(
+    mastodon: Mastodon, scripted: ScriptedServer, supported: list[Any], scopes: list[str]
+) -> None:
+    scripted.answers[METADATA] = Answer.of_json({"scopes_supported": supported})
+    tell_software(scripted, "mastodon")
+
+    assert asked_for(mastodon, scripted.url) == scopes
+    assert NODEINFO_LINKS not in scripted.asked
+
+
+@pytest.mark.parametrize(
+    ("software", "scopes"),
+    [
+        *((name, NARROW) for name in ("mastodon", "gotosocial", "pleroma", "akkoma")),
+        *((name, WIDE) for name in ("takahe", "pixelfed", "friendica", "unheard of", "", None, ["mastodon"])),
+    ],
+)
+def test_a_server_without_a_list_is_judged_by_its_software(
+    mastodon: Mastodon, scripted: ScriptedServer, software: Any, scopes: list[str]
+) -> None:
+    tell_software(scripted, software)
+
+    assert asked_for(mastodon, scripted.url) == scopes
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(404, b"Not Found"),
+        Answer(500),
+        Answer(200, b"<html>Welcome</html>"),
+        Answer(302, b"", {"Location": "https://elsewhere.example/"}),
+        Answer.of_json([]),
+        Answer.of_json({"scopes_supported": "read write", "links": "none", "software": "mastodon"}),
+        Answer.of_json({"links": [None, {}, {"rel": REL}, {"rel": REL, "href": 7}, {"rel": 7, "href": "//x"}]}),
+    ],
+)
+def test_a_server_that_tells_nothing_is_asked_for_what_all_know(
+    mastodon: Mastodon, scripted: ScriptedServer, answer: Answer
+) -> None:
+    scripted.answers |= {METADATA: answer, NODEINFO_LINKS: answer, NODEINFO: answer}
+
+    assert asked_for(mastodon, scripted.url) == WIDE
+
+
+def test_nobody_but_the_server_itself_is_asked(mastodon: Mastodon, scripted: ScriptedServer) -> None:
+    with ScriptedServer() as elsewhere:
+        tell_software(elsewhere, "mastodon")
+        tell_software(scripted, "takahe", href=f"{elsewhere.url}/nodeinfo/2.0")
+
+        assert asked_for(mastodon, scripted.url) == WIDE
+        assert elsewhere.asked == []
