@@ -84,9 +84,13 @@ def exchange(code: str, *, redirect_uri: str, kept: Mapping[str, Any]) -> dict[s
 
 
 def revoke(server: Server, tokens: Mapping[str, Any]) -> None:
-    """End a token that was made for the service's application. Raises MastodonError, OutboundError."""
+    """End a token that was made for the service's application, which may have ended already.
+
+    The request brings no token of its own: Takahe refuses any request that brings one that has ended. Raises MastodonError,
+    OutboundError.
+    """
     form = {name: tokens[name] for name in ("client_id", "client_secret")}
-    server.post("/oauth/revoke", data={**form, "token": server.token})
+    Server(server.address).post("/oauth/revoke", data={**form, "token": server.token})
 
 
 def word(value: Any) -> str:

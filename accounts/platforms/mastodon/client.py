@@ -27,11 +27,18 @@ MAX_RETRY_AFTER = 86_400.0
 
 REFUSALS = frozenset({400, 413, 415, 422})  # of what was sent, as Mastodon and its kin tell it
 
+# All that Takahe answers, with 400, to a token that is unknown or revoked (jointakahe/takahe, api/middleware.py), in
+# lower case.
+INVALID_BEARER = b"invalid bearer token"
+
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # snowflakes, ULIDs and flakes; it becomes part of a path
 
 
 class MastodonError(Exception):
-    """The server answered with an error: HTTP status, `message`, empty unless the API itself told one, `retry_after`."""
+    """The server answered with an error: HTTP status, `message`, empty unless the API itself told one, `retry_after`.
+
+    The status of a token that is not good is 401, whatever the server answers to it.
+    """
 
     def __init__(self, status: int, message: str, retry_after: float | None) -> None:
         super().__init__(f"{status}: {message}")
@@ -155,6 +162,8 @@ def _answer(response: Response) -> Answer:
         content = None
     if 200 <= response.status < 300:
         return Answer(response.status, content)
+    if response.status == 400 and response.body.strip().lower() == INVALID_BEARER:
+        raise MastodonError(401, line(response.body.decode()), None)
     message = line(content.get("error")) if isinstance(content, dict) else ""
     raise MastodonError(response.status, message, _retry_after(response))
 

@@ -49,9 +49,9 @@ FILES: Mapping[str, tuple[File, ...]] = {
 }
 
 
-def kinds_of(name: str) -> list[str]:
-    """What the platform takes, the plainest first."""
-    rules = platform(name).capabilities.media
+def kinds_of(world: World | type[World]) -> list[str]:
+    """What the world's server takes, the plainest first."""
+    rules = platform(world.name).capabilities.media
     taken = {
         "text": not rules.required,
         "image": rules.images is not None,
@@ -60,12 +60,12 @@ def kinds_of(name: str) -> list[str]:
         "video": rules.videos is not None,
         "document": rules.documents is not None,
     }
-    return [kind for kind, is_taken in taken.items() if is_taken]
+    return [kind for kind, is_taken in taken.items() if is_taken and kind not in world.takes_no]
 
 
 def plainest(world: World) -> str:
     """The kind of post that takes the least."""
-    return world.plain or kinds_of(world.name)[0]
+    return world.plain or kinds_of(world)[0]
 
 
 def post(api: ApiClient, world: World, account: ConnectedAccount, text: str = "Hello", kind: str = "") -> PostTarget:

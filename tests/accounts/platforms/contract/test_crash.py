@@ -25,7 +25,7 @@ from tests.conftest import ApiClient
 from tests.posts.publishing.steps import begin, do, take_up
 from tests.posts.rows import publish_rounds
 
-EVERY_KIND = [(name, kind) for name in WORLDS for kind in kinds_of(name)]
+EVERY_KIND = [(name, kind) for name, world in WORLDS.items() for kind in kinds_of(world)]
 
 
 def die_at(step: int, clock: Any, *, done: bool) -> str | None:

@@ -13,7 +13,7 @@ from tests.posts.rows import publish_rounds
 
 
 def test_every_kind_of_post_goes_out(api: ApiClient, world: World, account: ConnectedAccount, clock: Any) -> None:
-    for kind in kinds_of(world.name):
+    for kind in kinds_of(world):
         target = post(api, world, account, f"Hello, {kind}", kind)
 
         publish_rounds(clock)
@@ -22,5 +22,5 @@ def test_every_kind_of_post_goes_out(api: ApiClient, world: World, account: Conn
         assert target.attempts == 1
         assert target.external_id
         assert (target.permalink or "").startswith(("https://", world.server.url))
-    assert world.posts() == [shown(world, f"Hello, {kind}", kind) for kind in kinds_of(world.name)]
+    assert world.posts() == [shown(world, f"Hello, {kind}", kind) for kind in kinds_of(world)]
     assert billing.drift() == []

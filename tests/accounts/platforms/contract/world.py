@@ -1,6 +1,7 @@
 """What the tests that all platforms share need to know of each: its world, a stand-in with one account.
 
 It stands in the platform's own folder of tests, `tests/accounts/platforms/<name>/world.py`, as the class `PlatformWorld`.
+Where other software speaks the same API in its own way, `OTHER_SOFTWARE` there holds the worlds of such servers by its name.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class World:
 
     name: ClassVar[str]
     method: ClassVar[Literal["oauth", "credentials"]] = "oauth"
+    takes_no: ClassVar[tuple[str, ...]] = ()  # kinds of posts that this server refuses and the platform takes
     plain: ClassVar[str] = ""  # the kind of the plainest post, where it is another one than text or an image
     create: ClassVar[str]  # the call that makes such a post
     renew: ClassVar[str] = ""  # the call that renews tokens; none where they are not renewed

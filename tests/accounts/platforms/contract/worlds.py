@@ -1,4 +1,5 @@
-"""The worlds of all platforms that have one, by the registry's names."""
+"""The worlds of all platforms that have one, by the registry's names, and those of other software that speaks a
+platform's API, by the platform's name and its own: `mastodon/takahe`."""
 
 from __future__ import annotations
 
@@ -16,7 +17,13 @@ FOLDER = "tests.accounts.platforms"
 
 def _worlds() -> dict[str, type[World]]:
     modules = {name: f"{FOLDER}.{name}.world" for name in PLATFORMS if find_spec(f"{FOLDER}.{name}")}
-    return {name: import_module(path).PlatformWorld for name, path in modules.items() if find_spec(path)}
+    found = {}
+    for name, path in modules.items():
+        if find_spec(path):
+            module = import_module(path)
+            found[name] = module.PlatformWorld
+            found |= {f"{name}/{software}": world for software, world in getattr(module, "OTHER_SOFTWARE", {}).items()}
+    return found
 
 
 WORLDS = _worlds()

@@ -1,4 +1,4 @@
-"""Mastodon for the tests that all platforms share: a server that does not know an Idempotency-Key again."""
+"""Mastodon for the tests that all platforms share: a server that does not know an Idempotency-Key again, and Takahe."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE
 from tests.fakes.mastodon_requests import Refusal
+from tests.fakes.mastodon_takahe import FakeTakahe
 
 
 class PlatformWorld(World):
@@ -47,3 +48,18 @@ class PlatformWorld(World):
 
     def withdraw(self) -> None:
         self.server.revoke_tokens("alice")
+
+
+class TakaheWorld(PlatformWorld):
+    takes_no = ("video",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.server = FakeTakahe()
+        self.server.add_account("alice")
+
+    def rejection(self) -> Answer:
+        return Refusal(400, "Status is too long").answer()
+
+
+OTHER_SOFTWARE = {"takahe": TakaheWorld}

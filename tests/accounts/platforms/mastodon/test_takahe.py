@@ -1,0 +1,119 @@
+"""Accounts at a Takahe server, from their connection to the end of their token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected
+from accounts.platforms.mastodon.adapter import Mastodon
+from accounts.platforms.types import Connection, Published
+from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
+from tests.accounts.platforms.mastodon.steps import go_to, image, post, publish, step
+from tests.fakes.http_server import Answer
+from tests.fakes.mastodon_methods import CREATE, VERIFY
+from tests.fakes.mastodon_oauth import REVOKE
+from tests.fakes.mastodon_takahe import FakeTakahe
+
+REDIRECT = "https://publish.example/dashboard/connect/callback"
+
+
+@pytest.fixture
+def takahe() -> Iterator[FakeTakahe]:
+    with FakeTakahe() as running:
+        running.add_account("alice", ["read", "write"])
+        yield running
+
+
+@pytest.fixture
+def connection(mastodon: Mastodon, takahe: FakeTakahe) -> Connection:
+    begun = mastodon.authorize(state="a-state", redirect_uri=REDIRECT, given={"instance": takahe.url})
+    code = takahe.grant(begun.url, "alice")
+    [connection] = mastodon.exchange(code=code, redirect_uri=REDIRECT, kept=begun.kept)
+    return connection
+
+
+def test_an_account_is_connected_and_published_to(
+    mastodon: Mastodon, takahe: FakeTakahe, connection: Connection
+) -> None:
+    content = post("Hello", image(alt_text="A bench"), language="zh-TW")
+
+    assert isinstance(publish(mastodon, connection.grant, content), Published)
+    assert set(connection.scopes) == {"read", "write"}
+    [status] = takahe.statuses("alice")
+    assert (status["text"], len(status["media"])) == ("Hello", 1)
+
+
+def test_a_pasted_token_needs_the_wide_scopes(mastodon: Mastodon, takahe: FakeTakahe) -> None:
+    wide = takahe.issue_token("alice", ["read", "write"])
+    narrow = takahe.issue_token("alice", ["read:accounts", "read:statuses", "write:statuses", "write:media"])
+
+    assert mastodon.connect({"instance": takahe.url, "access_token": wide}).identity.handle.startswith("alice@")
+    with pytest.raises(CredentialsRejected) as caught:
+        mastodon.connect({"instance": takahe.url, "access_token": narrow})
+    assert "or read and write where the server knows no narrower ones" in caught.value.suggested_action
+
+
+def test_a_token_that_it_does_not_know_connects_nothing(mastodon: Mastodon, takahe: FakeTakahe) -> None:
+    with pytest.raises(CredentialsRejected) as caught:
+        mastodon.connect({"instance": takahe.url, "access_token": "unknown"})
+
+    assert caught.value.message == "The instance does not accept this access token."
+
+
+def test_a_token_that_has_ended_disconnects_the_account_at_every_step(
+    mastodon: Mastodon, takahe: FakeTakahe, connection: Connection
+) -> None:
+    grant, content = connection.grant, post("Hello", image())
+    uploading, creating = (go_to(phase, mastodon, grant, content) for phase in ("upload", "create"))
+    takahe.revoke_tokens("alice")
+
+    for progress in (None, uploading, creating):
+        with pytest.raises(AccountDisconnected) as caught:
+            step(mastodon, grant, content, *([progress] if progress else []))
+        assert caught.value.message == "The server refuses the account: Invalid Bearer token"
+    with pytest.raises(AccountDisconnected):
+        mastodon.identify(grant)
+    assert takahe.statuses("alice") == []
+
+
+def test_a_refused_post_costs_no_account_its_access(
+    mastodon: Mastodon, takahe: FakeTakahe, connection: Connection
+) -> None:
+    takahe.set_max_characters(4)
+
+    with pytest.raises(ContentRejected) as caught:
+        publish(mastodon, connection.grant, post("Hello"))
+    assert caught.value.message == "The server does not take this post: Status is too long"
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (Answer(400, b"Invalid bearer token\n"), AccountDisconnected),
+        (Answer(400, b"Bad Request"), ContentRejected),
+        (Answer(400, b"<p>Invalid Bearer token</p>"), ContentRejected),
+        (Answer.of_json({"error": "Invalid Bearer token"}, 400), ContentRejected),
+    ],
+)
+def test_only_the_plain_text_means_the_token(
+    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Any, answer: Answer, error: type[Exception]
+) -> None:
+    progress = go_to("create", mastodon, scripted_grant, post())
+    scripted.answers[CREATE] = answer
+
+    with pytest.raises(error):
+        step(mastodon, scripted_grant, post(), progress)
+
+
+def test_revoking_ends_the_token_once_and_for_all(
+    mastodon: Mastodon, takahe: FakeTakahe, connection: Connection
+) -> None:
+    for _ in range(2):
+        mastodon.revoke(connection.grant)
+
+    assert connection.grant.tokens["access_token"] not in takahe.tokens_of("alice")
+    assert takahe.requests_to(REVOKE) == 2
+    assert takahe.requests_to(VERIFY) == 1
