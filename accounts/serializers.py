@@ -212,6 +212,17 @@ class MediaCapabilitiesSerializer(serializers.Serializer):
     )
 
 
+class ThreadCapabilitiesSerializer(serializers.Serializer):
+    max_segments = serializers.IntegerField(help_text="How many posts a thread may have, the first one included.")
+    distinct = serializers.BooleanField(help_text="Whether the platform refuses a segment that repeats another.")
+    each_billed = serializers.BooleanField(help_text="Whether each segment costs as much as a post.")
+    unproven = serializers.CharField(
+        allow_blank=True,
+        help_text="A sentence for people: why a thread may fail on this platform, where no thread has been published there "
+        "yet. Empty where threads are known to go out.",
+    )
+
+
 class PublishingCapabilitiesSerializer(serializers.Serializer):
     retry_safety = serializers.ChoiceField(choices=["idempotent", "verifiable", "at_most_once"])
 
@@ -232,6 +243,9 @@ class CapabilitiesSerializer(serializers.Serializer):
     )
     not_possible = serializers.ListField(child=serializers.CharField(), help_text=NOT_POSSIBLE)
     options = JSONSchemaField()
+    thread = ThreadCapabilitiesSerializer(
+        allow_null=True, help_text="What a thread may be (see the option `thread`). Null: a post is one post."
+    )
     publishing = PublishingCapabilitiesSerializer()
 
     def to_representation(self, instance: Capabilities) -> dict[str, Any]:
@@ -242,6 +256,7 @@ class CapabilitiesSerializer(serializers.Serializer):
             "link_preview": instance.link_preview,
             "not_possible": instance.not_possible,
             "options": instance.options,
+            "thread": instance.thread,
             "publishing": {"retry_safety": instance.retry_safety},
         }
         return super().to_representation(shown)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from accounts.platforms.types import Capabilities, DocumentRules, ImageRules, MediaRules, TextRules, VideoRules
+from accounts.platforms.types import (
+    Capabilities,
+    DocumentRules,
+    ImageRules,
+    MediaRules,
+    TextRules,
+    ThreadRules,
+    VideoRules,
+)
 
 COUNTED = {
     "graphemes": "counted as people see them",
@@ -37,15 +45,16 @@ def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
     return [
         ("Text", _text(found.text)),
         *_media(found.media),
-        *(
-            [("Threads", f"Up to {found.thread.max_segments} posts, each a reply to the one before")]
-            if found.thread
-            else []
-        ),
+        *([("Threads", _threads(found.thread))] if found.thread else []),
         ("Links in the text", LINK_PREVIEWS[found.link_preview]),
         *([("Also", ", ".join(more))] if more else []),
         ("When the connection breaks", RETRIES[found.retry_safety]),
     ]
+
+
+def _threads(rules: ThreadRules) -> str:
+    told = f"Up to {rules.max_segments} posts, each a reply to the one before"
+    return f"{told}. {rules.unproven}" if rules.unproven else told
 
 
 def _text(rules: TextRules) -> str:

@@ -41,12 +41,14 @@ class ThreadRules:
     """A post may go on in further ones, each a reply to the one before: the option `thread` (accounts/platforms/chains.py).
 
     `max_segments` counts the post itself. Each segment has the room of a post of text alone. `distinct`: one that repeats
-    another is refused by the platform. `each_billed`: the platform bills every segment as a post.
+    another is refused by the platform. `each_billed`: the platform bills every segment as a post. `unproven`: a sentence for
+    people that says why a thread may fail, where nobody has published one yet; empty where threads are known to go out.
     """
 
     max_segments: int
     distinct: bool = False
     each_billed: bool = False
+    unproven: str = ""
 
 
 @dataclass(frozen=True)

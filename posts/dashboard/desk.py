@@ -53,6 +53,7 @@ class ChosenTarget:
     label: str
     text: str | None
     options: OptionsForm
+    thread_unproven: str  # why the thread that it has may fail; empty without one
     focused: bool
     not_possible: tuple[str, ...]
 
@@ -209,10 +210,18 @@ class Desk:
 
     def _target(self, target: dict[str, Any]) -> ChosenTarget:
         account = self._account(target["connected_account_id"])
-        capabilities, label = capabilities_of(account), platform(account.platform).label
+        capabilities = capabilities_of(account)
         options = OptionsForm(capabilities.options, prefix=account.id, options=target["options"])
-        focused = account.id == self.focus
-        return ChosenTarget(account, label, target["text"], options, focused, capabilities.not_possible)
+        thread = capabilities.thread
+        return ChosenTarget(
+            account=account,
+            label=platform(account.platform).label,
+            text=target["text"],
+            options=options,
+            thread_unproven=thread.unproven if thread and further_texts(target["options"]) else "",
+            focused=account.id == self.focus,
+            not_possible=capabilities.not_possible,
+        )
 
     def _account(self, account_id: str) -> ConnectedAccount:
         return next(account for account in self.accounts if account.id == account_id)

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS, platforms
-from accounts.platforms.types import DocumentRules, ImageRules, MediaRules, VideoRules
+from accounts.platforms.types import DocumentRules, ImageRules, MediaRules, ThreadRules, VideoRules
 from config.db.ids import new_id
 from tests import factories
 from tests.accounts.oauth_calls import begin
@@ -72,6 +72,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
                 "none_because": "",
             },
             "link_preview": "service",
+            "thread": {"max_segments": 25, "distinct": False, "each_billed": False, "unproven": ""},
             "publishing": {"retry_safety": "idempotent"},
         },
     }
@@ -88,15 +89,36 @@ def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, works
 
     told = body["capabilities"]
     assert (body["account_id"], body["platform"]) == (account.id, platform)
-    assert set(told) == {"text", "media", "features", "link_preview", "not_possible", "options", "publishing"}
+    assert set(told) == {
+        "text",
+        "media",
+        "features",
+        "link_preview",
+        "not_possible",
+        "options",
+        "thread",
+        "publishing",
+    }
     limits = {"max_length", "max_length_with_media", "max_length_with_images"}
     assert set(told["text"]) == {*limits, "counted_as", "url_length"}
     assert set(told["media"]) == names_of(MediaRules)
     kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": DocumentRules}
     for kind, rules in kinds.items():
         assert told["media"][kind] is None or set(told["media"][kind]) == names_of(rules)
+    assert told["thread"] is None or set(told["thread"]) == names_of(ThreadRules)
+    assert (told["thread"] is not None) is ("thread" in told["options"]["properties"])
     assert told["publishing"]["retry_safety"] in ("idempotent", "verifiable", "at_most_once")
     Draft202012Validator.check_schema(told["options"])
+
+
+def test_threads_are_unproven_on_x_alone(api: ApiClient, workspace: Workspace) -> None:
+    told = {}
+    for platform in PLATFORMS:
+        account = factories.AccountFactory(workspace=workspace, platform=platform)
+        told[platform] = api.get(f"/accounts/{account.id}/capabilities").json()["capabilities"]["thread"]
+
+    assert [platform for platform, thread in told.items() if thread and thread["unproven"]] == ["x"]
+    assert told["x"]["unproven"].startswith("Threads have not been tried on X yet. ")
 
 
 def test_everybody_who_belongs_to_the_workspace_may_read(

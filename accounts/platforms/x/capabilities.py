@@ -2,6 +2,9 @@
 
 280 weighted characters as twitter-text v3 counts; up to four images, or one GIF, or one video. A post with a URL costs
 more, and what is a URL is what X would link; X bills each segment of a thread. Apps may send one cashtag in a post.
+
+Since February 2026 an app may reply only to an author who mentioned or quoted the account that replies. The documents name
+no exception for one's own posts, which a thread replies to, and still advertise threads.
 """
 
 from __future__ import annotations
@@ -14,7 +17,13 @@ from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace,
 
 MAX_WEIGHT = 280
 MAX_CASHTAGS = 1
-THREAD = ThreadRules(max_segments=10, distinct=True, each_billed=True)
+THREAD = ThreadRules(
+    max_segments=10,
+    distinct=True,
+    each_billed=True,
+    unproven="Threads have not been tried on X yet. X lets an app reply only to accounts that mention or quote it and names "
+    "no exception for your own posts, so it may refuse every post of a thread but the first.",
+)
 SCOPES = ("tweet.read", "tweet.write", "users.read", "media.write", "offline.access")
 
 _CASHTAG = re.compile(r"(?<!\S)\$[A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?(?!\w)")

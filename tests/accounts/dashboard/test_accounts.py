@@ -73,6 +73,7 @@ def test_what_every_platform_takes_can_be_said(name: str) -> None:
     told = dict(capabilities_in_words(platform(name).capabilities))
     assert f"{platform(name).capabilities.text.max_length:,}" in told["Text"]
     assert ("Videos" in told) == (platform(name).capabilities.media.videos is not None)
+    assert ("have not been tried" in told.get("Threads", "")) == (name == "x")
 
 
 @pytest.mark.parametrize(

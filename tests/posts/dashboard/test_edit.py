@@ -53,6 +53,21 @@ def test_the_form_begins_as_the_post_stands(
     assert the_group().targets.get().options == {"visibility": "direct", "thread": thread}
 
 
+@pytest.mark.parametrize(("platform", "told"), [("x", True), ("mastodon", False)])
+def test_a_thread_that_may_fail_says_so(
+    desk: Desk, api: ApiClient, workspace: Workspace, platform: str, told: bool
+) -> None:
+    account = AccountFactory(workspace=workspace, platform=platform)
+    target = {"platform": platform, "connected_account_id": account.id}
+    bodies = [{**target, "options": options} for options in ({"thread": [{"text": "and more"}]}, {})]
+    thread, single = (
+        api.post("/posts", {"text": "All", "targets": [body], "draft": True}).json()["post_group"] for body in bodies
+    )
+
+    assert ("Threads have not been tried on X yet." in words(desk.get("post-edit", thread))) is told
+    assert "Threads have not been tried" not in words(desk.get("post-edit", single))
+
+
 @pytest.mark.parametrize(
     ("made", "action", "when", "status", "at"),
     [
