@@ -21,10 +21,11 @@ _LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?", re.IGNORE
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 NODEINFO_SCHEMA = "http://nodeinfo.diaspora.software/ns/schema/"
-# Software that knows SCOPES in every version that tells nodeinfo: Mastodon since 2.4.3; Pleroma and Akkoma, which grant and
-# check any part of a scope; GoToSocial since 0.19, and before that any token opened everything.
-KNOW_SCOPES = frozenset({"mastodon", "gotosocial", "pleroma", "akkoma"})
+# Software that knows SCOPES, and since which version: Mastodon since 2.4.3; Pleroma, from which Akkoma comes, at the latest
+# since 2.0. To GoToSocial before 0.19 any token opened everything.
+KNOW_SCOPES_SINCE = {"mastodon": (2, 5), "gotosocial": (0, 19), "pleroma": (2, 0), "akkoma": (0, 0)}
 
+_VERSION = re.compile(r"v?(\d{1,5})\.(\d{1,5})")
 _NODEINFO = re.compile(r"https?://[^/?#\s]+(?P<path>/[A-Za-z0-9._/-]{1,200})")
 
 # Where an instance's `configuration` tells what we keep of it, by the names of capabilities.of_instance.
@@ -74,21 +75,21 @@ def limits(server: Server) -> dict[str, int]:
 def scopes(server: Server) -> tuple[str, ...]:
     """The scopes to ask an owner for: SCOPES where the server knows them, else WIDE_SCOPES. Raises nothing.
 
-    The metadata of the authorization server lists them (Mastodon since 4.3). A server without that document is asked for its
+    The metadata of the authorization server lists them (Mastodon since 4.3). A server without that document is judged by its
     software. WIDE_SCOPES is the answer for any other software, and where neither document can be read: all servers with this
-    API know them, and what narrower ones come to is not safe. Pixelfed refuses to grant them; Takahe grants them, and then
+    API know them, while asking for narrower ones may fail. Pixelfed refuses to grant them; Takahe grants them, and then
     refuses the token.
     """
     supported = _document(server, "/.well-known/oauth-authorization-server").get("scopes_supported")
     if isinstance(supported, list):
         known = all(scope in supported for scope in SCOPES)
     else:
-        known = _software(server) in KNOW_SCOPES
+        known = _runs_on_software_that_knows_scopes(server)
     return SCOPES if known else WIDE_SCOPES
 
 
-def _software(server: Server) -> str:
-    """What the server runs on, by its nodeinfo, such as `takahe`; empty where it does not tell.
+def _runs_on_software_that_knows_scopes(server: Server) -> bool:
+    """Whether the server's nodeinfo names software and a version that know SCOPES.
 
     Of the address that it gives for its nodeinfo only the path counts, so that no other server is asked.
     """
@@ -97,9 +98,11 @@ def _software(server: Server) -> str:
         told = link if isinstance(link, dict) else {}
         found = _NODEINFO.fullmatch(str(told.get("href")))
         if found and str(told.get("rel")).startswith(NODEINFO_SCHEMA):
-            name = _section(_document(server, found["path"]), "software").get("name")
-            return name if isinstance(name, str) else ""
-    return ""
+            software = _section(_document(server, found["path"]), "software")
+            since = KNOW_SCOPES_SINCE.get(str(software.get("name")))
+            version = _VERSION.match(str(software.get("version")))
+            return bool(since and version and (int(version[1]), int(version[2])) >= since)
+    return False
 
 
 def _document(server: Server, path: str) -> Mapping[str, Any]:

@@ -32,11 +32,11 @@ def scripted(scripted: ScriptedServer) -> ScriptedServer:
     return scripted
 
 
-def tell_software(scripted: ScriptedServer, name: Any, href: str = "") -> None:
+def tell_software(scripted: ScriptedServer, name: Any, version: Any = "4.0.0", href: str = "") -> None:
     links = [{"rel": REL, "href": href or f"{scripted.url}/nodeinfo/2.0"}]
     scripted.answers |= {
         NODEINFO_LINKS: Answer.of_json({"links": links}),
-        NODEINFO: Answer.of_json({"software": {"name": name, "version": "1"}}),
+        NODEINFO: Answer.of_json({"software": {"name": name, "version": version}}),
     }
 
 
@@ -73,16 +73,23 @@ def test_a_server_is_asked_only_for_scopes_that_it_lists(
 
 
 @pytest.mark.parametrize(
-    ("software", "scopes"),
+    ("software", "version", "scopes"),
     [
-        *((name, NARROW) for name in ("mastodon", "gotosocial", "pleroma", "akkoma")),
-        *((name, WIDE) for name in ("takahe", "pixelfed", "friendica", "unheard of", "", None, ["mastodon"])),
+        ("mastodon", "4.2.1+glitch", NARROW),
+        ("mastodon", "2.4.2", WIDE),
+        ("gotosocial", "0.19.0+git-8a1b2c3", NARROW),
+        ("gotosocial", "0.18.3", WIDE),
+        ("pleroma", "2.6.2", NARROW),
+        ("pleroma", "1.1.5", WIDE),
+        ("akkoma", "3.15.2-0-gabc", NARROW),
+        *(("mastodon", version, WIDE) for version in ("", "new", None, 4, ["4.0"])),
+        *((name, "4.0.0", WIDE) for name in ("takahe", "pixelfed", "friendica", "unheard of", "", None, ["mastodon"])),
     ],
 )
 def test_a_server_without_a_list_is_judged_by_its_software(
-    mastodon: Mastodon, scripted: ScriptedServer, software: Any, scopes: list[str]
+    mastodon: Mastodon, scripted: ScriptedServer, software: Any, version: Any, scopes: list[str]
 ) -> None:
-    tell_software(scripted, software)
+    tell_software(scripted, software, version)
 
     assert asked_for(mastodon, scripted.url) == scopes
 
