@@ -167,6 +167,9 @@ class TextCapabilitiesSerializer(serializers.Serializer):
     max_length_with_images = serializers.IntegerField(
         allow_null=True, help_text="The limit with images alone, where it differs from that with other media."
     )
+    max_length_with_poll = serializers.IntegerField(
+        allow_null=True, help_text="The limit of a text that is the question of a poll, where that is another one."
+    )
     counted_as = serializers.CharField()
     url_length = serializers.IntegerField(allow_null=True)
 
@@ -223,6 +226,24 @@ class ThreadCapabilitiesSerializer(serializers.Serializer):
     )
 
 
+class PollCapabilitiesSerializer(serializers.Serializer):
+    """What the option `poll` takes; the text of the post is the question."""
+
+    min_choices = serializers.IntegerField()
+    max_choices = serializers.IntegerField()
+    max_choice_length = serializers.IntegerField()
+    counted_as = serializers.CharField(help_text="The unit of max_choice_length.")
+    min_duration_minutes = serializers.IntegerField()
+    max_duration_minutes = serializers.IntegerField()
+    duration_step_minutes = serializers.IntegerField(help_text="A duration is a multiple of it.")
+    open_ended = serializers.BooleanField(
+        help_text="Whether duration_minutes may be left out, so that the poll stays open."
+    )
+    multiple = serializers.BooleanField(help_text="Whether a voter may be let choose several answers.")
+    distinct = serializers.BooleanField(help_text="Whether a choice that repeats another is refused.")
+    with_media = serializers.BooleanField(help_text="Whether the post may carry media as well.")
+
+
 class PublishingCapabilitiesSerializer(serializers.Serializer):
     retry_safety = serializers.ChoiceField(choices=["idempotent", "verifiable", "at_most_once"])
 
@@ -242,6 +263,7 @@ class CapabilitiesSerializer(serializers.Serializer):
         "the post's own options, or nobody.",
     )
     not_possible = serializers.ListField(child=serializers.CharField(), help_text=NOT_POSSIBLE)
+    poll = PollCapabilitiesSerializer(allow_null=True, help_text="Null: the platform has no polls for this service.")
     options = JSONSchemaField()
     thread = ThreadCapabilitiesSerializer(
         allow_null=True, help_text="What a thread may be (see the option `thread`). Null: a post is one post."
@@ -255,6 +277,7 @@ class CapabilitiesSerializer(serializers.Serializer):
             "features": instance.features,
             "link_preview": instance.link_preview,
             "not_possible": instance.not_possible,
+            "poll": instance.poll,
             "options": instance.options,
             "thread": instance.thread,
             "publishing": {"retry_safety": instance.retry_safety},

@@ -14,6 +14,7 @@ from accounts.platforms.chains import billed_texts, further_texts, thread_issues
 from accounts.platforms.issues import Issue, RepairHint
 from accounts.platforms.link_cards import link_card_issues
 from accounts.platforms.media_check import album_issues, asset_issues
+from accounts.platforms.polls import choices_of, poll_issues, poll_of, told_by_poll_issues
 from accounts.platforms.registry import platform
 from accounts.platforms.schemas import violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
@@ -63,9 +64,23 @@ class TargetInput:
         return adapter.card_link(self.shown_text, self.options, with_media=bool(self.media))
 
     @property
+    def poll(self) -> dict[str, Any] | None:
+        """The poll as it will be asked: {choices, duration_minutes, multiple}; None for a post without one."""
+        poll = poll_of(self.options)
+        if poll is None or self.capabilities.poll is None:
+            return None
+        minutes, multiple = poll.get("duration_minutes"), poll.get("multiple")
+        return {
+            "choices": choices_of(self.options),
+            "duration_minutes": minutes if type(minutes) is int else None,
+            "multiple": multiple is True,
+        }
+
+    @property
     def content_sha256(self) -> str:
-        """Of the texts and the assets in their order; a text holds no NUL."""
-        shown = [self.shown_text, *further_texts(self.options), *(attached.asset.id for attached in self.media)]
+        """Of the texts, the choices of a poll and the assets, in their order; a text holds no NUL."""
+        texts = [self.shown_text, *further_texts(self.options), *choices_of(self.options)]
+        shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
     @property
@@ -110,6 +125,10 @@ class TargetValidation:
     @property
     def link_card_url(self) -> str | None:
         return self.target.link_card_url
+
+    @property
+    def poll(self) -> dict[str, Any] | None:
+        return self.target.poll
 
     @property
     def platform(self) -> str:
@@ -157,6 +176,7 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
             *_account_issues(target, index),
             *_text_issues(target, index),
             *_thread_issues(target, index),
+            *_poll_issues(target, index),
             *_media_issues(target),
             *_option_issues(target, index),
             *_link_card_issues(target, index),
@@ -178,7 +198,10 @@ def _account_issues(target: TargetInput, index: int) -> list[Issue]:
 def _text_issues(target: TargetInput, index: int) -> list[Issue]:
     text, where = target.shown_text, f"targets[{index}].text"
     issues = []
-    if not text.strip() and not target.media:
+    if not text.strip() and target.poll is not None:
+        hint = RepairHint("write_text", where, "Write the question as the text.")
+        issues.append(Issue("TEXT_REQUIRED", "error", where, "The poll has no question.", repair_hint=hint))
+    elif not text.strip() and not target.media:
         hint = RepairHint("write_text", where, "Write a text, or attach media.")
         issues.append(Issue("TEXT_REQUIRED", "error", where, "There is neither text nor media.", repair_hint=hint))
     name, rules, scope = target.account.platform, target.capabilities.text, "; it holds for this target only"
@@ -190,6 +213,11 @@ def _thread_issues(target: TargetInput, index: int) -> list[Issue]:
     where = f"targets[{index}].options"
     name, text, options = target.account.platform, target.shown_text, target.options
     return thread_issues(name, target.capabilities, text, options, where, target.cached)
+
+
+def _poll_issues(target: TargetInput, index: int) -> list[Issue]:
+    name, where = target.account.platform, f"targets[{index}].options"
+    return poll_issues(name, target.capabilities, target.options, where, with_media=bool(target.media))
 
 
 def _media_issues(target: TargetInput) -> list[Issue]:
@@ -209,6 +237,8 @@ def _option_issues(target: TargetInput, index: int) -> list[Issue]:
     issues = [_withheld_issue(name, why, index) for name, why in withheld.items() if name in target.options]
     others = {name: value for name, value in target.options.items() if name not in withheld}
     for problem in violations(target.capabilities.options, others):
+        if told_by_poll_issues(problem):
+            continue
         path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem.absolute_path)
         where = f"targets[{index}].options{path}"
         issues.append(Issue("OPTIONS_INVALID", "error", where, problem.message[:500]))

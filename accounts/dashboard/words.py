@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from accounts.platforms.poll_rules import PollRules
+from accounts.platforms.polls import duration_in_words
 from accounts.platforms.types import (
     Capabilities,
     DocumentRules,
@@ -35,7 +37,7 @@ LINK_PREVIEWS = {
     "options": "A card is shown where the post's options say what it holds",
     "none": "No preview of the page is shown",
 }
-TOLD_APART = re.compile("text|link_cards|images|gifs?|video|documents|alt_text|threads")
+TOLD_APART = re.compile("text|link_cards|images|gifs?|video|documents|alt_text|threads|polls")
 FORMATS = {"quicktime": "MOV", "webp": "WebP", "webm": "WebM"}
 
 
@@ -46,6 +48,7 @@ def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
         ("Text", _text(found.text)),
         *_media(found.media),
         *([("Threads", _threads(found.thread))] if found.thread else []),
+        *([("Polls", _poll(found.poll))] if found.poll else []),
         ("Links in the text", LINK_PREVIEWS[found.link_preview]),
         *([("Also", ", ".join(more))] if more else []),
         ("When the connection breaks", RETRIES[found.retry_safety]),
@@ -59,11 +62,13 @@ def _threads(rules: ThreadRules) -> str:
 
 def _text(rules: TextRules) -> str:
     with_media, with_images = rules.max_length_with_media, rules.max_length_with_images
+    with_poll = rules.max_length_with_poll
     parts = [
         f"Up to {rules.max_length:,} characters",
         COUNTED[rules.counted_as],
         f"{with_media:,} beside media" if with_media else "",
         f"{with_images:,} beside images alone" if with_images else "",
+        f"{with_poll:,} as the question of a poll" if with_poll else "",
         f"a link counts as {rules.url_length}" if rules.url_length else "",
         *(_most(limit, unit) for unit, limit, _ in rules.also),
         *(f"{_most(limit, unit)} advised" for unit, limit, _ in rules.advised),
@@ -95,6 +100,20 @@ def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:
         yield "Needed", f"A post must have {' or '.join(kind for kind, taken in kinds if taken)}"
     if rules.alt_text_max_length:
         yield "Alt text", f"Up to {rules.alt_text_max_length:,} characters for each file"
+
+
+def _poll(rules: PollRules) -> str:
+    shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
+    return _joined(
+        [
+            f"{rules.min_choices} to {rules.max_choices} choices",
+            f"up to {rules.max_choice_length} characters each",
+            f"open from {shortest} to {longest}",
+            f"in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else "",
+            "or without an end" if rules.open_ended else "",
+            "several answers if you like" if rules.multiple else "one answer",
+        ]
+    )
 
 
 def _images(rules: ImageRules) -> str:

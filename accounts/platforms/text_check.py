@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from accounts.platforms.counting import cut
 from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.polls import poll_of
 from accounts.platforms.types import MediaKind, TextRules
 
 Result = TypeVar("Result")
@@ -27,14 +28,16 @@ class CallCache:
 
 
 def text_limit(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind] = ()) -> int:
-    """How long the text may be, in the rules' own unit: beside media where those have a limit of their own, and beside
-    what the options take up. `media` are the kinds of the post's media."""
-    most, _ = _limit_beside(rules, media)
+    """How long the text may be, in the rules' own unit: beside media or a poll where those have a limit of their own, and
+    beside what the options take up. `media` are the kinds of the post's media."""
+    most, _ = _limit_beside(rules, options, media)
     return max(most - (rules.taken_by_options(options) if rules.taken_by_options else 0), 0)
 
 
-def _limit_beside(rules: TextRules, media: Collection[MediaKind]) -> tuple[int, str]:
-    """The limit beside such media, and what a message says of them where the limit is theirs."""
+def _limit_beside(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind]) -> tuple[int, str]:
+    """The limit beside such media and options, and what a message says of them where the limit is theirs."""
+    if rules.max_length_with_poll is not None and poll_of(options) is not None:
+        return rules.max_length_with_poll, " as the question of a poll"
     if rules.max_length_with_images is not None and set(media) == {"image"}:
         return rules.max_length_with_images, " beside images"
     if rules.max_length_with_media is not None and media:
@@ -71,7 +74,7 @@ def length_issues(
     for (_, room, count), whole in zip(limits, lengths, strict=True):
         shorter = cached(cut, shorter, room, count, whole if shorter is text else None)
     hint = RepairHint("replace_text", field, f"The text cut at a word within {limit} {unit}{scope}.", shorter)
-    message = f"{subject} counts {length} {unit}; {platform} takes {limit}{_beside(rules, most, media)}."
+    message = f"{subject} counts {length} {unit}; {platform} takes {limit}{_beside(rules, most, options, media)}."
     return [Issue("TEXT_TOO_LONG", "error", field, message, auto_fixable=True, repair_hint=hint)]
 
 
@@ -86,6 +89,6 @@ def _advice(platform: str, rules: TextRules, text: str, field: str, cached: Call
     return issues
 
 
-def _beside(rules: TextRules, limit: int, media: Collection[MediaKind]) -> str:
-    most, beside_media = _limit_beside(rules, media)
-    return beside_media if limit == most else " beside its options"
+def _beside(rules: TextRules, limit: int, options: Mapping[str, Any], media: Collection[MediaKind]) -> str:
+    most, beside = _limit_beside(rules, options, media)
+    return beside if limit == most else " beside its options"

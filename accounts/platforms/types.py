@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO, Literal
 
+from accounts.platforms.poll_rules import PollRules
+
 RetrySafety = Literal["idempotent", "verifiable", "at_most_once"]
 LinkPreview = Literal["platform", "service", "options", "none"]
 MediaKind = Literal["image", "gif", "video", "document"]
@@ -21,6 +23,7 @@ class TextRules:
 
     `max_length_with_media` is the limit of a text that goes out as the caption of media, where that is another one;
     `max_length_with_images` is the limit with images alone, where it differs from that with other media.
+    `max_length_with_poll` is the limit of a text that is the question of a poll, where that is another one.
     `advised` are limits in such units that the platform recommends: beyond them there is a warning.
     `taken_by_options` says how much of the room a target's options take up (a content warning).
     """
@@ -33,6 +36,7 @@ class TextRules:
     advised: tuple[tuple[str, int, Callable[[str], int]], ...] = ()
     max_length_with_media: int | None = None
     max_length_with_images: int | None = None
+    max_length_with_poll: int | None = None
     taken_by_options: Callable[[Mapping[str, Any]], int] | None = None
 
 
@@ -126,6 +130,7 @@ class Capabilities:
     links_url: Callable[[str], bool] | None = None  # whether the platform links (and charges for) a URL in the text
     pace: Pace | None = None  # a target waits for its turn at its account
     thread: ThreadRules | None = None  # None: a post is one post
+    poll: PollRules | None = None  # None: there are no polls
     link_preview: LinkPreview = "none"  # who makes the card of a link: "options" are what the post says of it
     not_possible: tuple[str, ...] = ()
     media_with: Callable[[Mapping[str, Any]], MediaRules] | None = (

@@ -40,6 +40,14 @@ class PostCreatedSerializer(serializers.Serializer):
         return {"sandbox": True, **shown} if shown["post_group"]["sandbox"] else shown
 
 
+class PollSerializer(serializers.Serializer):
+    """A poll as it will be asked below the text, which is its question."""
+
+    choices = serializers.ListField(child=serializers.CharField())
+    duration_minutes = serializers.IntegerField(allow_null=True, help_text="Null: it stays open.")
+    multiple = serializers.BooleanField(help_text="Whether a voter may choose several answers.")
+
+
 class TargetValidationSerializer(serializers.Serializer):
     platform = serializers.ChoiceField(choices=list(PLATFORMS))
     connected_account_id = serializers.CharField()
@@ -49,6 +57,7 @@ class TargetValidationSerializer(serializers.Serializer):
     link_card_url = serializers.CharField(
         allow_null=True, help_text="The page of which this service makes a link card; null where it makes none."
     )
+    poll = PollSerializer(allow_null=True, help_text="The poll of the option `poll`; null for a post without one.")
     issues = IssueSerializer(many=True)
 
 

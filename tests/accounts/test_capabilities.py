@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from accounts.models import ConnectedAccount
+from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.registry import PLATFORMS, platforms
 from accounts.platforms.types import DocumentRules, ImageRules, MediaRules, ThreadRules, VideoRules
 from config.db.ids import new_id
@@ -42,6 +43,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
                 "max_length": 300,
                 "max_length_with_media": None,
                 "max_length_with_images": None,
+                "max_length_with_poll": None,
                 "counted_as": "graphemes",
                 "url_length": None,
             },
@@ -73,6 +75,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
             },
             "link_preview": "service",
             "thread": {"max_segments": 25, "distinct": False, "each_billed": False, "unproven": ""},
+            "poll": None,
             "publishing": {"retry_safety": "idempotent"},
         },
     }
@@ -96,10 +99,11 @@ def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, works
         "link_preview",
         "not_possible",
         "options",
+        "poll",
         "thread",
         "publishing",
     }
-    limits = {"max_length", "max_length_with_media", "max_length_with_images"}
+    limits = {"max_length", "max_length_with_media", "max_length_with_images", "max_length_with_poll"}
     assert set(told["text"]) == {*limits, "counted_as", "url_length"}
     assert set(told["media"]) == names_of(MediaRules)
     kinds = {"images": ImageRules, "gifs": ImageRules, "videos": VideoRules, "documents": DocumentRules}
@@ -107,6 +111,8 @@ def test_every_platform_tells_its_capabilities_in_one_form(api: ApiClient, works
         assert told["media"][kind] is None or set(told["media"][kind]) == names_of(rules)
     assert told["thread"] is None or set(told["thread"]) == names_of(ThreadRules)
     assert (told["thread"] is not None) is ("thread" in told["options"]["properties"])
+    switches = {"switches", "count"}
+    assert told["poll"] is None or set(told["poll"]) == (names_of(PollRules) - switches) | {"multiple"}
     assert told["publishing"]["retry_safety"] in ("idempotent", "verifiable", "at_most_once")
     Draft202012Validator.check_schema(told["options"])
 

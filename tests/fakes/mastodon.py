@@ -28,6 +28,7 @@ from tests.fakes.mastodon_documents import SCOPES as SUPPORTED
 from tests.fakes.mastodon_documents import Documents
 from tests.fakes.mastodon_methods import MastodonMethods
 from tests.fakes.mastodon_oauth import Application, MastodonOAuth
+from tests.fakes.mastodon_polls import PollLimits
 from tests.fakes.mastodon_requests import Refusal, call_of
 
 SCOPES = ("read", "write")
@@ -123,6 +124,11 @@ class FakeMastodon(FaultyServer):
         with self._lock:
             self._methods.max_characters = number
 
+    def set_poll_limits(self, limits: PollLimits) -> None:
+        """What this server takes as a poll, and announces."""
+        with self._lock:
+            self._methods.poll_limits = limits
+
     def tell_instance_at(self, *versions: str) -> None:
         """Answer only these versions of the instance method, `v2` and `v1`."""
         with self._lock:
@@ -198,6 +204,7 @@ class FakeMastodon(FaultyServer):
                     "sensitive": status.sensitive,
                     "language": status.language,
                     "media": list(status.media),
+                    "poll": status.poll,
                     "in_reply_to_id": status.in_reply_to_id,
                 }
                 for status in self._store.statuses_of(self._store.person(username).id)

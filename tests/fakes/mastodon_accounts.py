@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from tests.fakes.mastodon_polls import Poll
 from tests.fakes.mastodon_text import rendered
 
 FIRST_ID = 115_000_000_000_000_000
@@ -54,6 +55,7 @@ class Status:
     sensitive: bool = False
     language: str | None = "en"
     media: list[str] = field(default_factory=list)
+    poll: Poll | None = None
     created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     edited_at: datetime | None = None
     in_reply_to_id: str | None = None
@@ -157,7 +159,7 @@ class MastodonStore:
             "tags": [],
             "emojis": [],
             "card": None,
-            "poll": None,
+            "poll": status.poll.entity(status.id) if status.poll else None,
         }
 
     def profiles(self) -> Mapping[str, str]:

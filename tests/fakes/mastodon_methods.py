@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.fakes.http_server import Answer, ReceivedRequest
 from tests.fakes.mastodon_accounts import MastodonStore, Person, Upload
+from tests.fakes.mastodon_polls import Poll, PollLimits, read_poll
 from tests.fakes.mastodon_requests import Refusal, bearer_of, call_of, id_in, multipart, parameters
 from tests.fakes.mastodon_text import length
 
@@ -48,6 +50,7 @@ class MastodonMethods:
         self.lists_private = lists_private
         self.instance_versions = {"v2", "v1"}
         self.max_characters = 500
+        self.poll_limits = PollLimits()
         self.processing: tuple[int, bool] = (0, False)  # looks until the next videos are done, and whether they fail
         self.endpoints: dict[str, Callable[[ReceivedRequest], Answer]] = {
             VERIFY: self.verify_credentials,
@@ -120,7 +123,8 @@ class MastodonMethods:
             "video_frame_rate_limit": 120,
             "video_matrix_limit": 8_294_400,
         }
-        configuration = {"statuses": statuses, "media_attachments": media}
+        polls = asdict(self.poll_limits)
+        configuration = {"statuses": statuses, "media_attachments": media, "polls": polls}
         named = {"domain": "127.0.0.1", "api_versions": {"mastodon": 7}} if version == "v2" else {"uri": "127.0.0.1"}
         return Answer.of_json({**named, "title": "Mastodon", "version": "4.5.0", "configuration": configuration})
 
@@ -177,6 +181,7 @@ class MastodonMethods:
             raise Refusal(422, f"Validation failed: Text character limit of {self.max_characters} exceeded")
         if not text and spoiler_text:
             text, spoiler_text = spoiler_text, ""
+        poll = self._poll(given.get("poll"), media)
         parent = given.get("in_reply_to_id")
         if parent is not None and str(parent) not in self.store.statuses:
             raise Refusal(404, "The post you are trying to reply to does not appear to exist.")
@@ -188,6 +193,7 @@ class MastodonMethods:
             sensitive=bool(given.get("sensitive")) or bool(spoiler_text),
             language=_language(given.get("language")),
             media=[upload.id for upload in media],
+            poll=poll,
             idempotency_key=key,
             in_reply_to_id=str(parent) if parent is not None else None,
         )
@@ -200,6 +206,16 @@ class MastodonMethods:
         if not self.tells_source or status is None or status.owner != person.id:
             raise Refusal(404, "Record not found")
         return Answer.of_json({"id": status.id, "text": status.text, "spoiler_text": status.spoiler_text})
+
+    def _poll(self, given: Any, media: list[Upload]) -> Poll | None:
+        if given is None:
+            return None
+        if media:
+            raise Refusal(422, "Cannot attach a video to a post that already contains images")
+        poll = read_poll(given, self.poll_limits)
+        if isinstance(poll, str):
+            raise Refusal(422, f"Validation failed: {poll}")
+        return poll
 
     def _made_with(self, person: Person, key: str) -> Any:
         since = datetime.now(UTC) - KEY_KEPT

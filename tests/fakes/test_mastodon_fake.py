@@ -210,3 +210,37 @@ def test_a_failed_answer_may_hide_a_taken_status(server: FakeMastodon, alice: Cl
 
     assert alice.create(status="Hi")[0] == 503
     assert len(server.statuses("alice")) == server.requests_to(CREATE) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"options": ["a"]}, "more than one item"),
+        ({"options": ["a", "b", "c", "d", "e"]}, "more than 4 items"),
+        ({"options": ["a", " a "]}, "duplicate"),
+        ({"options": ["a", "b" * 51]}, "longer than 50"),
+        ({"options": ["a", ""]}, "more than one item"),
+        ({"expires_in": 299}, "too soon"),
+        ({"expires_in": 2_700_000}, "too far"),
+        ({"expires_in": None}, "too far"),
+    ],
+)
+def test_polls_are_held_to_the_limits_that_are_announced(alice: Client, changes: dict[str, Any], words: str) -> None:
+    poll = {"options": ["Tea", "Coffee"], "expires_in": 300}
+    status, made = alice.create(status="What next?", poll={**poll, "multiple": True})
+    assert (status, made["poll"]["multiple"]) == (200, True)
+    assert [option["title"] for option in made["poll"]["options"]] == ["Tea", "Coffee"]
+    announced = alice.call("GET", "v2/instance")[1]["configuration"]["polls"]
+    assert (announced["max_options"], announced["max_characters_per_option"]) == (4, 50)
+
+    status, refused = alice.create(status="What next?", poll={**poll, **changes})
+
+    assert status == 422
+    assert words in refused["error"]
+
+
+def test_a_poll_takes_no_media_and_needs_a_text(alice: Client) -> None:
+    poll = {"options": ["Tea", "Coffee"], "expires_in": 300}
+
+    assert alice.create(status="What next?", media_ids=[alice.upload()[1]["id"]], poll=poll)[0] == 422
+    assert alice.create(poll=poll) == BLANK

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from accounts.platforms import polls
 from accounts.platforms.base import Platform
 from accounts.platforms.chains import check
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
@@ -136,7 +137,9 @@ class Mastodon(Platform):
                 return media.upload_next(server, content.media, progress.state)
             if progress.phase == "process":
                 return media.look(server, progress.state)
-            check(content, of_instance(**grant.limits), "the account's server")
+            limits = of_instance(**grant.limits)
+            check(content, limits, "the account's server")
+            polls.check(content, limits, "the account's server")
             return statuses.begin(server, content)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:

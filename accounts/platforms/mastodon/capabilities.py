@@ -13,10 +13,13 @@ from typing import Any
 
 from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import URL_LENGTH, graphemes, mastodon_graphemes
+from accounts.platforms.poll_rules import PollRules
+from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_option
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # our own bound; the platform has none
 MAX_SPOILER = 500
+MAX_POLL_CHOICES = 100  # our own bound for servers that announce more
 
 _FEATURES = (
     "text",
@@ -31,40 +34,41 @@ _FEATURES = (
     "visibility",
     "languages",
     "threads",
+    "polls",
 )
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif")
 _VIDEOS = ("video/mp4", "video/quicktime", "video/webm", "video/ogg")
 _IMAGE_PIXELS = 33_177_600
-_OPTIONS = {
-    "type": "object",
-    "properties": {
-        "visibility": {
-            "type": "string",
-            "description": "Who sees the post, and a thread's every segment; the account's own setting where it is left "
-            "out.",
-            "enum": ["public", "unlisted", "private", "direct"],
-        },
-        "spoiler_text": {
-            "type": "string",
-            "description": "A content warning that the post, and a thread's every segment, is folded behind. Its length "
-            "counts with the text's.",
-            "minLength": 1,
-            "maxLength": MAX_SPOILER,
-        },
-        "sensitive": {
-            "type": "boolean",
-            "description": "Whether the media are hidden until a reader asks for them.",
-        },
-        "language": {
-            "type": "string",
-            "description": "The language of the text, or of the whole thread, as an ISO 639 code, such as en. A script or "
-            "a region may follow, such as zh-TW or sr-Latn. Mastodon itself keeps those of Chinese and drops all others.",
-            "maxLength": 12,
-            "pattern": "^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2,3}|[0-9]{3}))?$",
-        },
-        "thread": thread_option(THREAD),
+_PROPERTIES = {
+    "visibility": {
+        "type": "string",
+        "description": "Who sees the post, and a thread's every segment; the account's own setting where it is left "
+        "out.",
+        "enum": ["public", "unlisted", "private", "direct"],
     },
-    "additionalProperties": False,
+    "spoiler_text": {
+        "type": "string",
+        "description": "A content warning that the post, and a thread's every segment, is folded behind. Its length "
+        "counts with the text's.",
+        "minLength": 1,
+        "maxLength": MAX_SPOILER,
+    },
+    "sensitive": {
+        "type": "boolean",
+        "description": "Whether the media are hidden until a reader asks for them.",
+    },
+    "language": {
+        "type": "string",
+        "description": "The language of the text, or of the whole thread, as an ISO 639 code, such as en. A script or "
+        "a region may follow, such as zh-TW or sr-Latn. Mastodon itself keeps those of Chinese and drops all others.",
+        "maxLength": 12,
+        "pattern": "^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2,3}|[0-9]{3}))?$",
+    },
+    "thread": thread_option(THREAD),
+}
+_POLL_SWITCHES = {
+    "multiple": "Whether a voter may choose several answers.",
+    "hide_totals": "Whether the counts are hidden until the poll ends.",
 }
 
 
@@ -80,9 +84,23 @@ def of_instance(
     image_bytes: int = 16_777_216,
     video_bytes: int = 103_809_024,
     alt_text: int = 1500,
+    poll_choices: int = 4,
+    poll_choice_length: int = 50,
+    poll_min_seconds: int = 300,
+    poll_max_seconds: int = 2_629_746,
 ) -> Capabilities:
     """What an instance takes that announces these limits; those that it does not announce are Mastodon's own."""
     images = ImageRules(_IMAGES, max_bytes=image_bytes, max_count=media, max_pixels=_IMAGE_PIXELS)
+    poll = PollRules(
+        max_choices=min(max(poll_choices, 2), MAX_POLL_CHOICES),
+        max_choice_length=min(poll_choice_length, MAX_CHOICE_TEXT),
+        counted_as="graphemes",
+        count=graphemes,
+        min_duration_minutes=-(-poll_min_seconds // 60),
+        max_duration_minutes=max(poll_max_seconds // 60, 1),
+        distinct=True,
+        switches=_POLL_SWITCHES,
+    )
     return Capabilities(
         text=TextRules(
             max_length=characters,
@@ -109,9 +127,14 @@ def of_instance(
             "The preview of a link cannot be changed: the account's server makes it from the page.",
             "Posts of other accounts cannot be replied to, boosted or quoted.",
         ),
-        options=_OPTIONS,
+        options={
+            "type": "object",
+            "properties": {**_PROPERTIES, "poll": poll_option(poll)},
+            "additionalProperties": False,
+        },
         pace=Pace(seconds=36, burst=300),  # 300 posts in three hours
         thread=THREAD,
+        poll=poll,
     )
 
 

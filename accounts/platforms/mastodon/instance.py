@@ -35,6 +35,10 @@ _TOLD = {
     "image_bytes": ("media_attachments", "image_size_limit"),
     "video_bytes": ("media_attachments", "video_size_limit"),
     "alt_text": ("media_attachments", "description_limit"),
+    "poll_choices": ("polls", "max_options"),
+    "poll_choice_length": ("polls", "max_characters_per_option"),
+    "poll_min_seconds": ("polls", "min_expiration"),
+    "poll_max_seconds": ("polls", "max_expiration"),
 }
 
 

@@ -2,7 +2,8 @@
 
 The newest status of that time is remembered, so that no clock has a part in it: ids grow. A status with media is known
 by the media's ids, which nothing else can have; one of text by the text that was given for it, or where the server does
-not tell that, by its HTML; a further segment of a thread also by the status that it replies to.
+not tell that, by its HTML; a further segment of a thread also by the status that it replies to, and a status with a poll
+also by the choices.
 
 Servers with this API differ in what they list to the author: some leave out statuses that are private or direct. So a
 status that is not listed is absent only if the list is known to hold statuses of its visibility. All servers list what is
@@ -22,6 +23,7 @@ from typing import Any, Literal
 from accounts.platforms.chains import segments
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.mastodon.client import MastodonError, Server, UnreadableAnswer, entity_id
+from accounts.platforms.polls import MAX_CHOICE_TEXT, choices_of
 from accounts.platforms.types import Absent, CompleteList, Content
 
 PAGE = 40
@@ -66,19 +68,21 @@ def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str
         )
     sent, doubtful = state.get("sent", []), False
     parent, text = sent[-1] if sent else None, segments(content)[len(sent)]
+    choices = [] if sent else [_letters(choice) for choice in choices_of(content.options)]
     ours = content.options.get("spoiler_text", "") + text
     listed = _statuses(server, parent or state["after"])
     for status in reversed(listed.newer):
-        replies_to, media = status.get("in_reply_to_id") or None, _media_of(status)
+        replies_to, media, poll = status.get("in_reply_to_id") or None, _media_of(status), _choices_of(status)
         if status.get("reblog") or replies_to not in (parent, None):  # some servers do not tell what it replies to
             continue
         if state["media"] and sorted(media) == sorted(state["media"]):
             return status
         likeness = _likeness(server, status, ours)
-        if likeness == "same" and replies_to == parent and not media and not state["media"]:
+        if likeness == "same" and replies_to == parent and not media and not state["media"] and poll == choices:
             return status
-        # With media, it may be ours on a server that gives media new ids, or lost one.
-        doubtful |= likeness != "other" and (bool(state["media"]) or not media)
+        # With media or a poll, it may be ours on a server that gives media new ids, or lost what it does not know.
+        may_be_ours = (bool(state["media"]) or not media) and (bool(choices) or not poll)
+        doubtful |= likeness != "other" and may_be_ours
         doubtful |= bool(status.get("edited_at"))  # nobody can tell any more what it said
     if doubtful:
         raise OutcomeUnknown("A post that may be this one stands at the account, changed.", final=True)
@@ -139,6 +143,14 @@ def _statuses_of(server: Server) -> str:
 def _media_of(status: Mapping[str, Any]) -> list[str]:
     media = status.get("media_attachments")
     return [str(each.get("id")) for each in media if isinstance(each, dict)] if isinstance(media, list) else []
+
+
+def _choices_of(status: Mapping[str, Any]) -> list[str]:
+    """The letters of the choices of its poll; none where it has no poll."""
+    poll = status.get("poll")
+    options = poll.get("options") if isinstance(poll, dict) else None
+    titles = [each.get("title") for each in options if isinstance(each, dict)] if isinstance(options, list) else []
+    return [_letters(str(title)[:MAX_CHOICE_TEXT]) for title in titles]
 
 
 def _likeness(server: Server, status: Mapping[str, Any], ours: str) -> Literal["same", "alike", "other"]:

@@ -6,7 +6,8 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.chains import OPTION, segments
+from accounts.platforms.chains import OPTION as THREAD
+from accounts.platforms.chains import segments
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.account import url
@@ -18,6 +19,8 @@ from accounts.platforms.mastodon.client import (
     platform_error,
     platform_errors,
 )
+from accounts.platforms.polls import OPTION as POLL
+from accounts.platforms.polls import poll_of
 from accounts.platforms.types import Absent, Content, Progress, Published
 from config.outbound import NoAnswer, NotSent
 
@@ -90,10 +93,18 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
     sent = state.get("sent", [])
     text = segments(content)[len(sent)]
     if not sent:
-        options = {name: value for name, value in content.options.items() if name != OPTION}
-        return {"status": text, "media_ids": state["media"], **options}
+        options = {name: value for name, value in content.options.items() if name not in (THREAD, POLL)}
+        return {"status": text, "media_ids": state["media"], **options, **_poll(content)}
     options = {name: content.options[name] for name in OF_ALL if name in content.options}
     return {"status": text, "in_reply_to_id": sent[-1], **options}
+
+
+def _poll(content: Content) -> dict[str, Any]:
+    """The poll as the server takes it; nothing for a post without one."""
+    if (poll := poll_of(content.options)) is None:
+        return {}
+    switches = {name: poll[name] for name in ("multiple", "hide_totals") if name in poll}
+    return {"poll": {"options": poll["choices"], "expires_in": poll["duration_minutes"] * 60, **switches}}
 
 
 def _following(content: Content, state: Mapping[str, Any], status: Mapping[str, Any]) -> Progress | Published:

@@ -46,12 +46,15 @@ FILES: Mapping[str, tuple[File, ...]] = {
     "gif": (File("gif", "image/gif", gif()),),
     "video": (VIDEO,),
     "document": (File("document", "application/pdf", pdf()),),
+    "poll": (),
 }
+POLL: Mapping[str, Any] = {"choices": ["The bench", "The lathe"], "duration_minutes": 60}
 
 
 def kinds_of(world: World | type[World]) -> list[str]:
     """What the world's server takes, the plainest first."""
-    rules = platform(world.name).capabilities.media
+    capabilities = platform(world.name).capabilities
+    rules = capabilities.media
     taken = {
         "text": not rules.required,
         "image": rules.images is not None,
@@ -59,6 +62,7 @@ def kinds_of(world: World | type[World]) -> list[str]:
         "gif": rules.gifs is not None,
         "video": rules.videos is not None,
         "document": rules.documents is not None,
+        "poll": capabilities.poll is not None,
     }
     return [kind for kind, is_taken in taken.items() if is_taken and kind not in world.takes_no]
 
@@ -74,7 +78,7 @@ def post(api: ApiClient, world: World, account: ConnectedAccount, text: str = "H
     if kind not in world.uploaded:
         world.uploaded[kind] = [_uploaded(api, file) for file in FILES[kind]]
     body = body_for(account, text=text, media=[{"media_id": media_id} for media_id in world.uploaded[kind]])
-    body["targets"][0]["options"] = dict(world.options)
+    body["targets"][0]["options"] = _options(world, kind)
     made = api.post("/posts", body)
     assert made.status_code == 201, made.content
     return PostTarget.objects.get(group_id=made.json()["post_group"]["id"])
@@ -88,8 +92,9 @@ def ended(target: PostTarget) -> tuple[str, str | None]:
 
 def content(world: World, text: str = "Hello", kind: str = "") -> Content:
     """Such a post as adapters are given it."""
-    files = FILES[kind or plainest(world)]
-    return Content(f"tgt_{text}", text, world.options, media=tuple(_as_given(world, file) for file in files))
+    kind = kind or plainest(world)
+    files = FILES[kind]
+    return Content(f"tgt_{text}", text, _options(world, kind), media=tuple(_as_given(world, file) for file in files))
 
 
 def shown(world: World, text: str, kind: str) -> Post:
@@ -97,7 +102,12 @@ def shown(world: World, text: str, kind: str) -> Post:
     alts: dict[str, Any] = {"all": lambda index: True, "first": lambda index: not index, "none": lambda index: False}
     tells = alts[world.shows_alt_texts]
     files = FILES[kind or plainest(world)]
-    return Post(text, tuple((file.content, (tells(n) and file.alt_text) or None) for n, file in enumerate(files)))
+    shown_files = tuple((file.content, (tells(n) and file.alt_text) or None) for n, file in enumerate(files))
+    return Post(text, shown_files, tuple(POLL["choices"]) if kind == "poll" else ())
+
+
+def _options(world: World, kind: str) -> dict[str, Any]:
+    return {**world.options, "poll": POLL} if kind == "poll" else dict(world.options)
 
 
 def _uploaded(api: ApiClient, file: File) -> str:

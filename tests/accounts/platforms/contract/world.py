@@ -28,10 +28,12 @@ from tests.media.files.fetching import fetch
 
 @dataclass(frozen=True)
 class Post:
-    """A post that really stands at the platform: its text, and the bytes and alt texts of its files in order."""
+    """A post that really stands at the platform: its text, the bytes and alt texts of its files in order, and the choices of
+    its poll."""
 
     text: str
     files: tuple[tuple[bytes, str | None], ...] = ()
+    choices: tuple[str, ...] = ()
 
 
 class World:

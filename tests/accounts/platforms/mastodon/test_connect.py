@@ -45,6 +45,10 @@ def test_a_token_connects_the_account(mastodon: Mastodon, server: FakeMastodon) 
         "image_bytes": 16_777_216,
         "video_bytes": 103_809_024,
         "alt_text": 1500,
+        "poll_choices": 4,
+        "poll_choice_length": 50,
+        "poll_min_seconds": 300,
+        "poll_max_seconds": 2_629_746,
     }
     assert connection.grant.expires_at is None
 

@@ -29,7 +29,11 @@ class PlatformWorld(World):
     def posts(self) -> list[Post]:
         uploads = {each["id"]: (each["content"], each["description"] or None) for each in self.server.uploads("alice")}
         return [
-            Post(status["text"], tuple(uploads[media_id] for media_id in status["media"]))
+            Post(
+                status["text"],
+                tuple(uploads[media_id] for media_id in status["media"]),
+                status["poll"].options if status["poll"] else (),
+            )
             for status in self.server.statuses("alice")
         ]
 

@@ -1,0 +1,35 @@
+"""What a platform takes as a poll. The option itself, and what stands against one, are in accounts/platforms/polls.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class PollRules:
+    """A post may offer choices to vote for: the option `poll` (accounts/platforms/polls.py). The text is its question.
+
+    `count` counts a choice, in the unit `counted_as`. A duration is a multiple of `duration_step_minutes`; `open_ended`: it
+    may be left out, and the poll stays open. `distinct`: a choice that repeats another is refused by the platform.
+    `with_media`: media may stand beside the poll. `switches` are booleans of the option by name, each with what it does;
+    `multiple` is the one that lets a voter choose several answers.
+    """
+
+    max_choices: int
+    max_choice_length: int
+    counted_as: str
+    count: Callable[[str], int]
+    min_duration_minutes: int
+    max_duration_minutes: int
+    min_choices: int = 2
+    duration_step_minutes: int = 1
+    open_ended: bool = False
+    distinct: bool = False
+    with_media: bool = False
+    switches: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def multiple(self) -> bool:
+        """Whether a voter may be let choose several answers."""
+        return "multiple" in self.switches

@@ -1,0 +1,177 @@
+"""Polls: the option `poll`, and what stands against one.
+
+On every platform that has polls they are written alike: `{"choices": [...], "duration_minutes": n}`, with further switches
+where the platform has them (PollRules.switches). The question is the post's own text. A poll belongs to the first segment
+of a thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jsonschema import ValidationError
+
+from accounts.platforms.counting import cut
+from accounts.platforms.errors import ContentRejected
+from accounts.platforms.issues import Issue, RepairHint
+from accounts.platforms.poll_rules import PollRules
+from accounts.platforms.types import Capabilities, Content
+
+OPTION = "poll"
+MAX_CHOICE_TEXT = 1000  # characters of any choice; the platform's own limit is checked by poll_issues
+
+_TOLD_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "multipleOf"})
+
+
+def poll_option(rules: PollRules) -> dict[str, Any]:
+    """The JSON Schema of the option; how long a choice may be is checked by `poll_issues`, as the platform counts."""
+    duration = {
+        "type": "integer",
+        "title": "Open for how many minutes",
+        "description": f"How long votes are taken: {_durations(rules)}. A day has 1440 minutes.",
+        "minimum": rules.min_duration_minutes,
+        "maximum": rules.max_duration_minutes,
+    }
+    if rules.duration_step_minutes > 1:
+        duration["multipleOf"] = rules.duration_step_minutes
+    return {
+        "type": "object",
+        "description": "A poll below the text, which is its question.",
+        "properties": {
+            "choices": {
+                "type": "array",
+                "description": f"What can be voted for, {_counts(rules)}, each of {rules.max_choice_length} "
+                f"{rules.counted_as} at the most.",
+                "items": {"type": "string", "maxLength": MAX_CHOICE_TEXT},
+                "minItems": rules.min_choices,
+                "maxItems": rules.max_choices,
+            },
+            "duration_minutes": duration,
+            **{name: {"type": "boolean", "description": said} for name, said in rules.switches.items()},
+        },
+        "required": ["choices"] if rules.open_ended else ["choices", "duration_minutes"],
+        "additionalProperties": False,
+    }
+
+
+def poll_of(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The poll of a target with these options, which are not validated yet; None where there is none."""
+    poll = options.get(OPTION)
+    return poll if isinstance(poll, dict) else None
+
+
+def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The choices of the poll; none where there is no poll, or no list of choices."""
+    given = (poll_of(options) or {}).get("choices")
+    return tuple(choice for choice in given if isinstance(choice, str)) if isinstance(given, list) else ()
+
+
+def poll_issues(
+    platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
+) -> list[Issue]:
+    """What stands against the poll; `field` is the path of the options, such as `targets[0].options`.
+
+    What has not the form of a poll is left to the schema of the options.
+    """
+    rules, poll = capabilities.poll, poll_of(options)
+    if rules is None or poll is None:
+        return []
+    where = f"{field}.{OPTION}"
+    issues = [*_choice_issues(platform, rules, poll.get("choices"), f"{where}.choices")]
+    issues += _duration_issues(platform, rules, poll.get("duration_minutes"), f"{where}.duration_minutes")
+    if with_media and not rules.with_media:
+        hint = RepairHint("remove_media", where, "Leave out the media or the poll.")
+        message = f"{platform} takes no media in a post with a poll."
+        issues.append(Issue("POLL_WITH_MEDIA", "error", where, message, repair_hint=hint))
+    return issues
+
+
+def told_by_poll_issues(violation: ValidationError) -> bool:
+    """Whether this violation of the options' schema is told by `poll_issues`, in better words."""
+    path = list(violation.absolute_path)
+    return path[:1] == [OPTION] and violation.validator in _TOLD_BY_ISSUES
+
+
+def check(content: Content, capabilities: Capabilities, label: str) -> None:
+    """Raise ContentRejected for a poll that the platform would refuse, while nothing is out yet.
+
+    Validation says the same when the post is written; limits may have changed since.
+    """
+    issues = poll_issues(label, capabilities, content.options, "options", with_media=bool(content.media))
+    if issues:
+        raise ContentRejected(issues[0].message)
+
+
+def duration_in_words(minutes: int) -> str:
+    """A duration as people say it, such as 1 day and 12 hours."""
+    parts = ((minutes // 1440, "day"), (minutes % 1440 // 60, "hour"), (minutes % 60, "minute"))
+    return _joined([f"{count:,} {unit}{'' if count == 1 else 's'}" for count, unit in parts if count])
+
+
+def _choice_issues(platform: str, rules: PollRules, choices: Any, where: str) -> list[Issue]:
+    if not isinstance(choices, list):
+        return []
+    if not rules.min_choices <= len(choices) <= rules.max_choices:
+        hint = RepairHint("set_option", where, f"Offer {_counts(rules)}.")
+        message = f"The poll has {_counted(len(choices))}; {platform} takes {_counts(rules)}."
+        return [Issue("POLL_CHOICE_COUNT", "error", where, message, repair_hint=hint)]
+    issues, earlier = [], set[str]()
+    for index, choice in enumerate(choices):
+        if isinstance(choice, str) and len(choice) <= MAX_CHOICE_TEXT:
+            issues += _one_choice_issues(platform, rules, choice, index, earlier, f"{where}[{index}]")
+            earlier.add(choice.strip())
+    return issues
+
+
+def _one_choice_issues(
+    platform: str, rules: PollRules, choice: str, index: int, earlier: set[str], where: str
+) -> list[Issue]:
+    subject = f"Choice {index + 1} of the poll"
+    if not choice.strip():
+        hint = RepairHint("write_text", where, "Write a text, or leave the choice out.")
+        return [Issue("POLL_CHOICE_EMPTY", "error", where, f"{subject} is empty.", repair_hint=hint)]
+    if rules.distinct and choice.strip() in earlier:
+        hint = RepairHint("write_text", where, "Write another text, or leave the choice out.")
+        message = f"{subject} repeats an earlier one, which {platform} refuses."
+        return [Issue("POLL_CHOICE_REPEATED", "error", where, message, repair_hint=hint)]
+    length, most = rules.count(choice), rules.max_choice_length
+    if length <= most:
+        return []
+    shorter = cut(choice, most, rules.count, length)
+    hint = RepairHint("replace_text", where, f"The choice cut at a word within {most} {rules.counted_as}.", shorter)
+    message = f"{subject} counts {length} {rules.counted_as}; {platform} takes {most}."
+    return [Issue("POLL_CHOICE_TOO_LONG", "error", where, message, auto_fixable=True, repair_hint=hint)]
+
+
+def _duration_issues(platform: str, rules: PollRules, minutes: Any, where: str) -> list[Issue]:
+    if not isinstance(minutes, int) or isinstance(minutes, bool):
+        return []
+    in_range = rules.min_duration_minutes <= minutes <= rules.max_duration_minutes
+    if in_range and minutes % rules.duration_step_minutes == 0:
+        return []
+    step = f", in steps of {rules.duration_step_minutes}" if rules.duration_step_minutes > 1 else ""
+    numbers = f"from {rules.min_duration_minutes} to {rules.max_duration_minutes}{step}"
+    hint = RepairHint("set_option", where, f"Give a number of minutes {numbers}.")
+    message = f"The poll would be open for {minutes} minutes; {platform} takes {_durations(rules)}."
+    return [Issue("POLL_DURATION", "error", where, message, repair_hint=hint)]
+
+
+def _durations(rules: PollRules) -> str:
+    shortest, longest = (duration_in_words(n) for n in (rules.min_duration_minutes, rules.max_duration_minutes))
+    step = f", in steps of {duration_in_words(rules.duration_step_minutes)}" if rules.duration_step_minutes > 1 else ""
+    return f"from {shortest} to {longest}{step}"
+
+
+def _counts(rules: PollRules) -> str:
+    at_least = f"{rules.min_choices} to " if rules.min_choices < rules.max_choices else ""
+    return f"{at_least}{_counted(rules.max_choices)}"
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} choice{'' if count == 1 else 's'}"
+
+
+def _joined(parts: Sequence[str]) -> str:
+    *others, last = parts or ["0 minutes"]
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,154 @@
+"""Polls: as the server is asked for them, by its own limits, and found again by text and choices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown
+from accounts.platforms.mastodon.adapter import Mastodon
+from accounts.platforms.mastodon.capabilities import CAPABILITIES, of_instance
+from accounts.platforms.types import Absent, Content, Grant, Progress, Published
+from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
+from tests.fakes.mastodon import FakeMastodon
+from tests.fakes.mastodon_methods import CREATE
+from tests.fakes.mastodon_polls import Poll, PollLimits
+
+ASKED = {"choices": ["The bench", "The lathe"], "duration_minutes": 60}
+
+
+def poll(text: str = "What next?", **options: Any) -> Content:
+    """A post with the poll."""
+    return post(text, **{"poll": ASKED, **options})
+
+
+def lose(mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, taken: bool) -> Progress:
+    """A try whose answer never came."""
+    progress = go_to("create", mastodon, grant, content)
+    server.drop_next(CREATE, after_accept=taken)
+    with pytest.raises(OutcomeUnknown):
+        step(mastodon, grant, content, progress)
+    return progress
+
+
+@pytest.mark.parametrize(
+    ("asked", "multiple", "hide_totals"),
+    [({}, False, False), ({"multiple": True}, True, False), ({"hide_totals": True, "multiple": False}, False, True)],
+)
+def test_a_poll_stands_below_its_question(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, asked: dict[str, bool], multiple: bool, hide_totals: bool
+) -> None:
+    publish(mastodon, grant, poll(poll={**ASKED, **asked}, visibility="unlisted"))
+
+    (status,) = server.statuses("alice")
+    assert (status["text"], status["visibility"]) == ("What next?", "unlisted")
+    assert status["poll"] == Poll(("The bench", "The lathe"), 3600, multiple, hide_totals)
+
+
+def test_the_poll_of_a_thread_is_its_first_segments(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    publish(mastodon, grant, poll(thread=[{"text": "Vote above."}]))
+
+    assert [status["poll"] is not None for status in server.statuses("alice")] == [True, False]
+
+
+def test_a_servers_own_limits_are_those_of_the_account(mastodon: Mastodon, server: FakeMastodon) -> None:
+    server.set_poll_limits(PollLimits(10, 200, 90, 604_800))
+
+    connection = mastodon.connect({"instance": server.url, "access_token": server.add_account("bob")})
+
+    rules = mastodon.capabilities_for(connection.identity.limits).poll
+    assert rules is not None
+    assert (rules.max_choices, rules.max_choice_length) == (10, 200)
+    assert (rules.min_duration_minutes, rules.max_duration_minutes) == (2, 10_080)
+
+
+@pytest.mark.parametrize(
+    ("told", "limits"),
+    [
+        ({}, (4, 50, 5, 43_829)),
+        ({"poll_choices": 2**50, "poll_choice_length": 2**50}, (100, 1000, 5, 43_829)),
+        ({"poll_choices": 1, "poll_min_seconds": 1, "poll_max_seconds": 59}, (2, 50, 1, 1)),
+    ],
+)
+def test_whatever_a_server_announces_is_bounded(told: dict[str, int], limits: tuple[int, ...]) -> None:
+    rules = of_instance(**told).poll
+    assert rules is not None
+    numbers = (rules.max_choices, rules.max_choice_length, rules.min_duration_minutes, rules.max_duration_minutes)
+    assert numbers == limits
+    assert CAPABILITIES.poll is not None
+
+
+@pytest.mark.parametrize(
+    ("limits", "asked", "words"),
+    [
+        ({"poll_choices": 2}, {"choices": ["a", "b", "c"]}, "3 choices; the account's server takes 2 choices"),
+        ({"poll_choice_length": 8}, {}, "Choice 1 of the poll counts 9 graphemes; the account's server takes 8."),
+        ({"poll_max_seconds": 600}, {}, "open for 60 minutes; the account's server takes from 5 minutes to 10 minutes"),
+        ({}, {"choices": ["a", " a"]}, "Choice 2 of the poll repeats an earlier one"),
+    ],
+)
+def test_a_poll_that_no_longer_fits_its_server_is_refused_before_anything_is_out(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, limits: dict[str, int], asked: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ContentRejected, match=words):
+        step(mastodon, replace(grant, limits=limits), poll(poll={**ASKED, **asked}))
+
+    assert server.requests_to(CREATE) == 0
+
+
+def test_a_poll_beside_media_is_refused_before_they_are_uploaded(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    with pytest.raises(ContentRejected, match="takes no media in a post with a poll"):
+        step(mastodon, grant, post("What next?", image(), poll=ASKED))
+
+    assert server.uploads("alice") == []
+
+
+def test_what_the_server_refuses_is_the_contents_fault(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    server.set_poll_limits(PollLimits(max_characters_per_option=8))  # since the account was connected
+    with pytest.raises(ContentRejected, match="cannot be longer than 8 characters"):
+        publish(mastodon, grant, poll())
+
+    assert server.statuses("alice") == []
+
+
+def test_a_poll_that_was_taken_is_found(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    content = poll(poll={**ASKED, "choices": ["Fish & <chips>", " Pie  "]})
+    progress = lose(mastodon, server, grant, content, taken=True)
+    server.post("alice", "What next?")
+
+    found = look(mastodon, grant, content, progress)
+
+    assert isinstance(found, Published)
+    assert found.external_id == server.statuses("alice")[0]["id"]
+
+
+def test_a_poll_that_was_not_taken_is_sent_again(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    progress = lose(mastodon, server, grant, poll(), taken=False)
+    server.post("alice", "Something else", poll=Poll(("The bench", "The lathe"), 3600, False, False))
+
+    assert isinstance(look(mastodon, grant, poll(), progress), Absent)
+
+
+@pytest.mark.parametrize("theirs", [None, Poll(("Tea", "Coffee"), 3600, False, False)])
+def test_the_question_with_another_poll_or_none_leaves_it_open(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, theirs: Poll | None
+) -> None:
+    """A server may have lost or changed the poll of what it took."""
+    progress = lose(mastodon, server, grant, poll(), taken=False)
+    server.post("alice", "What next?", poll=theirs)
+
+    with pytest.raises(OutcomeUnknown):
+        look(mastodon, grant, poll(), progress)
+
+
+def test_a_text_is_not_taken_for_the_same_text_with_a_poll(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
+    progress = lose(mastodon, server, grant, post("What next?"), taken=False)
+    server.post("alice", "What next?", poll=Poll(("Tea", "Coffee"), 3600, False, False))
+
+    assert isinstance(look(mastodon, grant, post("What next?"), progress), Absent)
