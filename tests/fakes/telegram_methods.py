@@ -16,6 +16,7 @@ from PIL import Image, UnidentifiedImageError
 
 from tests.fakes import telegram_markup
 from tests.fakes.telegram_chats import Bot, Chat, Directory, Refusal, SentFile, SentMessage, bad_request
+from tests.fakes.telegram_polls import check_poll, read_poll, shown_poll
 from tests.fakes.telegram_requests import Arguments
 
 MAX_TEXT = 4096
@@ -31,7 +32,9 @@ KINDS = {
     "video": "videos",
     "animation": "animations",
     "document": "documents",
+    "poll": "polls",
 }
+CAPTIONED = ("photo", "video", "animation", "document")
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ class TelegramMethods:
             "getChatMember": self._get_chat_member,
             "sendMessage": self._send_message,
             "sendMediaGroup": self._send_media_group,
-            **{f"send{kind.title()}": self._sender(kind) for kind in KINDS if kind != "text"},
+            "sendPoll": self._send_poll,
+            **{f"send{kind.title()}": self._sender(kind) for kind in CAPTIONED},
         }
 
     def perform(self, token: str, method: str, given: Callable[[], Arguments]) -> object:
@@ -90,6 +94,12 @@ class TelegramMethods:
         marked = _marked(given.text("text"), given.text("parse_mode"))
         return self._post(bot, given, [Draft("text", marked)])[0]
 
+    def _send_poll(self, bot: Bot, given: Arguments) -> dict[str, Any]:
+        poll = read_poll(given)
+        return self._post(
+            bot, given, [Draft("poll", _marked(poll["question"], given.text("question_parse_mode")), item=poll)]
+        )[0]
+
     def _sender(self, kind: str) -> Callable[[Bot, Arguments], dict[str, Any]]:
         def send(bot: Bot, given: Arguments) -> dict[str, Any]:
             file = given.file(given.text(kind), kind)
@@ -119,6 +129,8 @@ class TelegramMethods:
         for draft in drafts:
             chat.check_writable(bot, KINDS[draft.kind])
             _check_length(draft)
+            if draft.kind == "poll":
+                check_poll(draft.item or {}, len(draft.marked.text), chat)
         if album:
             _check_album(drafts)
         group_id = str(next(self._albums)) if len(drafts) > 1 else ""
@@ -156,7 +168,9 @@ class TelegramMethods:
         shown: dict[str, Any] = {"message_id": sent.message_id, "date": 1_795_000_000, "chat": chat.shown()}
         if group_id:
             shown["media_group_id"] = group_id
-        if sent.text:
+        if draft.kind == "poll":
+            shown["poll"] = shown_poll(sent)
+        elif sent.text:
             shown["text" if draft.kind == "text" else "caption"] = sent.text
         if sent.file:
             shown[draft.kind] = {"file_id": f"file-{chat.id}-{sent.message_id}", "file_size": len(sent.file.content)}
@@ -201,7 +215,7 @@ def _check_length(draft: Draft) -> None:
         raise bad_request("text must be non-empty")
     if draft.kind == "text" and draft.marked.length > MAX_TEXT:
         raise bad_request("message is too long")
-    if draft.kind != "text" and draft.marked.length > MAX_CAPTION:
+    if draft.kind in CAPTIONED and draft.marked.length > MAX_CAPTION:
         raise bad_request("message caption is too long")
 
 

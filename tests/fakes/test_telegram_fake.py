@@ -237,3 +237,29 @@ def test_the_limits_of_rate_and_size_stand_before_everything(telegram: FakeTeleg
     answer = call(telegram, bot, "sendDocument", data={"chat_id": channel}, files={"document": large})
     assert answer == refused(413, "Request Entity Too Large")
     assert telegram.messages(channel) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"question": ""}, "text must be non-empty"),
+        ({"question": "a" * 301}, "poll question length must not exceed 300"),
+        ({"options": []}, "poll must have at least one answer option"),
+        ({"options": [{"text": "a"}] * 13}, "poll can't have more than 12 options"),
+        ({"options": [{"text": "a" * 101}]}, "poll options length must not exceed 100"),
+        ({"options": [{"words": "a"}]}, "can't parse InputPollOption: Can't find field \"text\""),
+        ({"open_period": 4}, "POLL_CLOSE_DATE_INVALID"),
+        ({"open_period": 2_628_001}, "POLL_CLOSE_DATE_INVALID"),
+        ({"is_anonymous": False}, "non-anonymous polls can't be sent to channel chats"),
+    ],
+)
+def test_polls_are_checked_as_the_api_does(
+    telegram: FakeTelegram, bot: str, channel: int, changes: dict[str, Any], words: str
+) -> None:
+    fields = {"chat_id": channel, "question": "What next?", "options": [{"text": "Tea"}], "open_period": 5}
+    status, taken = call(telegram, bot, "sendPoll", json=fields)
+    assert status == 200
+    assert taken["result"]["poll"]["options"] == [{"text": "Tea", "voter_count": 0}]
+
+    assert call(telegram, bot, "sendPoll", json={**fields, **changes}) == refused(400, f"Bad Request: {words}")
+    assert len(telegram.messages(channel)) == 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from accounts.platforms.counting import utf16_units
+from accounts.platforms.counting import characters, utf16_units
+from accounts.platforms.poll_rules import PollRules
+from accounts.platforms.polls import poll_option
 from accounts.platforms.types import (
     Capabilities,
     DocumentRules,
@@ -14,10 +16,26 @@ from accounts.platforms.types import (
 )
 
 MAX_ID = 2**31 - 1
+POLL = PollRules(
+    max_choices=12,
+    max_choice_length=100,
+    counted_as="characters",
+    count=characters,
+    min_duration_minutes=1,  # 5 seconds, rounded up to a minute
+    max_duration_minutes=43_800,  # 2,628,000 seconds
+    min_choices=1,
+    open_ended=True,
+    switches={
+        "multiple": "Whether a voter may choose several answers.",
+        "anonymous": "Whether nobody sees who voted for what, as it is by default; channels take no other polls.",
+    },
+)
 
 CAPABILITIES = Capabilities(
     # The limits hold for what is left when markup is read; UTF-16 units of the text as written are the safe bound.
-    text=TextRules(max_length=4096, counted_as="utf16", count=utf16_units, max_length_with_media=1024),
+    text=TextRules(
+        max_length=4096, counted_as="utf16", count=utf16_units, max_length_with_media=1024, max_length_with_poll=300
+    ),
     media=MediaRules(
         max_count=10,
         mixed=True,  # photos with videos; messages.build refuses the other mixtures
@@ -34,7 +52,7 @@ CAPABILITIES = Capabilities(
         documents=DocumentRules(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
         max_total_bytes=50_000_000,  # of the whole request: an album is uploaded in one
     ),
-    features=("text", "links", "mentions", "hashtags", "images", "gifs", "video", "documents"),
+    features=("text", "links", "mentions", "hashtags", "images", "gifs", "video", "documents", "polls"),
     retry_safety="at_most_once",
     link_preview="platform",
     not_possible=(
@@ -76,11 +94,13 @@ CAPABILITIES = Capabilities(
                 "minimum": 1,
                 "maximum": MAX_ID,
             },
+            "poll": poll_option(POLL),
         },
         "additionalProperties": False,
     },
     # Telegram asks for at most one message a second in a chat, short bursts aside, and takes 20 a minute in a group.
     pace=Pace(seconds=3, burst=3),
+    poll=POLL,
 )
 
 CREDENTIALS_SCHEMA = {

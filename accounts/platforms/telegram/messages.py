@@ -1,14 +1,16 @@
 """A post as one request of the Bot API: built and frozen once, before anything is sent.
 
-Source: core.telegram.org/bots/api (sendMessage, sendPhoto, sendVideo, sendAnimation, sendDocument, sendMediaGroup).
+Source: core.telegram.org/bots/api (sendMessage, sendPhoto, sendVideo, sendAnimation, sendDocument, sendMediaGroup, sendPoll).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from accounts.platforms import polls
 from accounts.platforms.errors import ContentRejected
+from accounts.platforms.telegram.capabilities import CAPABILITIES
 from accounts.platforms.types import Content, MediaFile, MediaKind
 
 # What each kind is called in the Bot API, and the method that sends one alone.
@@ -18,6 +20,7 @@ _KINDS: dict[MediaKind, tuple[str, str]] = {
     "gif": ("animation", "sendAnimation"),
     "document": ("document", "sendDocument"),
 }
+_POLL_SWITCHES = {"multiple": "allows_multiple_answers", "anonymous": "is_anonymous"}
 
 
 def build(content: Content) -> dict[str, Any]:
@@ -28,6 +31,8 @@ def build(content: Content) -> dict[str, Any]:
     _check(content)
     fields = _delivery_fields(content)
     media = content.media
+    if poll := polls.poll_of(content.options):
+        return {"method": "sendPoll", "fields": {**fields, **_poll(content, poll)}, "parts": []}
     if not media:
         text = {"text": content.text, **_markup(content), **_link_preview(content)}
         return {"method": "sendMessage", "fields": {**fields, **text}, "parts": []}
@@ -44,7 +49,18 @@ def build(content: Content) -> dict[str, Any]:
     return {"method": "sendMediaGroup", "fields": {**fields, "media": items}, "parts": parts}
 
 
+def _poll(content: Content, poll: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of sendPoll. The question is not marked up, but markup in it is read."""
+    told = {"question": content.text, "options": [{"text": choice} for choice in poll["choices"]]}
+    if "parse_mode" in content.options:
+        told["question_parse_mode"] = content.options["parse_mode"]
+    if "duration_minutes" in poll:
+        told["open_period"] = poll["duration_minutes"] * 60
+    return told | {field: poll[switch] for switch, field in _POLL_SWITCHES.items() if switch in poll}
+
+
 def _check(content: Content) -> None:
+    polls.check(content, CAPABILITIES, "Telegram")
     if not content.media and not content.text.strip():
         raise ContentRejected("There is neither text nor media.")
     if len(content.media) > 1:

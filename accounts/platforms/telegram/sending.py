@@ -27,14 +27,15 @@ EXTENSIONS = {
 }
 # Refusals with status 400 that are about the bot's place in the chat, whatever the post says.
 _ABOUT_THE_BOT = re.compile(
-    r"chat not found|not enough rights|no rights to send|administrator rights|upgraded to a supergroup|logged out"
+    r"chat not found|not enough rights(?! to send polls)|no rights to send|administrator rights"
+    r"|upgraded to a supergroup|logged out"
     r"|CHAT_\w*FORBIDDEN|CHAT_RESTRICTED|CHAT_ADMIN_REQUIRED|USER_BANNED_IN_CHANNEL|CHANNEL_PRIVATE|PEER_ID_INVALID",
     re.IGNORECASE,
 )
 # And those that are about the post; they quote it, so that of others only the status is told to the operator.
 _ABOUT_THE_POST = re.compile(
     r"too long|too big|is empty|parse entities|not found|wrong (?:file|type|remote)|invalid|group send failed"
-    r"|failed to get|TOPIC_|PHOTO_|IMAGE_|VIDEO_|MEDIA_|WEBPAGE_|ENTITIES_|ENTITY_|BUTTON_|REPLY_",
+    r"|\bpolls?\b|POLL_|failed to get|TOPIC_|PHOTO_|IMAGE_|VIDEO_|MEDIA_|WEBPAGE_|ENTITIES_|ENTITY_|BUTTON_|REPLY_",
     re.IGNORECASE,
 )
 # One message of an album failed; the others may stand in the chat.

@@ -29,7 +29,12 @@ class PlatformWorld(World):
         sent = self.server.messages(self._chat)
         albums = [list(items) for _, items in groupby(sent, lambda each: each.media_group_id or each.message_id)]
         return [
-            Post(items[0].text, tuple((each.file.content, None) for each in items if each.file)) for items in albums
+            Post(
+                items[0].text,
+                tuple((each.file.content, None) for each in items if each.file),
+                tuple(items[0].item.get("options", ())),
+            )
+            for items in albums
         ]
 
     def limit(self, seconds: int) -> Answer:
