@@ -163,6 +163,7 @@ class FakeDiscord(FaultyServer):
             "flags": read.flags,
             "attachments": [{"id": self._snowflake(), **one} for one in read.attachments],
             "embeds": [],
+            **({"poll": read.poll} if read.poll else {}),
         }
         webhook.messages.append(message)
         return message

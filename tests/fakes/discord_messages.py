@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from email.message import Message
 from email.parser import BytesParser
 from typing import Any
@@ -16,6 +17,10 @@ MAX_CONTENT = 2000  # code points
 MAX_USERNAME = 80
 MAX_THREAD_NAME = 100
 MAX_DESCRIPTION = 1024
+MAX_QUESTION = 300
+MAX_ANSWERS = 10
+MAX_ANSWER = 55
+MAX_HOURS = 32 * 24
 MAX_FILES = 10
 MAX_FILE_BYTES = 10 * 1024 * 1024
 MAX_REQUEST_BYTES = 25 * 1024 * 1024
@@ -42,6 +47,7 @@ class ReadMessage:
     flags: int
     mentions_everyone: bool
     attachments: list[dict[str, Any]]
+    poll: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -125,7 +131,8 @@ def _checked(fields: Mapping[str, Any], files: Mapping[int, Part]) -> ReadMessag
     flags = fields.get("flags", 0)
     if not isinstance(flags, int) or flags & ~SETTABLE_FLAGS:
         raise _form_error(("flags",), "NUMBER_TYPE_COERCE", f'Value "{flags}" is not int.')
-    if not content.strip() and not files:
+    poll = _poll(fields["poll"]) if fields.get("poll") is not None else None
+    if not content.strip() and not files and poll is None:
         raise DiscordError(400, 50006, "Cannot send an empty message")
     allowed = fields.get("allowed_mentions", {"parse": ["everyone", "users", "roles"]}).get("parse", [])
     return ReadMessage(
@@ -135,7 +142,32 @@ def _checked(fields: Mapping[str, Any], files: Mapping[int, Part]) -> ReadMessag
         flags=flags,
         mentions_everyone="@everyone" in content and "everyone" in allowed,
         attachments=_attachments(fields.get("attachments", []), files),
+        poll=poll,
     )
+
+
+def _poll(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The poll of a message, as the Poll Resource documents its creation."""
+    question = _text(given["question"], "text", 1, MAX_QUESTION, ("poll", "question"))
+    answers = given.get("answers") or []
+    if not 1 <= len(answers) <= MAX_ANSWERS:
+        message = f"Must be between 1 and {MAX_ANSWERS} in length."
+        raise _form_error(("poll", "answers"), "BASE_TYPE_BAD_LENGTH", message)
+    texts = [
+        _text(answer["poll_media"], "text", 1, MAX_ANSWER, ("poll", "answers", str(index), "poll_media"))
+        for index, answer in enumerate(answers)
+    ]
+    hours = given.get("duration", 24)
+    if not isinstance(hours, int) or not 1 <= hours <= MAX_HOURS:
+        message = f"int value should be less than or equal to {MAX_HOURS}."
+        raise _form_error(("poll", "duration"), "NUMBER_TYPE_MAX", message)
+    return {
+        "question": {"text": question},
+        "answers": [{"answer_id": number, "poll_media": {"text": text}} for number, text in enumerate(texts, 1)],
+        "expiry": (datetime.now(UTC) + timedelta(hours=hours)).isoformat(),
+        "allow_multiselect": bool(given.get("allow_multiselect", False)),
+        "layout_type": 1,
+    }
 
 
 def _attachments(described: list[dict[str, Any]], files: Mapping[int, Part]) -> list[dict[str, Any]]:

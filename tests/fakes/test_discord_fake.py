@@ -131,3 +131,25 @@ def test_a_limit_is_told_in_the_body_and_in_the_headers(server: FakeDiscord, web
     assert (mine.headers["Retry-After"], mine.headers["X-RateLimit-Scope"]) == ("65", "user")
     assert (everybodys.json()["global"], everybodys.headers["X-RateLimit-Scope"]) == (True, "global")
     assert len(server.messages(webhook)) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"question": {"text": "a" * 301}},
+        {"question": {"text": ""}},
+        {"answers": []},
+        {"answers": [{"poll_media": {"text": "a"}}] * 11},
+        {"answers": [{"poll_media": {"text": "a" * 56}}]},
+        {"duration": 0},
+        {"duration": 769},
+    ],
+)
+def test_polls_are_held_to_their_limits(server: FakeDiscord, webhook: FakeWebhook, changes: dict[str, Any]) -> None:
+    poll = {"question": {"text": "What next?"}, "answers": [{"poll_media": {"text": "Tea"}}], "duration": 768}
+    shown = post(webhook, {"poll": poll}).json()["poll"]
+    assert (shown["question"], shown["allow_multiselect"]) == ({"text": "What next?"}, False)
+    assert shown["answers"] == [{"answer_id": 1, "poll_media": {"text": "Tea"}}]
+
+    assert told(post(webhook, {"poll": {**poll, **changes}})) == (400, 50035)
+    assert len(server.messages(webhook)) == 1

@@ -1,4 +1,5 @@
-"""What a Discord webhook takes. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames and Nicknames).
+"""What a Discord webhook takes. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames and
+Nicknames, Poll Resource).
 
 Discord counts code points. Its limits for files are those of a server without boosts: 10 MiB each, and 25 MiB in a
 request.
@@ -7,6 +8,8 @@ request.
 from __future__ import annotations
 
 from accounts.platforms.counting import characters
+from accounts.platforms.poll_rules import PollRules
+from accounts.platforms.polls import poll_option
 from accounts.platforms.types import (
     Capabilities,
     DocumentRules,
@@ -22,9 +25,21 @@ MAX_FILE_BYTES = 10_485_760
 MAX_REQUEST_BYTES = 26_214_400
 # A request holds more than its files: the text, ten alt texts and the headers of the parts.
 ROOM_FOR_THE_REST = 65_536
+POLL = PollRules(
+    max_choices=10,
+    max_choice_length=55,
+    counted_as="characters",
+    count=characters,
+    min_duration_minutes=60,
+    max_duration_minutes=46_080,  # 32 days
+    min_choices=1,
+    duration_step_minutes=60,
+    with_media=True,  # the documents do not exclude it
+    switches={"multiple": "Whether a voter may choose several answers."},
+)
 
 CAPABILITIES = Capabilities(
-    text=TextRules(max_length=2000, counted_as="characters", count=characters),
+    text=TextRules(max_length=2000, counted_as="characters", count=characters, max_length_with_poll=300),
     media=MediaRules(
         max_count=MAX_FILES,
         mixed=True,
@@ -41,7 +56,7 @@ CAPABILITIES = Capabilities(
         alt_text_max_length=1024,
         max_total_bytes=MAX_REQUEST_BYTES - ROOM_FOR_THE_REST,
     ),
-    features=("text", "links", "images", "gifs", "video", "documents", "alt_text"),
+    features=("text", "links", "images", "gifs", "video", "documents", "alt_text", "polls"),
     retry_safety="at_most_once",
     link_preview="platform",
     not_possible=(
@@ -77,11 +92,13 @@ CAPABILITIES = Capabilities(
             },
             "suppress_embeds": {"type": "boolean", "description": "Show no previews of links."},
             "suppress_notifications": {"type": "boolean", "description": "Notify nobody of the message."},
+            "poll": poll_option(POLL),
         },
         "not": {"required": ["thread_id", "thread_name"]},
         "additionalProperties": False,
     },
     pace=Pace(seconds=2, burst=5),
+    poll=POLL,
 )
 
 CREDENTIALS_SCHEMA = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import mimetypes
+from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.discord.webhook import (
@@ -24,13 +25,14 @@ from accounts.platforms.discord.webhook import (
     platform_error,
 )
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient, unmapped
+from accounts.platforms.polls import poll_of
 from accounts.platforms.types import Content, MediaFile, Published
 from config.outbound import NoAnswer, NotSent, multipart
 
 FLAGS = {"suppress_embeds": 1 << 2, "suppress_notifications": 1 << 12}
 SLOWEST_UPLOAD = 200_000  # bytes in a second
-# A locked thread, words and links that the server's moderation stops, no uploads for this server.
-BLOCKED = frozenset({160005, 200000, 200001, 240000, 400001})
+# A locked thread, words and links that the server's moderation stops, no uploads for this server, no polls in such channels.
+BLOCKED = frozenset({160005, 200000, 200001, 240000, 400001, 520002})
 # A request that is too large, an empty message, a form or JSON that does not fit; None: said by what stands before Discord.
 OF_CONTENT = frozenset({None, 40005, 50006, 50035, 50109})
 UNKNOWN_OUTCOME = "Discord did not say whether it took the message."
@@ -61,7 +63,9 @@ def send(hook: Webhook, guild_id: str, content: Content) -> Published:
 def form(content: Content) -> dict[str, Any]:
     """The message as JSON. Nobody is mentioned by it, whatever its text says."""
     body: dict[str, Any] = {"allowed_mentions": {"parse": []}}
-    if content.text:
+    if poll := poll_of(content.options):
+        body["poll"] = _poll(content.text, poll)
+    elif content.text:
         body["content"] = content.text
     body |= {key: content.options[key] for key in ("username", "thread_name") if key in content.options}
     if flags := sum(flag for option, flag in FLAGS.items() if content.options.get(option)):
@@ -69,6 +73,15 @@ def form(content: Content) -> dict[str, Any]:
     if content.media:
         body["attachments"] = [_attachment(number, file) for number, file in enumerate(content.media)]
     return body
+
+
+def _poll(question: str, poll: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "question": {"text": question},
+        "answers": [{"poll_media": {"text": choice}} for choice in poll["choices"]],
+        "duration": poll["duration_minutes"] // 60,
+        "allow_multiselect": poll.get("multiple", False),
+    }
 
 
 def channel_url(guild_id: str, channel_id: str) -> str:

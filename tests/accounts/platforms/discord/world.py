@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.accounts.platforms.contract.world import Post, World
 from tests.fakes.discord import EXECUTE, FakeDiscord
 from tests.fakes.http_server import Answer
@@ -25,10 +27,7 @@ class PlatformWorld(World):
         return {"webhook_url": self._webhook.url}
 
     def posts(self) -> list[Post]:
-        return [
-            Post(message["content"], tuple((file["data"], file["description"]) for file in message["attachments"]))
-            for message in self.server.messages(self._webhook)
-        ]
+        return [_post(message) for message in self.server.messages(self._webhook)]
 
     def limit(self, seconds: int) -> Answer:
         return Answer.of_json({"message": "You are being rate limited.", "retry_after": float(seconds)}, 429)
@@ -41,3 +40,13 @@ class PlatformWorld(World):
 
     def withdraw(self) -> None:
         self.server.delete_webhook(self._webhook)
+
+
+def _post(message: dict[str, Any]) -> Post:
+    """A message; the question of a poll is its text."""
+    files = tuple((file["data"], file["description"]) for file in message["attachments"])
+    poll = message.get("poll")
+    if poll is None:
+        return Post(message["content"], files)
+    choices = tuple(answer["poll_media"]["text"] for answer in poll["answers"])
+    return Post(f"{message['content']}{poll['question']['text']}", files, choices)
