@@ -234,3 +234,35 @@ def test_credits_suspension_and_limits_stand_before_everything(server: FakeX, al
     server.suspend("alice")
     assert alice.post("Hello").status_code == 403
     assert server.posts("alice") == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"options": ["Tea"]},
+        {"options": ["a", "b", "c", "d", "e"]},
+        {"options": ["a", "b" * 26]},
+        {"options": ["a", ""]},
+        {"duration_minutes": 4},
+        {"duration_minutes": 10_081},
+        {"hide_totals": True},
+    ],
+)
+def test_polls_are_held_to_the_schema_of_the_call(server: FakeX, alice: Client, changes: dict[str, Any]) -> None:
+    poll = {"options": ["Tea", "Coffee"], "duration_minutes": 5}
+    assert alice.post("What next?", poll=poll).status_code == 201
+
+    assert alice.post("And then?", poll={**poll, **changes}).status_code == 400
+    media = {"media_ids": [alice.upload().json()["data"]["id"]]}
+    assert told(alice.post("And then?", poll=poll, media=media)) == (400, "is mutually exclusive from media")
+    assert [made["poll"] for made in server.posts("alice")] == [poll]
+
+
+def test_a_list_tells_which_posts_have_polls(server: FakeX, alice: Client) -> None:
+    alice.post("What next?", poll={"options": ["Tea", "Coffee"], "duration_minutes": 5})
+    server.post("alice", "Hello")
+    me = alice.ask("GET", "/2/users/me").json()["data"]["id"]
+
+    listed = alice.ask("GET", f"/2/users/{me}/tweets", params={"tweet.fields": "attachments"}).json()["data"]
+
+    assert [bool(post.get("attachments", {}).get("poll_ids")) for post in listed] == [False, True]

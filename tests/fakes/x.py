@@ -94,10 +94,10 @@ class FakeX(FaultyServer):
         with self._lock:
             self._store.uploads.clear()
 
-    def post(self, username: str, text: str, reply_to: str | None = None) -> str:
+    def post(self, username: str, text: str, **properties: Any) -> str:
         """The person posts with X's own client; returns the post's id."""
         with self._lock:
-            return self._store.add_post(self._store.person(username), text, reply_to=reply_to).id
+            return self._store.add_post(self._store.person(username), text, **properties).id
 
     def edit(self, post_id: str, text: str) -> str:
         """The author edits a post, which takes another id."""
@@ -147,6 +147,7 @@ class FakeX(FaultyServer):
                     "text": post.text,
                     "reply_to": post.reply_to,
                     "options": post.given,
+                    "poll": post.poll,
                     "media": [(each.category, each.content, each.alt_text) for each in post.media],
                 }
                 for post in self._store.posts_of(self._store.person(username))

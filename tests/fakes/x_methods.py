@@ -25,7 +25,7 @@ UPLOAD, STATUS, METADATA = "POST /2/media/upload", "GET /2/media/upload", "POST 
 INITIALIZE = "POST /2/media/upload/initialize"
 APPEND, FINALIZE = "POST /2/media/upload/:id/append", "POST /2/media/upload/:id/finalize"
 
-PROPERTIES = frozenset({"text", "media", "reply", "reply_settings", "made_with_ai", "paid_partnership"})
+PROPERTIES = frozenset({"text", "media", "reply", "reply_settings", "made_with_ai", "paid_partnership", "poll"})
 REPLY_SETTINGS = frozenset({"following", "mentionedUsers", "subscribers", "verified"})
 POST_FIELDS = frozenset({"attachments", "created_at", "edit_history_tweet_ids", "entities", "referenced_tweets"})
 REPEATED_WITHIN = timedelta(days=1)
@@ -128,6 +128,9 @@ class XMethods:
         text = str(given.pop("text", ""))
         media = self._attachable(person, given.pop("media", None))
         reply_to = self._replied_to(person, given.pop("reply", None))
+        poll = _poll(given.pop("poll", None))
+        if poll and media:
+            raise invalid("poll", "is mutually exclusive from media")
         _check_properties(given)
         if not text and not media:
             raise invalid("text", "There is neither text nor media.")
@@ -137,7 +140,7 @@ class XMethods:
             raise forbidden("Posts are limited to a maximum of 1 cashtag.")
         if not media and self._is_repeated(person, text):
             raise forbidden("You are not allowed to create a Tweet with duplicate content.")
-        post = self.store.add_post(person, text.strip(), media=media, given=given, reply_to=reply_to)
+        post = self.store.add_post(person, text.strip(), media=media, given=given, reply_to=reply_to, poll=poll)
         shown = post.entity({"edit_history_tweet_ids"})
         return Answer.of_json({"data": shown}, 201)
 
@@ -180,6 +183,22 @@ def call_of(request: ReceivedRequest) -> str:
 def _id_in(request: ReceivedRequest) -> str:
     found = _ID.search(request.path)
     return found[0] if found else ""
+
+
+def _poll(given: Any) -> dict[str, Any] | None:
+    """The poll of a post, by the schema of the call."""
+    if given is None:
+        return None
+    if set(given) != {"options", "duration_minutes"}:
+        raise invalid("poll", "is not a poll with options and duration_minutes")
+    options, minutes = given["options"], given["duration_minutes"]
+    if not isinstance(options, list) or not 2 <= len(options) <= 4:
+        raise invalid("poll.options", "is not a list of two to four options")
+    if not all(isinstance(option, str) and 1 <= len(option) <= 25 for option in options):
+        raise invalid("poll.options", "holds an option that has not 1 to 25 characters", options)
+    if not isinstance(minutes, int) or not 5 <= minutes <= 10_080:
+        raise invalid("poll.duration_minutes", "is not between 5 and 10080", str(minutes))
+    return dict(given)
 
 
 def _check_properties(given: dict[str, Any]) -> None:

@@ -83,6 +83,7 @@ class Post:
     given: dict[str, Any]
     made_at: datetime
     reply_to: str | None = None
+    poll: dict[str, Any] | None = None
     history: list[str] = field(default_factory=list)
 
     def entity(self, wanted: set[str]) -> dict[str, Any]:
@@ -98,6 +99,8 @@ class Post:
             more["entities"] = {"urls": urls}
         if self.media:
             more["attachments"] = {"media_keys": [each.key for each in self.media]}
+        if self.poll:
+            more["attachments"] = {"poll_ids": [f"{self.id}1"]}
         if self.reply_to:
             more["referenced_tweets"] = [{"type": "replied_to", "id": self.reply_to}]
         told = {"id": self.id, "text": html.escape(text, quote=False), "edit_history_tweet_ids": self.history}

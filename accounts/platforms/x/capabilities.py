@@ -12,7 +12,9 @@ from __future__ import annotations
 import re
 
 from accounts.platforms.chains import thread_option
-from accounts.platforms.counting import URL_LENGTH, has_linked_url, weighted
+from accounts.platforms.counting import URL_LENGTH, characters, has_linked_url, weighted
+from accounts.platforms.poll_rules import PollRules
+from accounts.platforms.polls import poll_option
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 MAX_WEIGHT = 280
@@ -23,6 +25,14 @@ THREAD = ThreadRules(
     each_billed=True,
     unproven="Threads have not been tried on X yet. X lets an app reply only to accounts that mention or quote it and names "
     "no exception for your own posts, so it may refuse every post of a thread but the first.",
+)
+POLL = PollRules(
+    max_choices=4,
+    max_choice_length=25,
+    counted_as="characters",
+    count=characters,
+    min_duration_minutes=5,
+    max_duration_minutes=10_080,
 )
 SCOPES = ("tweet.read", "tweet.write", "users.read", "media.write", "offline.access")
 
@@ -63,6 +73,7 @@ CAPABILITIES = Capabilities(
         "video",
         "alt_text",
         "threads",
+        "polls",
         "reply_settings",
     ),
     retry_safety="verifiable",
@@ -87,6 +98,7 @@ CAPABILITIES = Capabilities(
             "made_with_ai": {"type": "boolean", "description": "Label the post as made with AI."},
             "paid_partnership": {"type": "boolean", "description": "Label the post as a paid promotion."},
             "thread": thread_option(THREAD),
+            "poll": poll_option(POLL),
         },
         "additionalProperties": False,
     },
@@ -94,4 +106,5 @@ CAPABILITIES = Capabilities(
     # Of an account: 100 posts in 15 minutes, and 300 in three hours.
     pace=Pace(seconds=40, burst=30),
     thread=THREAD,
+    poll=POLL,
 )

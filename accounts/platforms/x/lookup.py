@@ -2,7 +2,8 @@
 
 X bills each post that is read, so nothing is read unless an outcome is unknown, and no more than what is newer than the
 beginning, or than the segment before. A post with media is known by the media's ids, a further segment by the post that
-it replies to, and a text by what X was given: links as they were written, not as X shortens them.
+it replies to, and a text by what X was given: links as they were written, not as X shortens them. A text with a poll and
+the same text without one are different posts.
 Source: docs.x.com, users/:id/tweets, and the data dictionary of posts.
 """
 
@@ -31,7 +32,7 @@ FIELDS = "attachments,edit_history_tweet_ids,entities,referenced_tweets"
 _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
-def find(account: Account, text: str, state: Mapping[str, Any]) -> str | Absent:
+def find(account: Account, text: str, state: Mapping[str, Any], *, with_poll: bool) -> str | Absent:
     """The id of the post that an earlier try to send this segment has made; Absent when there is certainly none.
 
     Raises OutcomeUnknown when nobody can tell, XError, NotSent, NoAnswer.
@@ -41,6 +42,8 @@ def find(account: Account, text: str, state: Mapping[str, Any]) -> str | Absent:
     doubtful = False
     for post in _posts(account, newer):
         if _references(post).get("replied_to") != parent or sorted(_media_of(post)) != media:
+            continue
+        if bool(_attached(post, "poll_ids")) is not with_poll:
             continue
         told = _told(post)
         if media or _squeezed(told) == _squeezed(text):
@@ -81,9 +84,13 @@ def _references(post: Mapping[str, Any]) -> dict[Any, Any]:
 
 def _media_of(post: Mapping[str, Any]) -> list[str]:
     """The ids of its media; a media key is a number for the kind, `_` and the id."""
+    return [str(key).rpartition("_")[2] for key in _attached(post, "media_keys")]
+
+
+def _attached(post: Mapping[str, Any], name: str) -> list[Any]:
+    """What the post carries, by its keys or ids: media_keys, poll_ids."""
     attachments = post.get("attachments")
-    keys = _listed(attachments.get("media_keys")) if isinstance(attachments, dict) else []
-    return [str(key).rpartition("_")[2] for key in keys]
+    return _listed(attachments.get(name)) if isinstance(attachments, dict) else []
 
 
 def _told(post: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from accounts.platforms import polls
 from accounts.platforms.chains import check, segments
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.types import Absent, Content, Progress, Published
@@ -26,6 +27,7 @@ OF_THE_FIRST = ("reply_settings", "made_with_ai", "paid_partnership")
 def begin(content: Content) -> Progress:
     """The first step's end: the moment after which the post would stand. Raises ContentRejected."""
     check(content, CAPABILITIES, "X")
+    polls.check(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0, "sent": []}
     return media.following(content.media, state)
 
@@ -48,8 +50,9 @@ def find(account: Account, content: Content, state: Mapping[str, Any]) -> Progre
 
 
 def _look(account: Account, content: Content, state: Mapping[str, Any]) -> str | Absent:
+    with_poll = not state["sent"] and polls.poll_of(content.options) is not None
     with platform_errors():
-        return lookup.find(account, _next_text(content, state), state)
+        return lookup.find(account, _next_text(content, state), state, with_poll=with_poll)
 
 
 def _make(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
@@ -73,6 +76,8 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
         return {**body, "reply": {"in_reply_to_tweet_id": state["sent"][-1]}}
     if state["media"]:
         body["media"] = {"media_ids": state["media"]}
+    if poll := polls.poll_of(content.options):
+        body["poll"] = {"options": poll["choices"], "duration_minutes": poll["duration_minutes"]}
     return body | {name: content.options[name] for name in OF_THE_FIRST if name in content.options}
 
 

@@ -74,6 +74,18 @@ def test_what_every_platform_takes_can_be_said(name: str) -> None:
     assert f"{platform(name).capabilities.text.max_length:,}" in told["Text"]
     assert ("Videos" in told) == (platform(name).capabilities.media.videos is not None)
     assert ("have not been tried" in told.get("Threads", "")) == (name == "x")
+    assert ("Polls" in told) == (platform(name).capabilities.poll is not None)
+
+
+def test_a_poll_is_said_with_its_limits() -> None:
+    said = (
+        "1 to 10 choices, up to 55 characters each, open from 1 hour to 32 days, in steps of 1 hour, "
+        "several answers if you like"
+    )
+    assert dict(capabilities_in_words(platform("discord").capabilities))["Polls"] == said
+    assert (
+        "open from 5 minutes to 7 days, one answer" in dict(capabilities_in_words(platform("x").capabilities))["Polls"]
+    )
 
 
 @pytest.mark.parametrize(

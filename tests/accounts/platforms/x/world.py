@@ -30,7 +30,11 @@ class PlatformWorld(World):
 
     def posts(self) -> list[Post]:
         return [
-            Post(made["text"], tuple((content, alt_text) for _, content, alt_text in made["media"]))
+            Post(
+                made["text"],
+                tuple((content, alt_text) for _, content, alt_text in made["media"]),
+                tuple(made["poll"]["options"]) if made["poll"] else (),
+            )
             for made in self.server.posts("alice")
         ]
 

@@ -1,0 +1,294 @@
+"""The option `poll`: what it may hold on each platform, what stands against it, and that answers show it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from accounts.platforms.registry import PLATFORMS, platform
+from posts.publishing.duty import publish_due
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.factories import AccountFactory, MediaAssetFactory
+from tests.fakes.mastodon import FakeMastodon
+from tests.fakes.mastodon_polls import PollLimits
+from tests.posts.media_rows import media_of
+from tests.posts.rows import body_for, read
+from workspaces.models import Workspace
+
+POLLED = [name for name in PLATFORMS if platform(name).capabilities.poll]
+every_polled = pytest.mark.parametrize("name", POLLED)
+ASKED = {"choices": ["The bench", "The lathe"], "duration_minutes": 60}
+WHERE = "targets[0].options.poll"
+
+
+def polled(workspace: Workspace, name: str, *, account: Any = None, more: Any = None, **asked: Any) -> dict[str, Any]:
+    """The body of a post with this poll to a sandbox account of the platform; `more` are fields of the body."""
+    body = body_for(account or AccountFactory(workspace=workspace, platform=name), **(more or {}))
+    poll = {key: value for key, value in {**ASKED, **asked}.items() if value is not None}
+    body["targets"][0]["options"] = {"poll": poll}
+    return body
+
+
+def check(api: ApiClient, body: dict[str, Any]) -> dict[str, Any]:
+    answer = api.post("/posts/validate", body)
+    assert answer.status_code == 200, answer.content
+    [target] = answer.json()["targets"]
+    return dict(target)
+
+
+def told(api: ApiClient, body: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(issue["code"], issue["field"]) for issue in check(api, body)["issues"]]
+
+
+def test_polls_are_told_where_there_are_any_and_only_there() -> None:
+    assert POLLED == ["mastodon", "telegram", "discord", "x"]
+    for name in PLATFORMS:
+        capabilities = platform(name).capabilities
+        option = capabilities.options["properties"].get("poll")
+        assert ("polls" in capabilities.features) is (option is not None) is (capabilities.poll is not None)
+        if capabilities.poll:
+            assert option["properties"]["choices"]["maxItems"] == capabilities.poll.max_choices
+            assert ("multiple" in option["properties"]) is capabilities.poll.multiple
+            assert ("duration_minutes" in option["required"]) is not capabilities.poll.open_ended
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("mastodon", (2, 4, 50, 5, 43_829, 1, False, True, True, False)),
+        ("telegram", (1, 12, 100, 1, 43_800, 1, True, True, False, False)),
+        ("discord", (1, 10, 55, 60, 46_080, 60, False, True, False, True)),
+        ("x", (2, 4, 25, 5, 10_080, 1, False, False, False, False)),
+    ],
+)
+def test_each_platforms_limits_are_in_its_capabilities(
+    api: ApiClient, workspace: Workspace, name: str, limits: tuple[Any, ...]
+) -> None:
+    account = AccountFactory(workspace=workspace, platform=name)
+
+    poll = api.get(f"/accounts/{account.id}/capabilities").json()["capabilities"]["poll"]
+
+    assert limits == tuple(
+        poll[key]
+        for key in (
+            *("min_choices", "max_choices", "max_choice_length", "min_duration_minutes", "max_duration_minutes"),
+            *("duration_step_minutes", "open_ended", "multiple", "distinct", "with_media"),
+        )
+    )
+
+
+@every_polled
+def test_one_poll_fits_all_and_is_shown_as_it_will_be_asked(api: ApiClient, workspace: Workspace, name: str) -> None:
+    body = polled(workspace, name)
+
+    target = check(api, body)
+    planned = api.post("/posts", {**body, "dry_run": True}).json()
+
+    assert target["issues"] == []
+    assert target["poll"] == {**ASKED, "multiple": False}
+    assert [each["poll"] for each in planned["validation"]["targets"]] == [target["poll"]]
+    assert planned["would_create"]["targets"][0]["options"] == {"poll": ASKED}
+    del body["targets"][0]["options"]["poll"]
+    assert check(api, body)["poll"] is None
+
+
+@every_polled
+def test_limits_are_taken_and_what_is_beyond_them_is_refused(api: ApiClient, workspace: Workspace, name: str) -> None:
+    rules = platform(name).capabilities.poll
+    assert rules is not None
+    choices = [f"{number:a>{rules.max_choice_length}}" for number in range(rules.max_choices)]
+    shortest, longest = rules.min_duration_minutes, rules.max_duration_minutes
+    account = AccountFactory(workspace=workspace, platform=name)
+
+    def codes(**asked: Any) -> list[tuple[str, str]]:
+        return told(api, polled(workspace, name, account=account, **asked))
+
+    assert codes(choices=choices, duration_minutes=longest - longest % rules.duration_step_minutes) == []
+    assert codes(choices=choices[: rules.min_choices], duration_minutes=shortest) == []
+    assert codes(choices=[*choices, "more"]) == [("POLL_CHOICE_COUNT", f"{WHERE}.choices")]
+    assert codes(choices=choices[: rules.min_choices - 1]) == [("POLL_CHOICE_COUNT", f"{WHERE}.choices")]
+    assert codes(choices=["a", "b" + choices[0]]) == [("POLL_CHOICE_TOO_LONG", f"{WHERE}.choices[1]")]
+    assert codes(choices=["a", " \n"]) == [("POLL_CHOICE_EMPTY", f"{WHERE}.choices[1]")]
+    for minutes in (shortest - 1, longest + 1):
+        assert codes(duration_minutes=minutes) == [("POLL_DURATION", f"{WHERE}.duration_minutes")]
+    fits = [] if rules.open_ended else [("OPTIONS_INVALID", WHERE)]
+    assert codes(duration_minutes=None) == fits
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "message", "advice"),
+    [
+        (
+            "x",
+            {"choices": ["a"]},
+            "The poll has 1 choice; x takes 2 to 4 choices.",
+            "Offer 2 to 4 choices.",
+        ),
+        (
+            "x",
+            {"duration_minutes": 4},
+            "The poll would be open for 4 minutes; x takes from 5 minutes to 7 days.",
+            "Give a number of minutes from 5 to 10080.",
+        ),
+        (
+            "discord",
+            {"duration_minutes": 90},
+            "The poll would be open for 90 minutes; discord takes from 1 hour to 32 days, in steps of 1 hour.",
+            "Give a number of minutes from 60 to 46080, in steps of 60.",
+        ),
+        (
+            "mastodon",
+            {"choices": ["Tea", " Tea"]},
+            "Choice 2 of the poll repeats an earlier one, which mastodon refuses.",
+            "Write another text, or leave the choice out.",
+        ),
+    ],
+)
+def test_an_issue_says_what_to_do(
+    api: ApiClient, workspace: Workspace, name: str, asked: Any, message: str, advice: str
+) -> None:
+    body = polled(workspace, name, **asked)
+
+    [issue] = check(api, body)["issues"]
+
+    assert (issue["severity"], issue["message"]) == ("error", message)
+    assert issue["repair_hint"]["explanation"] == advice
+    refused = assert_envelope(api.post("/posts", body), 422, "CONTENT_INVALID")
+    assert [each["field"] for each in refused["details"]] == [issue["field"]]
+
+
+@every_polled
+def test_a_choice_that_is_too_long_comes_with_one_that_fits(api: ApiClient, workspace: Workspace, name: str) -> None:
+    body = polled(workspace, name, choices=["The bench", "Grüße aus der Werkstatt, " * 5])
+    [issue] = check(api, body)["issues"]
+    hint = issue["repair_hint"]
+    assert (issue["code"], issue["auto_fixable"], hint["field"]) == ("POLL_CHOICE_TOO_LONG", True, issue["field"])
+
+    body["targets"][0]["options"]["poll"]["choices"][1] = hint["value"]
+
+    assert check(api, body)["issues"] == []
+
+
+def test_choices_are_counted_as_the_platform_counts(api: ApiClient, workspace: Workspace) -> None:
+    family = "👨\u200d👩\u200d👧"  # one grapheme, five characters
+    assert told(api, polled(workspace, "mastodon", choices=[family * 50, "b"])) == []
+    assert told(api, polled(workspace, "x", choices=[family * 5, "b"])) == []
+    assert [code for code, _ in told(api, polled(workspace, "x", choices=[family * 6, "b"]))] == [
+        "POLL_CHOICE_TOO_LONG"
+    ]
+
+
+@pytest.mark.parametrize(("name", "taken"), [("mastodon", False), ("telegram", False), ("discord", True), ("x", False)])
+def test_media_beside_a_poll(api: ApiClient, workspace: Workspace, name: str, taken: bool) -> None:
+    media = media_of(MediaAssetFactory(workspace=workspace), alt_text="A bench")
+
+    found = told(api, polled(workspace, name, more={"media": media}))
+
+    assert found == ([] if taken else [("POLL_WITH_MEDIA", WHERE)])
+
+
+@every_polled
+def test_a_poll_needs_a_question_even_beside_media(api: ApiClient, workspace: Workspace, name: str) -> None:
+    media = media_of(MediaAssetFactory(workspace=workspace), alt_text="A bench")
+
+    issues = check(api, polled(workspace, name, more={"text": " ", "media": media}))["issues"]
+
+    assert [issue["message"] for issue in issues if issue["code"] == "TEXT_REQUIRED"] == ["The poll has no question."]
+
+
+@pytest.mark.parametrize(("name", "most"), [("mastodon", 500), ("telegram", 300), ("discord", 300), ("x", 280)])
+def test_the_question_is_as_long_as_the_platform_takes_it(
+    api: ApiClient, workspace: Workspace, name: str, most: int
+) -> None:
+    account = AccountFactory(workspace=workspace, platform=name)
+    fits = check(api, polled(workspace, name, account=account, more={"text": "a" * most}))
+    assert (fits["text_limit"], fits["issues"]) == (most, [])
+
+    body = polled(workspace, name, account=account, more={"text": "why not " * 100})
+    [issue] = check(api, body)["issues"]
+    assert (issue["code"], issue["field"]) == ("TEXT_TOO_LONG", "targets[0].text")
+    assert ("as the question of a poll" in issue["message"]) is (most == 300)
+    body["targets"][0]["text"] = issue["repair_hint"]["value"]
+    assert check(api, body)["issues"] == []
+
+
+@pytest.mark.parametrize(
+    "poll",
+    [
+        "yes",
+        [],
+        {},
+        {"choices": "Tea", "duration_minutes": 60},
+        {"choices": [1, 2], "duration_minutes": 60},
+        {"choices": ["a", "b"], "duration_minutes": "60"},
+        {"choices": ["a", "b"], "duration_minutes": True},
+        {"choices": ["a", "b"], "duration_minutes": 60, "quiz": True},
+        {"choices": ["a", "b" * 1001], "duration_minutes": 60},
+        {"choices": ["a", "b"], "duration_minutes": 60, "multiple": "yes"},
+    ],
+)
+@every_polled
+def test_what_is_no_poll_is_refused_by_its_form(api: ApiClient, workspace: Workspace, name: str, poll: Any) -> None:
+    body = polled(workspace, name)
+    body["targets"][0]["options"] = {"poll": poll}
+
+    assert {code for code, _ in told(api, body)} == {"OPTIONS_INVALID"}
+
+
+@pytest.mark.parametrize("name", [name for name in PLATFORMS if name not in POLLED])
+def test_other_platforms_take_no_poll(api: ApiClient, workspace: Workspace, name: str) -> None:
+    target = check(api, polled(workspace, name))
+
+    assert "OPTIONS_INVALID" in [issue["code"] for issue in target["issues"]]
+    assert target["poll"] is None
+
+
+def test_a_poll_may_begin_a_thread(api: ApiClient, workspace: Workspace) -> None:
+    for name in ("mastodon", "x"):
+        body = polled(workspace, name)
+        body["targets"][0]["options"]["thread"] = [{"text": "Vote above."}]
+        assert told(api, body) == []
+
+
+def test_the_same_question_with_other_choices_is_no_repetition(
+    api: ApiClient, workspace: Workspace, clock: Any
+) -> None:
+    body = polled(workspace, "x")
+    assert api.post("/posts", body).status_code == 201
+    assert [code for code, _ in told(api, body)] == ["DUPLICATE_CONTENT"]
+
+    body["targets"][0]["options"]["poll"] = {**ASKED, "choices": ["Tea", "Coffee"]}
+
+    assert told(api, body) == []
+
+
+def test_an_accounts_own_server_says_what_it_takes(api: ApiClient, workspace: Workspace) -> None:
+    with FakeMastodon() as server:
+        server.set_poll_limits(PollLimits(6, 80, 60, 86_400))
+        credentials = {"instance": server.url, "access_token": server.add_account("alice")}
+        asked = {"workspace_id": workspace.id, "platform": "mastodon", "credentials": credentials}
+        account = api.post("/accounts/connect", asked).json()["account"]
+        capabilities = api.get(f"/accounts/{account['id']}/capabilities").json()["capabilities"]
+    six = [f"{number:b>80}" for number in range(6)]
+    target = {"platform": "mastodon", "connected_account_id": account["id"]}
+
+    def found(**poll: Any) -> list[tuple[str, str]]:
+        options = {"poll": {**ASKED, **poll}}
+        return told(api, {"text": "What next?", "targets": [{**target, "options": options}]})
+
+    assert (capabilities["poll"]["max_choices"], capabilities["poll"]["max_duration_minutes"]) == (6, 1440)
+    Draft202012Validator.check_schema(capabilities["options"])
+    assert found(choices=six, duration_minutes=1) == []
+    assert found(duration_minutes=1441) == [("POLL_DURATION", f"{WHERE}.duration_minutes")]
+
+
+@every_polled
+def test_a_poll_goes_through_the_sandbox(api: ApiClient, workspace: Workspace, name: str) -> None:
+    group = api.post("/posts", polled(workspace, name)).json()["post_group"]
+
+    publish_due()
+
+    assert read(api, group)["status"] == "published"
