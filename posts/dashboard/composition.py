@@ -84,7 +84,7 @@ class Composition:
         elif hint.action == REMOVE_OPTION:
             del place[last]
         else:
-            place[last] = hint.value
+            place[int(last) if isinstance(place, list) else last] = hint.value
 
     def _media_ids(self) -> list[str]:
         return [each["media_id"] for each in self.media]

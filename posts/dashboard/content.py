@@ -29,7 +29,7 @@ class ShownTarget:
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        """What the platform is told besides the texts, each by name, its value in words or else in JSON."""
+        """What the platform is told besides the texts, each by name, its value in words."""
         given = {name: value for name, value in self.target.options.items() if name != THREAD}
         return [(name.replace("_", " "), _words(value)) for name, value in given.items()]
 
@@ -84,4 +84,8 @@ def _accounts(ids: Iterable[str]) -> dict[str, ConnectedAccount]:
 def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return "; ".join(f"{name.replace('_', ' ')}: {_words(own)}" for name, own in value.items())
+    if isinstance(value, list):
+        return ", ".join(_words(each) for each in value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from accounts.platforms.chains import further_texts
 from accounts.platforms.issues import Issue
+from accounts.platforms.polls import duration_in_words
 from accounts.platforms.registry import platform
 from billing.selectors import spend_cap
 from config.api.errors import ApiError
@@ -37,7 +38,7 @@ from posts.media import assets_in
 from posts.models import PostGroup
 from posts.serializers.writes import ValidatePostSerializer
 from posts.states import GroupStatus
-from posts.validation import TargetValidation, Validation
+from posts.validation import TargetInput, TargetValidation, Validation
 from workspaces.frame import WorkspacePage
 
 LIBRARY = 24  # assets of the library that are offered at a time
@@ -74,6 +75,7 @@ class CheckedTarget:
     validation: TargetValidation
     issues: list[ShownIssue]
     unit: str
+    poll: str  # in words; empty for a post without one
 
 
 @dataclass
@@ -82,6 +84,7 @@ class Preview:
 
     texts: list[str]
     left_out: int
+    choices: tuple[str, ...]  # of its poll
     targets: list[CheckedTarget] = field(default_factory=list)
 
 
@@ -248,24 +251,40 @@ def error_told(error: ApiError) -> str:
 def _checked(found: TargetValidation) -> CheckedTarget:
     account, counted = found.target.account, found.target.capabilities.text.counted_as
     issues = [ShownIssue(issue, issue_name(issue), repairable(issue)) for issue in found.issues]
-    return CheckedTarget(platform(account.platform).label, account, found, issues, COUNTED.get(counted, "characters"))
+    unit = COUNTED.get(counted, "characters")
+    return CheckedTarget(platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.poll))
+
+
+def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
+    if poll is None:
+        return ""
+    count, minutes = len(poll["choices"]), poll["duration_minutes"]
+    open_for = f"open for {duration_in_words(minutes)}" if minutes else "open without an end"
+    return f"With a poll of {count} choice{'' if count == 1 else 's'}, {open_for}"
 
 
 def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
     """Each wording once, in the order of its first account, cut where all of them together are long."""
-    found: dict[tuple[str, ...], Preview] = {}
+    found: dict[tuple[tuple[str, ...], ...], Preview] = {}
     room = PREVIEWED
     for check in checks:
         target = check.validation.target
         texts = (target.shown_text, *further_texts(target.options))
-        if texts not in found:
+        choices = _choices(target)
+        if (texts, choices) not in found:
             shown = []
             for text in texts:
                 shown.append(text[:room])
                 room -= len(shown[-1])
-            found[texts] = Preview(shown, sum(map(len, texts)) - sum(map(len, shown)))
-        found[texts].targets.append(check)
+            found[texts, choices] = Preview(shown, sum(map(len, texts)) - sum(map(len, shown)), choices)
+        found[texts, choices].targets.append(check)
     return list(found.values())
+
+
+def _choices(target: TargetInput) -> tuple[str, ...]:
+    """The choices of the target's poll, as many as its platform takes."""
+    rules = target.capabilities.poll
+    return tuple(target.poll["choices"][: rules.max_choices]) if rules and target.poll else ()
 
 
 def _asked_for(page: WorkspacePage) -> datetime | None:

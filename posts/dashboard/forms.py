@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -71,42 +72,97 @@ class ScheduleForm(forms.Form):
         return written
 
 
+@dataclass(frozen=True)
+class OptionGroup:
+    """Fields that are shown together: the parts of one object under its legend, or a plain option without one."""
+
+    legend: str
+    help_text: str
+    fields: list[forms.BoundField]
+
+
+class LinesField(forms.CharField):
+    """A list of texts, one in each line; empty lines are left out."""
+
+    widget = forms.Textarea({"rows": 4, "class": "short"})
+
+    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
+        """The lines without the spaces around them."""
+        return _lines(plain(str(value or "")))
+
+
 class OptionsForm(forms.Form):
-    """A target's options, as far as its platform's schema has plain values for them: texts, choices, numbers, yes or no.
+    """A target's options, as far as its platform's schema has plain values for them: texts, choices, numbers, yes or no,
+    lists of texts, and objects of such values, whose fields are named `option.part`.
 
     The others are kept as they are, in JSON.
     """
 
-    use_required_attribute = False  # a draft may lack what the platform requires; the validation tells
+    marks_needed = True  # few are; no field is required, since a draft may lack them and the validation tells
     kept = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, schema: Mapping[str, Any], data: Any = None, *, prefix: str, options: Mapping[str, Any]) -> None:
-        super().__init__(data, prefix=prefix)
-        required = schema.get("required", ())
-        for name, rule in schema.get("properties", {}).items():
-            field = _field(rule, required=name in required)
-            if field and not isinstance(options.get(name), dict | list):  # of which no field shows the whole
-                field.label = name.replace("_", " ").capitalize()
-                field.help_text = rule.get("description", "")
-                self.fields[name] = field
-        self.others = {name: value for name, value in options.items() if name not in self.fields}
-        self.initial = {name: _written(value) for name, value in options.items()}
+        super().__init__(data, prefix=prefix, auto_id="%s")  # ids as short as the names, in a page with many fields
+        self.others = dict(options)
+        self._groups: list[tuple[str, str, list[str]]] = []  # legend, help text and the names of the fields
+        for name, (rule, fields) in _fields_of(schema).items():
+            if name not in options or _is_shown(rule, options[name]):
+                self.fields.update(fields)
+                self.initial.update(_initial(name, self.others.pop(name, None)))
+                legend = (_label(name, rule), rule.get("description", "")) if rule.get("type") == "object" else ("", "")
+                self._groups.append((*legend, list(fields)))
         self.initial["kept"] = json.dumps(self.others) if self.others else ""
+
+    @property
+    def groups(self) -> list[OptionGroup]:
+        """The fields in the schema's order, those of an object together."""
+        return [OptionGroup(legend, said, [self[name] for name in names]) for legend, said, names in self._groups]
 
     @property
     def options(self) -> dict[str, Any]:
         """What was sent, in the schema's types; what is not of its type stays as it was written, for the validation."""
         self.is_valid()
         values = {name: self.cleaned_data.get(name, self[name].value()) for name in self.fields}
-        kept = _object(values.pop("kept") or "")
-        given = {name: plain(value) if isinstance(value, str) else value for name, value in values.items()}
-        return kept | {name: value for name, value in given.items() if value is not None and value != ""}
+        options = _object(values.pop("kept") or "")
+        given: dict[str, Any] = {}
+        for field, value in values.items():
+            if value is None or value in ("", []):
+                continue
+            name, _, part = field.partition(".")
+            place = given.setdefault(name, {}) if part else given
+            place[part or name] = plain(value) if isinstance(value, str) else value
+        return options | given
 
 
-def _field(rule: Mapping[str, Any], *, required: bool) -> forms.Field | None:
-    """The field of a plain value; None for arrays and objects. Of alternatives, that of the first with a field."""
+def _fields_of(schema: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], dict[str, forms.Field]]]:
+    """The rule of each option that has fields, and its fields by name; an object has them where all its parts do."""
+    found = {}
+    for name, rule in schema.get("properties", {}).items():
+        parts = {f"{name}.{part}": each for part, each in rule["properties"].items()} if "properties" in rule else {}
+        needed = {f"{name}.{part}" for part in rule.get("required", ())} | set(schema.get("required", ()))
+        fields = {each: _field(each, own, needed=each in needed) for each, own in (parts or {name: rule}).items()}
+        if all(fields.values()):
+            found[name] = rule, {each: field for each, field in fields.items() if field}
+    return found
+
+
+def _field(name: str, rule: Mapping[str, Any], *, needed: bool) -> forms.Field | None:
+    """The field of a value, with its label and help; None where there is none for such values."""
+    field = _plain_field(rule)
+    if field:
+        field.label = _label(name.rpartition(".")[2], rule) + (" (needed)" if needed else "")
+        field.help_text = rule.get("description", "")
+    return field
+
+
+def _label(name: str, rule: Mapping[str, Any]) -> str:
+    return str(rule.get("title") or name.replace("_", " ").capitalize())
+
+
+def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
+    """The field of a plain value or of a list of texts; None for others. Of alternatives, that of the first with a field."""
     if "anyOf" in rule:
-        fields = (_field(each, required=required) for each in rule["anyOf"])
+        fields = (_plain_field(each) for each in rule["anyOf"])
         return next((field for field in fields if field), None)
     if "enum" in rule:
         values = {str(value): value for value in rule["enum"]}
@@ -114,24 +170,53 @@ def _field(rule: Mapping[str, Any], *, required: bool) -> forms.Field | None:
             choices=[("", "Not set"), *((text, text) for text in values)],
             coerce=values.__getitem__,
             empty_value=None,
-            required=required,
+            required=False,
         )
     match rule.get("type"):
         case "boolean":
-            return forms.TypedChoiceField(choices=_BOOLEAN, coerce="true".__eq__, empty_value=None, required=required)
+            return forms.TypedChoiceField(choices=_BOOLEAN, coerce="true".__eq__, empty_value=None, required=False)
         case "integer":
-            bounds = {"min": rule.get("minimum"), "max": rule.get("maximum")}
+            bounds = {"min": rule.get("minimum"), "max": rule.get("maximum"), "step": rule.get("multipleOf")}
             shown = {name: bound for name, bound in bounds.items() if bound is not None}
-            return forms.IntegerField(required=required, widget=forms.NumberInput(shown))
+            return forms.IntegerField(required=False, widget=forms.NumberInput(shown))
         case "string":
             limit = {"maxlength": rule["maxLength"]} if "maxLength" in rule else {}
-            return forms.CharField(required=required, widget=forms.TextInput(limit))
+            return forms.CharField(required=False, widget=forms.TextInput(limit))
+        case "array" if rule["items"].get("type") == "string":
+            return LinesField(required=False)
     return None
+
+
+def _is_shown(rule: Mapping[str, Any], value: Any) -> bool:
+    """Whether the rule's fields show the whole of the value."""
+    match rule.get("type"):
+        case "object":
+            parts = rule["properties"]
+            return isinstance(value, dict) and all(
+                part in parts and _is_shown(parts[part], own) for part, own in value.items()
+            )
+        case "array":
+            texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
+            return texts and _lines("\n".join(value)) == value
+    return not isinstance(value, dict | list)
+
+
+def _initial(name: str, value: Any) -> dict[str, Any]:
+    """What the fields of an option begin with."""
+    if isinstance(value, dict):
+        return {f"{name}.{part}": _written(own) for part, own in value.items()}
+    return {name: _written(value)}
 
 
 def _written(value: Any) -> Any:
     """An option's value as its field writes it."""
+    if isinstance(value, list):
+        return "\n".join(value)
     return str(value).lower() if isinstance(value, bool) else value
+
+
+def _lines(text: str) -> list[str]:
+    return [stripped for line in text.split("\n") if (stripped := line.strip())]
 
 
 def _object(text: str) -> dict[str, Any]:
