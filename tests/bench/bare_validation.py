@@ -43,6 +43,7 @@ def _validated(body: dict[str, Any]) -> dict[str, Any]:
                 "text_length": target.text_length,
                 "text_limit": target.text_limit,
                 "link_card_url": target.link_card_url,
+                "poll": target.poll,
                 "issues": [_shown(issue) for issue in target.issues],
             }
             for target in result.targets
