@@ -6,8 +6,7 @@ from typing import Any
 
 from accounts import selectors, services
 from accounts.platforms.registry import platform
-from accounts.serializers import (
-    AccountCapabilitiesSerializer,
+from accounts.serializers.accounts import (
     AccountEnvelope,
     AccountPage,
     AccountsQuery,
@@ -18,8 +17,8 @@ from accounts.serializers import (
     ConnectSerializer,
     DisconnectPreview,
     OAuthCallbackQuery,
-    ServiceCapabilitiesSerializer,
 )
+from accounts.serializers.capabilities import AccountCapabilitiesSerializer, ServiceCapabilitiesSerializer
 from config.api.models import IdempotencyRecord
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import page_body

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.platforms.registry import PLATFORMS
-from accounts.serializers import IssueSerializer
+from accounts.serializers.accounts import IssueSerializer
 from config.api import fields
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, StrictSerializer, page_of, preview_of

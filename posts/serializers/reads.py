@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from rest_framework import serializers
 
 from accounts.platforms.registry import PLATFORMS
-from accounts.serializers import IssueSerializer
+from accounts.serializers.accounts import IssueSerializer
 from billing.serializers import SpendCapSerializer
 from config.api.serializers import preview_of
 from posts.bodies import PostGroupSerializer, told_time

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from accounts.platforms.registry import PLATFORMS, platform
-from posts.publishing.duty import publish_due
+from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory

@@ -1,4 +1,4 @@
-"""Connected accounts and capabilities on the wire."""
+"""What accounts take and what the service offers, on the wire."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.issues import Issue
 from accounts.platforms.registry import PLATFORMS
 from accounts.platforms.types import Capabilities
-from config.api import fields
-from config.api.operation import WriteBody, WriteQuery
-from config.api.serializers import PageQuery, RepairHintSerializer, one_of, page_of, preview_of
 
 JSON_SCHEMA = {"type": "object", "description": "A JSON Schema.", "additionalProperties": True}
 
@@ -22,141 +18,6 @@ JSON_SCHEMA = {"type": "object", "description": "A JSON Schema.", "additionalPro
 @extend_schema_field(JSON_SCHEMA)
 class JSONSchemaField(serializers.JSONField):
     """A JSON Schema, told as it is."""
-
-
-class AccountSerializer(serializers.ModelSerializer):
-    """A connected account; its secrets are never shown."""
-
-    platform = serializers.ChoiceField(choices=list(PLATFORMS))
-    scopes = serializers.ListField(child=serializers.CharField())
-
-    class Meta:
-        model = ConnectedAccount
-        fields = (
-            "id",
-            "workspace_id",
-            "platform",
-            "method",
-            "sandbox",
-            "external_id",
-            "handle",
-            "display_name",
-            "avatar_url",
-            "profile_url",
-            "status",
-            "scopes",
-            "token_expires_at",
-            "last_checked_at",
-            "created_at",
-            "updated_at",
-        )
-
-
-class AccountEnvelope(serializers.Serializer):
-    account = AccountSerializer()
-
-
-AccountPage = page_of("AccountPage", "accounts", AccountSerializer)
-
-
-class AccountsQuery(PageQuery):
-    workspace_id = fields.Identifier("wrk")
-
-
-@extend_schema_field(
-    {
-        "type": "object",
-        "additionalProperties": True,
-        "description": "What the method's `credentials_schema` asks for in GET /capabilities: secrets, or what has to be "
-        "known before a grant, such as the account's server or the kind of account.",
-    }
-)
-class CredentialsField(serializers.JSONField):
-    """An object of secrets, or of what has to be known before a grant; its own schema is the platform's."""
-
-    def to_internal_value(self, data: Any) -> dict[str, Any]:
-        if not isinstance(data, dict):
-            raise serializers.ValidationError("Must be an object.", code="wrong_type")
-        return data
-
-
-class ConnectSerializer(WriteBody):
-    """An account to be connected."""
-
-    workspace_id = fields.Identifier("wrk")
-    platform = fields.Text(max_length=20, help_text="A `provider` of GET /capabilities.")
-    method = fields.Choice(choices=ConnectedAccount.Method.choices, required=False)
-    credentials = CredentialsField(required=False, write_only=True)
-
-
-class AuthorizationSerializer(serializers.Serializer):
-    """A connection by OAuth that was begun: the owner of the account grants access at `authorization_url`."""
-
-    authorization_url = serializers.CharField(
-        allow_null=True, help_text="Open it in a browser. Null in a replay once it can no longer be used."
-    )
-    state = serializers.CharField(
-        allow_null=True, help_text="Comes back with the platform's code; good once. Null as `authorization_url`."
-    )
-    expires_at = serializers.DateTimeField(help_text="When the state runs out, ten minutes after the beginning.")
-
-
-ConnectAnswer = one_of("ConnectAnswer", AccountEnvelope, AuthorizationSerializer)
-
-
-class ConnectionChoiceSerializer(serializers.Serializer):
-    """An account that the grant opens."""
-
-    external_id = serializers.CharField(help_text="Give it as `choice`.")
-    handle = serializers.CharField()
-    display_name = serializers.CharField()
-    avatar_url = serializers.CharField()
-    profile_url = serializers.CharField()
-
-
-class ConnectionChoicesSerializer(serializers.Serializer):
-    """The grant opens several accounts, and none is attached yet: call again with the same state and code and a choice."""
-
-    choices = ConnectionChoiceSerializer(many=True)
-    expires_at = serializers.DateTimeField(help_text="Until then each of them can be attached, one by a call.")
-
-
-CompleteConnectionAnswer = one_of("CompleteConnectionAnswer", AccountEnvelope, ConnectionChoicesSerializer)
-
-
-class OAuthCallbackQuery(WriteQuery):
-    """What the platform gave the browser to bring back."""
-
-    state = fields.Text(max_length=2048)
-    code = fields.Text(max_length=8192)
-    choice = fields.Text(
-        max_length=255, required=False, help_text="The `external_id` of the account, where the grant opens several."
-    )
-
-
-class ConnectRequestShown(ConnectSerializer):
-    """The request without its secrets."""
-
-    credentials = None  # type: ignore[assignment]
-
-
-ConnectPreview = preview_of("AccountConnect", request=ConnectRequestShown, would_create=AccountSerializer)
-CompleteConnectionPreview = preview_of("AccountCompleteConnection", would_create=AccountSerializer)
-DisconnectPreview = preview_of("AccountDisconnect", would_update=AccountSerializer)
-
-
-class IssueSerializer(serializers.Serializer):
-    """What a platform would say of the content, and what would repair it."""
-
-    code = serializers.CharField()
-    severity = serializers.ChoiceField(choices=["error", "warning"])
-    field = serializers.CharField()
-    message = serializers.CharField()
-    auto_fixable = serializers.BooleanField()
-    repair_hint = RepairHintSerializer(allow_null=True)
-
-    def to_representation(self, instance: Issue) -> dict[str, Any]:
-        return instance.body()
 
 
 class TextCapabilitiesSerializer(serializers.Serializer):
