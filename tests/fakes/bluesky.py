@@ -35,6 +35,8 @@ RATE_WINDOW = 300
 class FakeBluesky(FaultyServer):
     """The server, with the means to arrange accounts, expiry and faults and to count what really happened."""
 
+    platform = "bluesky"
+
     def __init__(self) -> None:
         super().__init__()
         self._methods = BlueskyMethods(service_endpoint=self.url)

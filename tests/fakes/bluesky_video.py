@@ -71,6 +71,8 @@ class Allowance:
 class FakeVideoService(FaultyServer):
     """The service; `tokens` are what the accounts' server issues, `store` takes what is done."""
 
+    platform = "bluesky"
+
     def __init__(self, tokens: ServiceTokens, store: Store, pds_did: str) -> None:
         super().__init__()
         self.tokens, self.store, self.pds_did = tokens, store, pds_did

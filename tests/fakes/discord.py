@@ -47,6 +47,7 @@ class FakeWebhook:
 class FakeDiscord(FaultyServer):
     """The server, with the means to arrange webhooks, threads and limits and to read what was really posted."""
 
+    platform = "discord"
     calls = frozenset({GET, EXECUTE})
 
     def __init__(self) -> None:

@@ -46,6 +46,8 @@ ALL_TASKS = ("ADVERTISE", "ANALYZE", "CREATE_CONTENT", "MESSAGING", "MODERATE", 
 class FakeFacebook(FaultyServer):
     """The server, with the means to arrange people, pages, consents and faults and to see what was really taken."""
 
+    platform = "facebook"
+
     def __init__(self) -> None:
         super().__init__()
         self._people: dict[str, Person] = {}

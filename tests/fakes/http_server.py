@@ -11,11 +11,11 @@ import json
 import socket
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from urllib.parse import parse_qsl, urlsplit
 
 HOLD_LIMIT = 30.0  # seconds: a held answer goes out by itself after this, so that a failing test cannot hang
@@ -62,6 +62,18 @@ class RawAnswer:
 DROPPED = RawAnswer()
 """The connection is closed without a byte."""
 
+Observer = Callable[["LoopbackServer", ReceivedRequest], None]
+
+
+@contextlib.contextmanager
+def observed(observer: Observer) -> Iterator[None]:
+    """Tell the observer every request that a server of this kind receives inside the `with` block, before its answer."""
+    LoopbackServer.observers.append(observer)
+    try:
+        yield
+    finally:
+        LoopbackServer.observers.remove(observer)
+
 
 class LoopbackServer:
     """A threaded HTTP server on 127.0.0.1, used as a context manager: `with Stub() as stub: stub.url`.
@@ -69,6 +81,9 @@ class LoopbackServer:
     A fault of the stand-in itself (an exception out of `answer`) is answered with 500 and raised again on leaving the
     `with` block, so that no test takes it for the behaviour of the service.
     """
+
+    platform: ClassVar[str] = ""  # the platform that it stands in for, by the registry's name
+    observers: ClassVar[list[Observer]] = []  # told every request of every server
 
     def __init__(self) -> None:
         self._arrived = threading.Condition()
@@ -121,6 +136,8 @@ class LoopbackServer:
         with self._arrived:
             self._requests.append(request)
             self._arrived.notify_all()
+        for observer in tuple(self.observers):
+            observer(self, request)
         try:
             return self.answer(request)
         except Exception as fault:

@@ -54,6 +54,8 @@ class Person:
 class FakeInstagram(FaultyServer):
     """The server, with the means to arrange accounts, consents and faults and to see what was really taken."""
 
+    platform = "instagram"
+
     def __init__(self) -> None:
         super().__init__()
         self._people: dict[str, Person] = {}

@@ -28,6 +28,8 @@ from tests.fakes.linkedin_store import Member, Refusal
 class FakeLinkedIn(FaultyServer):
     """The server, with the means to arrange people, pages, consents and faults and to see what was really taken."""
 
+    platform = "linkedin"
+
     def __init__(self) -> None:
         super().__init__()
         self._methods = LinkedInMethods(self.url)

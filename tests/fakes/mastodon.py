@@ -39,6 +39,7 @@ RATE_WINDOW = timedelta(minutes=5)
 class FakeMastodon(FaultyServer):
     """The server, with the means to arrange accounts, media and faults and to see what was really taken."""
 
+    platform = "mastodon"
     methods_class: ClassVar[type[MastodonMethods]] = MastodonMethods
     oauth_class: ClassVar[type[MastodonOAuth]] = MastodonOAuth
 

@@ -68,6 +68,7 @@ class Upload:
 class FakePinterest(FaultyServer):
     """The server, with the means to arrange people, consents and faults and to see what was really pinned."""
 
+    platform = "pinterest"
     calls = frozenset({TOKEN, REVOKE, STORE, *SCOPES})
 
     def __init__(self) -> None:

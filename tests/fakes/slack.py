@@ -65,6 +65,7 @@ class Channel:
 class FakeSlack(FaultyServer):
     """One workspace, in which people install the operator's app."""
 
+    platform = "slack"
     calls = frozenset({WEBHOOK, ACCESS, AUTH_TEST, LIST, INFO, POST_MESSAGE, ANNOUNCE, UPLOAD, SHARE, FILE_INFO})
 
     def __init__(self) -> None:

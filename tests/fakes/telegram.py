@@ -32,6 +32,8 @@ _SERVER_ERRORS = {500: "Internal Server Error", 502: "Bad Gateway", 504: "Gatewa
 class FakeTelegram(FaultyServer):
     """The server, with the means to arrange bots, chats, rights and faults and to see what was really sent."""
 
+    platform = "telegram"
+
     def __init__(self) -> None:
         super().__init__()
         self._methods = TelegramMethods()

@@ -37,6 +37,8 @@ _ID = re.compile(r"(?<=/)\d+(?=/|$)")
 class FakeThreads(FaultyServer):
     """The server, with the means to arrange profiles, consents and faults and to see what was really published."""
 
+    platform = "threads"
+
     def __init__(self) -> None:
         super().__init__()
         self._profiles: dict[str, str] = {}  # usernames by id

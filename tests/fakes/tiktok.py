@@ -30,6 +30,7 @@ SCOPES = {USER: "user.info.basic", **dict.fromkeys((CREATOR, VIDEO, PHOTOS, STAT
 class FakeTikTok(FaultyServer):
     """The server, with the means to arrange creators, consents and faults and to see what was really posted."""
 
+    platform = "tiktok"
     calls = frozenset({TOKEN, REVOKE, CHUNK, LAST, *SCOPES})
 
     def __init__(self) -> None:

@@ -29,6 +29,8 @@ from tests.fakes.x_problems import Problem
 class FakeX(FaultyServer):
     """The server, with the means to arrange people, consents and faults and to see what was really taken."""
 
+    platform = "x"
+
     def __init__(self) -> None:
         super().__init__()
         self._methods = XMethods(self.url)

@@ -37,6 +37,7 @@ SCOPES = {
 class FakeYouTube(FaultyServer):
     """The server, with the means to arrange channels, consents and faults and to see what was really uploaded."""
 
+    platform = "youtube"
     calls = frozenset({TOKEN, REVOKE, *SCOPES})
 
     def __init__(self) -> None:

@@ -19,6 +19,8 @@ SESSION = {"did": DID, "handle": "alice.test", "accessJwt": "access", "refreshJw
 class ScriptedServer(LoopbackServer):
     """Answers each method by `answers`, 404 where there is none; `asked` lists the methods in order of arrival."""
 
+    platform = "bluesky"
+
     def __init__(self) -> None:
         super().__init__()
         self.answers: dict[str, Answer] = {}

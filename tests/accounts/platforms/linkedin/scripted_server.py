@@ -11,6 +11,8 @@ MADE = "urn:li:share:7398000000000000001"
 class ScriptedServer(LoopbackServer):
     """Answers each call by `answers`, 404 where there is none; `asked` lists the calls in order of arrival."""
 
+    platform = "linkedin"
+
     def __init__(self) -> None:
         super().__init__()
         self.answers: dict[str, Answer] = {CREATE: Answer(201, b"", {"x-restli-id": MADE})}

@@ -26,6 +26,8 @@ MADE = {"id": "7", "url": "https://social.example/@alice/7"}
 class ScriptedServer(LoopbackServer):
     """Answers each call by `answers`, 404 where there is none; `asked` lists the calls in order of arrival."""
 
+    platform = "mastodon"
+
     def __init__(self) -> None:
         super().__init__()
         self.answers: dict[str, Answer] = {**CONNECTABLE, CREATE: Answer.of_json(MADE)}

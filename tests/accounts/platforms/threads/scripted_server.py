@@ -10,6 +10,8 @@ from tests.fakes.http_server import Answer, LoopbackServer, ReceivedRequest
 class ScriptedServer(LoopbackServer):
     """Answers each call by `answers`, 404 where there is none; `asked` lists the calls in order of arrival."""
 
+    platform = "threads"
+
     def __init__(self) -> None:
         super().__init__()
         self.answers: dict[str, Answer] = {}

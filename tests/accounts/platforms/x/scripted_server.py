@@ -14,6 +14,8 @@ NO_POSTS = Answer.of_json({"meta": {"result_count": 0}})
 class ScriptedServer(LoopbackServer):
     """Answers each call by `answers`, 404 where there is none; `asked` lists the calls in order of arrival."""
 
+    platform = "x"
+
     def __init__(self) -> None:
         super().__init__()
         self.answers: dict[str, Answer] = {CREATE: Answer.of_json({"data": MADE}, 201), TIMELINE: NO_POSTS}
