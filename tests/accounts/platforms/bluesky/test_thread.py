@@ -99,7 +99,8 @@ def test_a_segment_is_repeated_until_the_server_names_what_the_next_has_to(
     bluesky: Bluesky, scripted: ScriptedServer
 ) -> None:
     grant = Grant(tokens={"access": "access", "refresh": "refresh", "pds": scripted.url}, external_id=DID)
-    frozen = Progress("put", {"rkey": RKEY, "record": {"text": "One"}, "sent": []})
+    record = {"$type": "app.bsky.feed.post", "text": "One", "createdAt": "2026-11-20T12:00:00.000Z"}
+    frozen = Progress("put", {"rkey": RKEY, "record": record, "sent": []})
     scripted.answers[PUT_RECORD] = Answer.of_json({"uri": URI})
     with pytest.raises(OutcomeUnknown):
         bluesky.publish(grant, thread("One", "Two"), frozen)
@@ -107,7 +108,7 @@ def test_a_segment_is_repeated_until_the_server_names_what_the_next_has_to(
 
     scripted.answers |= {
         PUT_RECORD: Answer(502),
-        GET_RECORD: Answer.of_json({"uri": URI, "cid": "bafyone", "value": {"text": "One"}}),
+        GET_RECORD: Answer.of_json({"uri": URI, "cid": "bafyone", "value": record}),
     }
     following = bluesky.publish(grant, thread("One", "Two"), frozen)
 

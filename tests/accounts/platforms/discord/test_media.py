@@ -64,6 +64,7 @@ def test_files_of_the_same_name_stay_two(
     assert [(one["description"], one["data"]) for one in attachments] == [("1", b"one"), ("2", b"two")]
 
 
+@pytest.mark.beyond_the_document("more files and longer descriptions than Discord takes")
 @pytest.mark.parametrize(
     ("files", "complaint"),
     [

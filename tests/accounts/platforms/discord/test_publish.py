@@ -95,6 +95,7 @@ def test_a_thread_that_is_not_there_is_the_posts_fault_not_the_webhooks(
     assert server.messages(webhook) == []
 
 
+@pytest.mark.beyond_the_document("a text that is too long")
 def test_two_thousand_code_points_are_taken_and_one_more_is_rejected_in_discords_words(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
 ) -> None:
