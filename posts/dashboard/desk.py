@@ -56,7 +56,6 @@ class ChosenTarget:
     options: OptionsForm
     thread_unproven: str  # why the thread that it has may fail; empty without one
     focused: bool
-    not_possible: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -223,7 +222,6 @@ class Desk:
             options=options,
             thread_unproven=thread.unproven if thread and further_texts(target["options"]) else "",
             focused=account.id == self.focus,
-            not_possible=capabilities.not_possible,
         )
 
     def _account(self, account_id: str) -> ConnectedAccount:

@@ -99,7 +99,7 @@ class OptionsForm(forms.Form):
     """
 
     marks_needed = True  # few are; no field is required, since a draft may lack them and the validation tells
-    kept = forms.CharField(required=False, widget=forms.HiddenInput)
+    kept = forms.CharField(required=False, widget=forms.HiddenInput({"id": False}))
 
     def __init__(self, schema: Mapping[str, Any], data: Any = None, *, prefix: str, options: Mapping[str, Any]) -> None:
         super().__init__(data, prefix=prefix, auto_id="%s")  # ids as short as the names, in a page with many fields

@@ -8,7 +8,8 @@ media, oauth, statuses), users/views/activitypub.py, takahe/urls.py. What it doe
   takes only tokens that hold `read` itself. Its other methods take narrow scopes, too.
 - It has no metadata of its authorization server, checks no PKCE, and keeps codes for a minute.
 - It never lists private and direct statuses, ignores the Idempotency-Key and languages, counts a text by code points, and
-  takes no videos. A status may reply to one that is not there, and take up media that another one has.
+  takes no videos, and checks nothing of a poll. A status may reply to one that is not there, and take up media that another
+  one has.
 
 What it renders as HTML is rendered as by Mastodon.
 """
@@ -33,6 +34,7 @@ from tests.fakes.mastodon_methods import (
     MastodonMethods,
 )
 from tests.fakes.mastodon_oauth import Application, Code, MastodonOAuth
+from tests.fakes.mastodon_polls import Poll
 from tests.fakes.mastodon_requests import Refusal, bearer_of, call_of, multipart, parameters
 
 VERSION = "0.11.0"
@@ -96,6 +98,7 @@ class TakaheMethods(MastodonMethods):
             sensitive=bool(given.get("sensitive")),
             language=None,
             media=list(media),
+            poll=_poll(given.get("poll")),
             in_reply_to_id=parent if parent in self.store.statuses else None,
         )
         return Answer.of_json(self.store.status_entity(status))
@@ -124,6 +127,16 @@ class TakaheMethods(MastodonMethods):
         if not person.tokens[token] & {scope, scope.partition(":")[0]}:
             raise Refusal(403, "out_of_scope_for_token")
         return person
+
+
+def _poll(given: Any) -> Poll | None:
+    """The poll of a status; Takahe checks neither choices nor duration."""
+    if given is None:
+        return None
+    if not isinstance(given, dict) or not isinstance(given.get("options"), list) or "expires_in" not in given:
+        raise Refusal(400, "invalid_input")
+    choices = tuple(str(option) for option in given["options"])
+    return Poll(choices, int(given["expires_in"]), bool(given.get("multiple")), bool(given.get("hide_totals")))
 
 
 class TakaheOAuth(MastodonOAuth):

@@ -52,11 +52,11 @@ def test_the_buttons_make_a_post(
     assert told in words(desk.get("post", group))
 
 
-def test_a_chosen_account_tells_what_is_not_possible_there(desk: Desk, accounts: list[ConnectedAccount]) -> None:
-    shown = words(desk.compose("check", accounts[0]))
-    assert "What is not possible on Bluesky" in shown
-    assert "A post cannot be edited once it is out." in shown
-    assert "What is not possible on Mastodon" not in shown
+def test_a_chosen_account_leads_to_what_it_takes(desk: Desk, accounts: list[ConnectedAccount]) -> None:
+    page = desk.compose("check", *accounts, text="Hello")
+
+    for account in accounts:
+        assert f'/accounts/{account.id}" target="_blank"' in page.content.decode()
 
 
 def test_a_text_and_options_of_an_account_of_its_own(desk: Desk, accounts: list[ConnectedAccount]) -> None:

@@ -42,6 +42,7 @@ def test_a_poll_may_stand_beside_files(
     assert message["poll"]["question"] == {"text": "What next?"}
 
 
+@pytest.mark.beyond_the_document("polls that validation would have stopped")
 @pytest.mark.parametrize(
     ("text", "asked", "words"),
     [

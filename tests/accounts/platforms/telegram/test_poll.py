@@ -69,6 +69,7 @@ def test_a_poll_takes_no_media(telegram: Telegram, server: FakeTelegram, grant: 
         start(telegram, grant, "What next?", picture(), poll=ASKED)
 
 
+@pytest.mark.beyond_the_document("polls that validation would have stopped")
 @pytest.mark.parametrize(
     ("text", "asked"),
     [
