@@ -170,6 +170,7 @@ def test_a_repeat_with_its_key_is_a_replay(api: ApiClient, workspace: Workspace,
     assert provider.requests_to(EXCHANGE) == 1
 
 
+@pytest.mark.usefixtures("wide_outside_share")
 @pytest.mark.django_db(transaction=True)
 def test_of_many_at_once_with_one_state_one_completes(
     api: ApiClient, workspace: Workspace, provider: FakeOAuthPlatform
