@@ -41,8 +41,8 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
         "properties": {
             "choices": {
                 "type": "array",
-                "description": f"What can be voted for, {_counts(rules)}, each of {rules.max_choice_length} "
-                f"{rules.counted_as} at the most.",
+                "description": f"What can be voted for: {_counts(rules)}, each of at most {rules.max_choice_length} "
+                "characters.",
                 "items": {"type": "string", "maxLength": MAX_CHOICE_TEXT},
                 "minItems": rules.min_choices,
                 "maxItems": rules.max_choices,

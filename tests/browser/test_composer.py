@@ -61,6 +61,26 @@ def test_a_post_with_pictures_reaches_the_platform(
     assert [image["alt"] for image in sent["embed"]["images"]] == ["An open oven", "A basket of rolls"]
 
 
+def test_a_poll_is_asked_previewed_and_published(open_page: Open, workspace: Workspace, inspection: Inspection) -> None:
+    page = open_page()
+    compose(page, workspace, "Which bread do you want on Sunday?", "Mastodon")
+    page.get_by_text("Options of Mastodon").click()
+    poll = page.get_by_role("group", name="Poll")
+    poll.get_by_label("Choices").fill("Rye\nSpelt\nBaguette")
+    poll.get_by_label("Open for how many minutes").fill("1440")
+
+    expect(page.locator("#check")).to_contain_text("With a poll of 3 choices, open for 1 day")
+    expect(page.locator("#check")).to_contain_text("Baguette")
+    inspection.look(page, "compose-with-a-poll")
+    poll.get_by_label("Choices").fill("Rye")
+    expect(page.locator("#check-said")).to_contain_text("1 problem to mend.")
+    poll.get_by_label("Choices").fill("Rye\nSpelt")
+    expect(page.locator("#check-said")).to_contain_text("It fits its account.")
+    page.get_by_role("button", name="Publish now").click()
+    published(page)
+    expect(page.locator("main")).to_contain_text("Spelt")
+
+
 def test_a_failed_post_is_repaired_by_its_hint(open_page: Open, workspace: Workspace, inspection: Inspection) -> None:
     failed = workspace.post("[sandbox:reject] no", workspace.account("mastodon"))
     page = open_page(f"/dashboard/workspaces/{workspace.id}")
