@@ -29,7 +29,7 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
     duration = {
         "type": "integer",
         "title": "Open for how many minutes",
-        "description": f"How long votes are taken: {_durations(rules)}. A day has 1440 minutes.",
+        "description": f"{_durations(rules).capitalize()}. A day has 1440 minutes.",
         "minimum": rules.min_duration_minutes,
         "maximum": rules.max_duration_minutes,
     }

@@ -151,7 +151,7 @@ def _field(name: str, rule: Mapping[str, Any], *, needed: bool) -> forms.Field |
     field = _plain_field(rule)
     if field:
         field.label = _label(name.rpartition(".")[2], rule) + (" (needed)" if needed else "")
-        one_each = " One in each line." if isinstance(field, LinesField) else ""
+        one_each = " One per line." if isinstance(field, LinesField) else ""
         field.help_text = f"{rule.get('description', '')}{one_each}"
     return field
 

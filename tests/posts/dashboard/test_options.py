@@ -72,7 +72,7 @@ def test_its_fields_are_named_for_everybody(desk: Desk, account: ConnectedAccoun
     assert labels[f"{account.id}-poll.duration_minutes"].startswith("Open for how many minutes")
     described = re.search(rf'<textarea name="{account.id}-poll.choices"[^>]*aria-describedby="([^"]+)"', sent)
     assert described
-    assert f'id="{described[1]}">What can be voted for, ' in sent
+    assert f'id="{described[1]}">What can be voted for: ' in sent
     for group in re.findall(r'<fieldset class="field parts" aria-describedby="([^"]+)"', sent):
         assert f'id="{group}"' in sent
 
