@@ -77,7 +77,7 @@ async def attempt(session: aiohttp.ClientSession, parcel: Parcel) -> Outcome:
         outcome = Outcome(Verdict.FAILED, error=_text(str(error))[:ERROR_CHARACTERS], silent=True)
     except Exception as error:
         logger.exception("An attempt to deliver met a fault of the service.")
-        outcome = Outcome(Verdict.FAILED, error=f"The service met a fault of its own ({type(error).__name__}).")
+        outcome = Outcome(Verdict.FAILED, error=f"Internal error ({type(error).__name__}).")
     return replace(outcome, seconds=time.monotonic() - began)
 
 

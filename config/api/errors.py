@@ -23,7 +23,7 @@ class ApiError(Exception):
 
     status = 500
     code = "INTERNAL_ERROR"
-    message = "The service met a fault of its own."
+    message = "Internal error."
     suggested_action = "Try again later; if it goes on, report the trace_id."
     auto_fixable = False
 

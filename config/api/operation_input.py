@@ -48,7 +48,7 @@ def check_query(declared: Operation, request: Request) -> dict[str, Any]:
     """The checked query. Raises DRF's ValidationError, and ValidationFailed for a parameter that is given twice."""
     twice = [name for name, values in request.query_params.lists() if len(values) > 1]
     if twice:
-        raise errors.ValidationFailed.of(twice[0], "This parameter stands more than once.", "repeated")
+        raise errors.ValidationFailed.of(twice[0], "This parameter is given more than once.", "repeated")
     return _checked(declared.query_serializer, request.query_params.dict())
 
 

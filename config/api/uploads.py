@@ -191,7 +191,7 @@ def _read_form(request: HttpRequest, spool: Spool) -> dict[str, Any]:
     try:
         for name, filename, part in _parts(request, boundary):
             if name in fields:
-                raise errors.ValidationFailed.of(name, "This field stands more than once.", "repeated")
+                raise errors.ValidationFailed.of(name, "This field is given more than once.", "repeated")
             fields[name] = _read_file(part, filename, spool) if name == FILE_PART else _read_text(name, part)
     except (MultiPartParserError, SuspiciousOperation) as error:
         raise errors.MalformedRequest(f"The form cannot be read: {error}", suggested_action=_WELL_FORMED) from error

@@ -16,7 +16,7 @@ DASHBOARD = "/dashboard/"
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """handler404."""
     if request.path.startswith(DASHBOARD):
-        return error_page(request, errors.NotFound("This address leads nowhere."))
+        return error_page(request, errors.NotFound("Page not found."))
     return handler.not_found(request, exception)
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from config.api.caller import WorkspaceStatus
 from config.notices.choices import listeners
-from config.notices.letters import Letter, letter_of
+from config.notices.emails import Email, email_of
 from config.notices.models import FIRST_PAUSE, Digest, NewsCursor, Notice, NoticeKind
 from config.notices.news import News, news_of
 from workspaces.models import User
@@ -103,15 +103,15 @@ def _tell(digest: Digest) -> None:
     now = timezone.now()
     notices = Notice.objects.filter(workspace=digest.workspace_id, kind=digest.kind, settled_at=None)
     kind = NoticeKind(digest.kind)
-    letter = letter_of(kind, digest.workspace, notices)
-    told = letter is not None and _send(letter, listeners(workspace_id=digest.workspace_id, kind=kind))
+    email = email_of(kind, digest.workspace, notices)
+    told = email is not None and _send(email, listeners(workspace_id=digest.workspace_id, kind=kind))
     notices.update(settled_at=now)
     digest.settle(now, told=told)
     digest.save()
 
 
-def _send(letter: Letter, people: Sequence[User]) -> bool:
+def _send(email: Email, people: Sequence[User]) -> bool:
     """An e-mail to each of them; whether there was anybody."""
     for person in people:
-        queue_mail(to=person.email, subject=letter.subject, text=letter.text)
+        queue_mail(to=person.email, subject=email.subject, text=email.text)
     return bool(people)

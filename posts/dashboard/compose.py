@@ -12,7 +12,7 @@ from django.utils.formats import date_format
 from config.api.errors import ApiError, Conflict, InvalidState
 from config.api.form_files import files_of
 from posts import services
-from posts.dashboard.desk import Desk, error_told
+from posts.dashboard.composer import Composer, error_told
 from posts.dashboard.inputs import checked, group_on, version_read
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
@@ -47,72 +47,72 @@ def was_tried(group: PostGroup) -> bool:
 def _answer(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     if not page.may_write:
         return page.render("posts/compose_not_allowed.html")
-    desk = Desk.of(page, group)
+    composer = Composer.of(page, group)
     if page.request.method != "POST":
-        return desk.show()
+        return composer.show()
     action, _, subject = page.request.POST.get("action", "").partition(":")
     if action in (KEEP, SCHEDULE, PUBLISH):
-        return _save(desk, action)
+        return _save(composer, action)
     live = "HX-Request" in page.request.headers
     if action == "check" and live:
-        return desk.show("posts/compose_check.html")
-    _act(desk, action, subject)
-    response = desk.show()
+        return composer.show("posts/compose_check.html")
+    _act(composer, action, subject)
+    response = composer.show()
     if live:
         response["HX-Trigger"] = "composed"  # the check looks again
     return response
 
 
-def _act(desk: Desk, action: str, subject: str) -> None:
+def _act(composer: Composer, action: str, subject: str) -> None:
     """What a button does that saves nothing; one that is not known shows the form as it was sent."""
     match action:
         case "upload":
-            desk.take_files(files_of(desk.page.request, "file"))
+            composer.take_files(files_of(composer.page.request, "file"))
         case "attach":
-            desk.attach(subject)
-            desk.library_open = True
+            composer.attach(subject)
+            composer.library_open = True
         case "library":
-            desk.library_cursor, desk.library_open = subject or None, True
+            composer.library_cursor, composer.library_open = subject or None, True
         case "leave-out":
-            desk.composition.leave_out(subject)
+            composer.composition.leave_out(subject)
         case "earlier":
-            desk.composition.move_ahead(subject)
+            composer.composition.move_ahead(subject)
         case "repair":
-            desk.repair(subject)
+            composer.repair(subject)
 
 
-def _save(desk: Desk, how: str) -> HttpResponse:
-    page, schedule = desk.page, desk.schedule
+def _save(composer: Composer, how: str) -> HttpResponse:
+    page, schedule = composer.page, composer.schedule
     if how != PUBLISH and schedule.is_valid() and how == SCHEDULE and schedule.at is None:
         schedule.add_error("when", "Choose the day and time.")
     if how != PUBLISH and schedule.errors:
-        desk.problems.append("The time is not right yet.")
-    if not desk.composition.targets:
-        desk.problems.append("Choose at least one account.")
-    if desk.problems or desk.media_problems:
-        return desk.show(status=422)
-    operation = "posts.update" if desk.group else "posts.create"
+        composer.problems.append("The time is not right yet.")
+    if not composer.composition.targets:
+        composer.problems.append("Choose at least one account.")
+    if composer.problems or composer.media_problems:
+        return composer.show(status=422)
+    operation = "posts.update" if composer.group else "posts.create"
     at = None if how == PUBLISH else schedule.at
     try:
-        group_id, _ = once(page, operation, lambda: _write(desk, how, at))
+        group_id, _ = once(page, operation, lambda: _write(composer, how, at))
     except ApiError as error:
         refuse(page, operation, error)
-        desk.problems.append(_told(error))
-        return desk.show(status=422)
+        composer.problems.append(_told(error))
+        return composer.show(status=422)
     return page.done(_done(how, at, page), "post", post_group_id=group_id)
 
 
-def _write(desk: Desk, how: str, at: datetime | None) -> Any:
+def _write(composer: Composer, how: str, at: datetime | None) -> Any:
     """Create a group, or change and release it, in the transaction of the form's key; the group."""
-    caller, body = desk.page.caller, dict(desk.composition.body)
-    if desk.group is None:
-        body |= {"workspace_id": desk.page.workspace.id, "draft": how == KEEP}
+    caller, body = composer.page.caller, dict(composer.composition.body)
+    if composer.group is None:
+        body |= {"workspace_id": composer.page.workspace.id, "draft": how == KEEP}
         return services.create_post(caller=caller, **checked(CreatePostSerializer, body | _time(at)))
     changed = services.update_post(
         caller=caller,
-        post_group_id=desk.group.id,
-        content_version=version_read(desk.page),
-        **checked(UpdatePostSerializer, body | _new_time(desk.group, how, at)),
+        post_group_id=composer.group.id,
+        content_version=version_read(composer.page),
+        **checked(UpdatePostSerializer, body | _new_time(composer.group, how, at)),
     )
     if how == KEEP or changed.status not in CONFIRMABLE:
         return changed

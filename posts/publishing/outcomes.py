@@ -183,7 +183,7 @@ def published_late(target: PostTarget, result: Published) -> None:
 
 
 def failed(target: PostTarget, code: str, message: str, suggested_action: str, *, proven: bool = False) -> None:
-    """It is not out and goes out no more. `proven`: that holds for the try of an earlier round as well.
+    """Mark the target as failed for good. `proven`: that holds for the try of an earlier round as well.
 
     A thread some of whose segments are out waits for a person instead, and so does what the platform has taken. What is
     out stays published: only what was to follow it has failed.

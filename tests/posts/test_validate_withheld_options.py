@@ -11,7 +11,7 @@ from accounts.models import ConnectedAccount
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
-from tests.posts.dashboard.desk import Desk, words
+from tests.posts.dashboard.dashboard import Dashboard, words
 from workspaces.models import User, Workspace
 
 MEMBER, PAGE = "urn:li:person:a", "urn:li:organization:1"
@@ -80,15 +80,15 @@ def test_a_comment_with_its_scope_is_taken(
 
 
 def test_the_composer_leaves_it_out_with_one_click(workspace: Workspace, owner: User) -> None:
-    desk = Desk(workspace, owner)
+    dashboard = Dashboard(workspace, owner)
     account = account_of(workspace, MEMBER, ["w_member_social"])
     kept = {f"{account.id}-kept": json.dumps({"first_comment": "First!"})}
 
-    shown = desk.compose("check", account, extra=kept)
+    shown = dashboard.compose("check", account, extra=kept)
     assert f'value="repair:{FIELD}|OPTION_NOT_GRANTED"' in shown.content.decode()
     assert "Leave the first comment out." in words(shown)
 
-    page = desk.compose(f"repair:{FIELD}|OPTION_NOT_GRANTED", account, extra=kept)
+    page = dashboard.compose(f"repair:{FIELD}|OPTION_NOT_GRANTED", account, extra=kept)
 
     assert "It fits its account." in words(page)
     assert "First!" not in page.content.decode()

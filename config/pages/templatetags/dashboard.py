@@ -25,7 +25,7 @@ TONES = {
 }
 _TONE_OF = {state: tone for tone, states in TONES.items() for state in states}
 _WORDS = {
-    "pending_confirmation": "Waits for approval",
+    "pending_confirmation": "Awaiting approval",
     "needs_reauth": "Reconnect",
     "unconfirmed": "Not confirmed",
     "partial": "Partly published",

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.posts.dashboard.desk import Desk
+from tests.posts.dashboard.dashboard import Dashboard
 from workspaces.models import User, Workspace
 
 
 @pytest.fixture
-def desk(clock: Any, owner: User, workspace: Workspace) -> Desk:
+def dashboard(clock: Any, owner: User, workspace: Workspace) -> Dashboard:
     """The owner at the dashboard of the workspace; it is noon."""
-    return Desk(workspace, owner)
+    return Dashboard(workspace, owner)

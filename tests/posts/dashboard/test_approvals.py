@@ -14,7 +14,7 @@ from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory
 from tests.posts.calls import patch
-from tests.posts.dashboard.desk import Desk, fields, the_group, words
+from tests.posts.dashboard.dashboard import Dashboard, fields, the_group, words
 from tests.posts.media_rows import media_of
 from tests.posts.rows import TOMORROW, body_for, kinds_of
 from workspaces.models import Workspace
@@ -33,7 +33,7 @@ def asked(agent: ApiClient, *accounts: ConnectedAccount, **fields: Any) -> dict[
 
 
 def test_everything_that_would_go_out_is_shown(
-    desk: Desk,
+    dashboard: Dashboard,
     agent: ApiClient,
     accounts: list[ConnectedAccount],
     workspace: Workspace,
@@ -47,7 +47,7 @@ def test_everything_that_would_go_out_is_shown(
     agent.post("/posts", body)
 
     with django_assert_max_num_queries(14):
-        page = desk.get("approvals")
+        page = dashboard.get("approvals")
 
     shown = words(page)
     for expected in (
@@ -67,7 +67,7 @@ def test_everything_that_would_go_out_is_shown(
 
 
 def test_a_list_of_many_asks_no_more_of_the_database(
-    desk: Desk,
+    dashboard: Dashboard,
     agent: ApiClient,
     accounts: list[ConnectedAccount],
     django_assert_max_num_queries: DjangoAssertNumQueries,
@@ -75,21 +75,21 @@ def test_a_list_of_many_asks_no_more_of_the_database(
     groups = [asked(agent, *accounts, text=f"Number {number}") for number in range(11)]
 
     with django_assert_max_num_queries(14):
-        page = desk.get("approvals")
+        page = dashboard.get("approvals")
 
     assert [group["id"] in page.content.decode() for group in groups] == [True] * 10 + [False]
     cursor = page.content.decode().partition('href="?cursor=')[2].partition('"')[0]
-    assert groups[10]["id"] in desk.get("approvals", cursor=cursor).content.decode()
+    assert groups[10]["id"] in dashboard.get("approvals", cursor=cursor).content.decode()
 
 
 @pytest.mark.parametrize(("when", "status"), [({}, "publishing"), ({"scheduled_at": TOMORROW}, "scheduled")])
 def test_it_is_confirmed(
-    desk: Desk, agent: ApiClient, account: ConnectedAccount, when: dict[str, str], status: str
+    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, when: dict[str, str], status: str
 ) -> None:
     group = asked(agent, account, **when)
-    [version] = fields(desk.get("approvals"), "content_version")
+    [version] = fields(dashboard.get("approvals"), "content_version")
 
-    answer = desk.post("post-confirm", group, content_version=version)
+    answer = dashboard.post("post-confirm", group, content_version=version)
 
     assert answer.status_code == 303
     assert the_group().status == status
@@ -100,12 +100,12 @@ def test_it_is_confirmed(
 
 @pytest.mark.parametrize("version", ["1", "9" * 5000, "one"])
 def test_nobody_confirms_what_they_did_not_read(
-    desk: Desk, agent: ApiClient, account: ConnectedAccount, version: str
+    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, version: str
 ) -> None:
     group = asked(agent, account)
     patch(agent, group, text="Something else")
 
-    answer = desk.http.post(desk.address("post-confirm", group), {"content_version": version}, follow=True)
+    answer = dashboard.http.post(dashboard.address("post-confirm", group), {"content_version": version}, follow=True)
 
     assert the_group().status == "pending_confirmation"
     assert 'role="alert"' in answer.content.decode()
@@ -114,55 +114,65 @@ def test_nobody_confirms_what_they_did_not_read(
 
 
 @pytest.mark.parametrize("reason", ["Not in this tone, please.", ""])
-def test_it_is_rejected_with_a_reason(desk: Desk, agent: ApiClient, account: ConnectedAccount, reason: str) -> None:
+def test_it_is_rejected_with_a_reason(
+    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, reason: str
+) -> None:
     group = asked(agent, account)
 
-    desk.post("post-reject", group, reason=reason)
+    dashboard.post("post-reject", group, reason=reason)
 
     read = agent.get(f"/posts/{group['id']}").json()["post_group"]
     assert (read["status"], read["rejection_reason"]) == ("rejected", reason or None)
-    assert "Nothing waits for approval." in words(desk.get("approvals"))
+    assert "Nothing waits for approval." in words(dashboard.get("approvals"))
 
 
-def test_it_is_edited_and_confirmed_in_one_go(desk: Desk, agent: ApiClient, account: ConnectedAccount) -> None:
+def test_it_is_edited_and_confirmed_in_one_go(
+    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
+) -> None:
     group = asked(agent, account, scheduled_at=TOMORROW)
-    page = desk.get("post-edit", group)
+    page = dashboard.get("post-edit", group)
     assert "Approve for this time" in words(page)
 
     form: dict[str, Any] = {"content_version": "1", "when": fields(page, "when")[0], "text": "In our tone"}
-    desk.compose("schedule", account, group=group, **form)
+    dashboard.compose("schedule", account, group=group, **form)
 
     assert (the_group().status, the_group().text) == ("scheduled", "In our tone")
     assert the_group().created_by_type == "agent"
 
 
-def test_an_edit_without_approval_still_waits(desk: Desk, agent: ApiClient, account: ConnectedAccount) -> None:
+def test_an_edit_without_approval_still_waits(
+    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount
+) -> None:
     group = asked(agent, account)
 
-    desk.compose("keep", account, group=group, content_version="1", text="In our tone")
+    dashboard.compose("keep", account, group=group, content_version="1", text="In our tone")
 
     assert (the_group().status, the_group().content_version) == ("pending_confirmation", 2)
 
 
-def test_a_long_one_is_confirmed_where_it_can_be_read_whole(desk: Desk, agent: ApiClient, workspace: Workspace) -> None:
+def test_a_long_one_is_confirmed_where_it_can_be_read_whole(
+    dashboard: Dashboard, agent: ApiClient, workspace: Workspace
+) -> None:
     facebook = AccountFactory(workspace=workspace, platform="facebook")
     group = asked(agent, facebook, text="word " * 12_000 + "the end")
 
-    page = desk.get("approvals")
+    page = dashboard.get("approvals")
     assert len(page.content) < 20_000
-    assert desk.address("post-confirm", group) not in page.content.decode()
+    assert dashboard.address("post-confirm", group) not in page.content.decode()
     assert "Read it all" in words(page)
 
-    whole = desk.get("post", group)
+    whole = dashboard.get("post", group)
     assert "the end" in words(whole)
-    assert desk.address("post-confirm", group) in whole.content.decode()
+    assert dashboard.address("post-confirm", group) in whole.content.decode()
 
 
-def test_a_time_that_has_passed_is_said_so(desk: Desk, agent: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+def test_a_time_that_has_passed_is_said_so(
+    dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, clock: Any
+) -> None:
     asked(agent, account, scheduled_at="2027-03-10T12:30:00Z")
     clock.shift(3600)
 
-    shown = words(desk.get("approvals"))
+    shown = words(dashboard.get("approvals"))
     assert "has passed" in shown
     assert "Approve and publish now" in shown
     assert PostGroup.objects.get().status == "pending_confirmation"

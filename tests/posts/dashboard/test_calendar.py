@@ -14,7 +14,7 @@ from posts.models import PostGroup, PostTarget
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AgentFactory
-from tests.posts.dashboard.desk import Desk, words
+from tests.posts.dashboard.dashboard import Dashboard, words
 from tests.posts.rows import TOMORROW, create
 from workspaces.models import Workspace
 
@@ -43,15 +43,15 @@ def days(page: Any) -> dict[str, list[str]]:
         ("Pacific/Kiritimati", "2027-02-28T10:30:00+00:00", "2027-03-01"),
     ],
 )
-def test_a_post_stands_on_its_local_day(desk: Desk, zone: str, instant: str, day: str) -> None:
+def test_a_post_stands_on_its_local_day(dashboard: Dashboard, zone: str, instant: str, day: str) -> None:
     Workspace.objects.update(default_timezone=zone)
-    group = group_at(desk.workspace, instant)
+    group = group_at(dashboard.workspace, instant)
 
     for view in ("month", "week"):
-        assert days(desk.get("calendar", view=view, date=day)) == {day: [group.id]}
+        assert days(dashboard.get("calendar", view=view, date=day)) == {day: [group.id]}
     for beside in (-1, 0, 1):
         date = (datetime.fromisoformat(day) + timedelta(days=beside)).date().isoformat()
-        page = desk.get("calendar", view="day", date=date).content.decode()
+        page = dashboard.get("calendar", view="day", date=date).content.decode()
         assert (group.id in page) == (beside == 0)
 
 
@@ -67,8 +67,10 @@ def test_a_post_stands_on_its_local_day(desk: Desk, zone: str, instant: str, day
         ("year", "9999-12-31", "March 2027", "2027-02-01", "2027-04-01"),
     ],
 )
-def test_pages_lead_on_and_back(desk: Desk, view: str, date: str, title: str, earlier: str, later: str) -> None:
-    page = desk.get("calendar", view=view, date=date)
+def test_pages_lead_on_and_back(
+    dashboard: Dashboard, view: str, date: str, title: str, earlier: str, later: str
+) -> None:
+    page = dashboard.get("calendar", view=view, date=date)
 
     assert page.status_code == 200
     assert f"<h1>{title}</h1>" in page.content.decode()
@@ -76,15 +78,15 @@ def test_pages_lead_on_and_back(desk: Desk, view: str, date: str, title: str, ea
     assert re.search(rf'date={later}[^"]*" rel="next"', page.content.decode())
 
 
-def test_today_is_that_of_the_workspace(desk: Desk, clock: Any) -> None:
+def test_today_is_that_of_the_workspace(dashboard: Dashboard, clock: Any) -> None:
     Workspace.objects.update(default_timezone="Pacific/Kiritimati")  # 02:00 of the next day
-    page = desk.get("calendar").content.decode()
+    page = dashboard.get("calendar").content.decode()
 
     assert "date=2027-03-11" in page.partition('aria-current="date"')[2].partition("</h2>")[0]
 
 
 def test_past_and_scheduled_posts_are_there_and_nothing_else(
-    desk: Desk, api: ApiClient, account: ConnectedAccount, workspace: Workspace
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, workspace: Workspace
 ) -> None:
     now, later = create(api, account), create(api, account, scheduled_at=TOMORROW)
     publish_due()
@@ -93,10 +95,12 @@ def test_past_and_scheduled_posts_are_there_and_nothing_else(
     group_at(workspace, None, "pending_confirmation")
     group_at(Workspace.objects.create(name="X", slug="x", owner_user=workspace.owner_user), TOMORROW)
 
-    assert days(desk.get("calendar")) == {"2027-03-10": [now["id"]], "2027-03-11": [later["id"]]}
+    assert days(dashboard.get("calendar")) == {"2027-03-10": [now["id"]], "2027-03-11": [later["id"]]}
 
 
-def test_filters_by_account_and_agent(desk: Desk, accounts: list[ConnectedAccount], workspace: Workspace) -> None:
+def test_filters_by_account_and_agent(
+    dashboard: Dashboard, accounts: list[ConnectedAccount], workspace: Workspace
+) -> None:
     robot, other = AgentFactory(workspace=workspace), AgentFactory(workspace=workspace, name="Other")
     groups = [group_at(workspace, TOMORROW, agent_id=agent.id) for agent in (robot, other)]
     for group, account in zip(groups, accounts, strict=False):
@@ -104,16 +108,16 @@ def test_filters_by_account_and_agent(desk: Desk, accounts: list[ConnectedAccoun
             group=group, account=account, platform=account.platform, position=0, content_sha256=""
         )
 
-    assert days(desk.get("calendar", account=accounts[0].id)) == {"2027-03-11": [groups[0].id]}
-    page = desk.get("calendar", agent=other.id, view="week")
+    assert days(dashboard.get("calendar", account=accounts[0].id)) == {"2027-03-11": [groups[0].id]}
+    page = dashboard.get("calendar", agent=other.id, view="week")
     assert days(page) == {"2027-03-11": [groups[1].id]}
     assert f"agent={other.id}" in page.content.decode().partition('rel="next"')[0].rpartition("href")[2]
-    assert desk.get("calendar", account="acc_of_another").status_code == 404
+    assert dashboard.get("calendar", account="acc_of_another").status_code == 404
 
 
 @pytest.mark.parametrize("view", ["month", "week", "day"])
 def test_days_of_200_posts_stay_small(
-    desk: Desk,
+    dashboard: Dashboard,
     accounts: list[ConnectedAccount],
     django_assert_max_num_queries: DjangoAssertNumQueries,
     view: str,
@@ -121,7 +125,7 @@ def test_days_of_200_posts_stay_small(
     begin = datetime(2027, 3, 1, tzinfo=UTC)
     PostGroup.objects.bulk_create(
         PostGroup(
-            workspace=desk.workspace,
+            workspace=dashboard.workspace,
             status="scheduled",
             scheduled_at=begin + timedelta(days=day, minutes=number),
             text="\"'" * 200,  # six and five bytes each, once they are escaped
@@ -138,18 +142,18 @@ def test_days_of_200_posts_stay_small(
     )
 
     with django_assert_max_num_queries(12):
-        page = desk.get("calendar", view=view, date="2027-03-10")
+        page = dashboard.get("calendar", view=view, date="2027-03-10")
 
     assert len(page.content) < 100_000
     if view == "day":
         assert page.content.decode().count("/posts/pgr_") == 80
         cursor = page.content.decode().partition("cursor=")[2].partition('"')[0]
-        assert desk.get("calendar", view="day", date="2027-03-10", cursor=cursor).status_code == 200
+        assert dashboard.get("calendar", view="day", date="2027-03-10", cursor=cursor).status_code == 200
     else:
         assert f"{197 if view == 'month' else 188} more" in words(page)
 
 
-def test_an_empty_calendar_teaches_the_next_step(desk: Desk) -> None:
-    assert "Nothing goes out or went out in this time." in words(desk.get("calendar"))
-    page = desk.get("calendar", view="day", date="2027-03-12")
-    assert f"{desk.address('compose')}?when=2027-03-12T09:00" in page.content.decode()
+def test_an_empty_calendar_teaches_the_next_step(dashboard: Dashboard) -> None:
+    assert "Nothing goes out or went out in this time." in words(dashboard.get("calendar"))
+    page = dashboard.get("calendar", view="day", date="2027-03-12")
+    assert f"{dashboard.address('compose')}?when=2027-03-12T09:00" in page.content.decode()

@@ -17,18 +17,18 @@ from config.api import budget
 from posts.models import PostGroup
 from tests.factories import AccountFactory
 from tests.hostile.texts import hostile_text
-from tests.posts.dashboard.desk import Desk, fields, the_group, typed, words
+from tests.posts.dashboard.dashboard import Dashboard, fields, the_group, typed, words
 from workspaces.models import Workspace
 
 TOO_LONG = "word " * 80  # for Bluesky, which takes 300; Mastodon takes 500
 
 
 def test_an_empty_desk_offers_the_accounts(
-    desk: Desk, accounts: list[ConnectedAccount], django_assert_max_num_queries: DjangoAssertNumQueries
+    dashboard: Dashboard, accounts: list[ConnectedAccount], django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    AccountFactory(workspace=desk.workspace, platform="slack", status="disconnected")
+    AccountFactory(workspace=dashboard.workspace, platform="slack", status="disconnected")
     with django_assert_max_num_queries(14):
-        page = desk.get("compose")
+        page = dashboard.get("compose")
 
     assert page.status_code == 200
     assert sorted(fields(page, "account")) == sorted(account.id for account in accounts)
@@ -41,25 +41,25 @@ def test_an_empty_desk_offers_the_accounts(
     [("keep", "draft", "Saved."), ("publish", "publishing", "It goes out now.")],
 )
 def test_the_buttons_make_a_post(
-    desk: Desk, accounts: list[ConnectedAccount], action: str, status: str, told: str
+    dashboard: Dashboard, accounts: list[ConnectedAccount], action: str, status: str, told: str
 ) -> None:
-    answer = desk.compose(action, *accounts[:2], text="One\r\ntwo")
+    answer = dashboard.compose(action, *accounts[:2], text="One\r\ntwo")
 
     group = the_group()
-    assert (answer.status_code, answer["location"]) == (303, desk.address("post", group))
+    assert (answer.status_code, answer["location"]) == (303, dashboard.address("post", group))
     assert (group.status, group.text, group.created_by_type) == (status, "One\ntwo", "user")
     assert {target.account_id for target in group.targets.all()} == {account.id for account in accounts[:2]}
-    assert told in words(desk.get("post", group))
+    assert told in words(dashboard.get("post", group))
 
 
-def test_a_chosen_account_leads_to_what_it_takes(desk: Desk, accounts: list[ConnectedAccount]) -> None:
-    page = desk.compose("check", *accounts, text="Hello")
+def test_a_chosen_account_leads_to_what_it_takes(dashboard: Dashboard, accounts: list[ConnectedAccount]) -> None:
+    page = dashboard.compose("check", *accounts, text="Hello")
 
     for account in accounts:
         assert f'/accounts/{account.id}" target="_blank"' in page.content.decode()
 
 
-def test_a_text_and_options_of_an_account_of_its_own(desk: Desk, accounts: list[ConnectedAccount]) -> None:
+def test_a_text_and_options_of_an_account_of_its_own(dashboard: Dashboard, accounts: list[ConnectedAccount]) -> None:
     bluesky, mastodon, _ = accounts
     extra = {
         f"own-{mastodon.id}": "on",
@@ -69,7 +69,7 @@ def test_a_text_and_options_of_an_account_of_its_own(desk: Desk, accounts: list[
         f"{mastodon.id}-sensitive": "false",
         f"{mastodon.id}-language": "",
     }
-    desk.compose("keep", bluesky, mastodon, extra=extra)
+    dashboard.compose("keep", bluesky, mastodon, extra=extra)
 
     targets = {target.account_id: target for target in the_group().targets.all()}
     assert (targets[bluesky.id].text, targets[bluesky.id].options) == (None, {})
@@ -77,35 +77,37 @@ def test_a_text_and_options_of_an_account_of_its_own(desk: Desk, accounts: list[
     assert targets[mastodon.id].options == {"visibility": "unlisted", "sensitive": False}
 
 
-def test_the_link_card_is_chosen_and_told_and_own_words_are_kept(desk: Desk, accounts: list[ConnectedAccount]) -> None:
+def test_the_link_card_is_chosen_and_told_and_own_words_are_kept(
+    dashboard: Dashboard, accounts: list[ConnectedAccount]
+) -> None:
     bluesky, mastodon, _ = accounts
     field = f"{bluesky.id}-link_card"
     text = "See https://example.com/a"
-    page = desk.compose("check", bluesky, mastodon, text=text)
+    page = dashboard.compose("check", bluesky, mastodon, text=text)
     assert f'<select name="{field}"' in page.content.decode()
     assert words(page).count("With a link card of https://example.com/a") == 1
-    assert "With a link card" not in words(desk.compose("check", bluesky, extra={field: "none"}, text=text))
+    assert "With a link card" not in words(dashboard.compose("check", bluesky, extra={field: "none"}, text=text))
 
-    desk.compose("keep", bluesky, extra={field: "none"}, text=text)
+    dashboard.compose("keep", bluesky, extra={field: "none"}, text=text)
     group = the_group()
     assert [target.options for target in group.targets.all()] == [{"link_card": "none"}]
 
     own = {"url": "https://example.com/b", "title": "Mine"}
     group.targets.update(options={"link_card": own})
-    page = desk.get("post-edit", group)
+    page = dashboard.get("post-edit", group)
     assert f'name="{field}"' not in page.content.decode()
     [kept] = fields(page, f"{bluesky.id}-kept")
     version = fields(page, "content_version")[0]
-    desk.compose("keep", bluesky, group=group, extra={f"{bluesky.id}-kept": kept}, content_version=version)
+    dashboard.compose("keep", bluesky, group=group, extra={f"{bluesky.id}-kept": kept}, content_version=version)
     assert [target.options for target in the_group().targets.all()] == [{"link_card": own}]
 
 
-def test_a_form_that_is_sent_twice_posts_once(desk: Desk, account: ConnectedAccount) -> None:
+def test_a_form_that_is_sent_twice_posts_once(dashboard: Dashboard, account: ConnectedAccount) -> None:
     """As a double click does, and a reload of what it answers."""
-    first, second = (desk.compose("publish", account) for _ in range(2))
+    first, second = (dashboard.compose("publish", account) for _ in range(2))
 
-    assert first["location"] == second["location"] == desk.address("post", the_group())
-    desk.compose("publish", account, key="another")
+    assert first["location"] == second["location"] == dashboard.address("post", the_group())
+    dashboard.compose("publish", account, key="another")
     assert PostGroup.objects.count() == 2
 
 
@@ -121,9 +123,9 @@ def test_a_form_that_is_sent_twice_posts_once(desk: Desk, account: ConnectedAcco
     ],
 )
 def test_a_form_with_mistakes_is_shown_again(
-    desk: Desk, account: ConnectedAccount, clock: Any, action: str, form: dict[str, Any], told: str
+    dashboard: Dashboard, account: ConnectedAccount, clock: Any, action: str, form: dict[str, Any], told: str
 ) -> None:
-    page = desk.compose(action, account, **form)
+    page = dashboard.compose(action, account, **form)
 
     assert page.status_code == 422
     assert told in words(page)
@@ -132,18 +134,18 @@ def test_a_form_with_mistakes_is_shown_again(
     assert not PostGroup.objects.exists()
 
 
-def test_a_post_needs_an_account_of_the_workspace(desk: Desk) -> None:
-    page = desk.compose("keep", AccountFactory())
+def test_a_post_needs_an_account_of_the_workspace(dashboard: Dashboard) -> None:
+    page = dashboard.compose("keep", AccountFactory())
 
     assert (page.status_code, PostGroup.objects.exists()) == (422, False)
     assert "Choose at least one account." in words(page)
 
 
-def test_what_the_caps_refuse_is_told_and_on_record(desk: Desk, workspace: Workspace) -> None:
+def test_what_the_caps_refuse_is_told_and_on_record(dashboard: Dashboard, workspace: Workspace) -> None:
     Workspace.objects.update(free_monthly_credit_cents=0)
     real = AccountFactory(workspace=workspace, sandbox=False)
 
-    page = desk.compose("publish", real)
+    page = dashboard.compose("publish", real)
 
     assert page.status_code == 422
     assert "spend cap" in words(page)
@@ -153,10 +155,10 @@ def test_what_the_caps_refuse_is_told_and_on_record(desk: Desk, workspace: Works
 
 
 def test_the_check_says_what_each_platform_takes(
-    desk: Desk, accounts: list[ConnectedAccount], django_assert_max_num_queries: DjangoAssertNumQueries
+    dashboard: Dashboard, accounts: list[ConnectedAccount], django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_max_num_queries(14):
-        part = desk.compose("check", *accounts[:2], text=TOO_LONG, live=True)
+        part = dashboard.compose("check", *accounts[:2], text=TOO_LONG, live=True)
 
     assert (part.status_code, "<html" in part.content.decode()) == (200, False)
     assert "400 of 300 characters" in words(part)
@@ -166,49 +168,49 @@ def test_the_check_says_what_each_platform_takes(
     assert not AuditEntry.objects.exists()
 
 
-def test_the_check_names_the_price(desk: Desk, workspace: Workspace) -> None:
+def test_the_check_names_the_price(dashboard: Dashboard, workspace: Workspace) -> None:
     real = AccountFactory(workspace=workspace, sandbox=False, platform="x")
 
-    part = desk.compose("check", real, text="See https://example.com", live=True)
+    part = dashboard.compose("check", real, text="See https://example.com", live=True)
 
     assert "It costs $0.20 of the $1.00 that may still be spent this month." in words(part)
 
 
-def test_without_scripts_the_whole_page_is_answered(desk: Desk, account: ConnectedAccount) -> None:
-    page = desk.compose("check", account, text=TOO_LONG)
+def test_without_scripts_the_whole_page_is_answered(dashboard: Dashboard, account: ConnectedAccount) -> None:
+    page = dashboard.compose("check", account, text=TOO_LONG)
 
     assert "400 of 300 characters" in words(page)
     assert typed(page, "text") == TOO_LONG
 
 
-def test_a_repair_is_applied_with_one_click(desk: Desk, accounts: list[ConnectedAccount]) -> None:
+def test_a_repair_is_applied_with_one_click(dashboard: Dashboard, accounts: list[ConnectedAccount]) -> None:
     bluesky, mastodon, _ = accounts
-    shown = desk.compose("check", bluesky, mastodon, text=TOO_LONG)
+    shown = dashboard.compose("check", bluesky, mastodon, text=TOO_LONG)
     assert 'value="repair:targets[0].text|TEXT_TOO_LONG"' in shown.content.decode()
 
-    page = desk.compose("repair:targets[0].text|TEXT_TOO_LONG", bluesky, mastodon, text=TOO_LONG)
+    page = dashboard.compose("repair:targets[0].text|TEXT_TOO_LONG", bluesky, mastodon, text=TOO_LONG)
 
     shorter = typed(page, f"text-{bluesky.id}")
     assert 200 < len(shorter) <= 300
     assert typed(page, "text") == TOO_LONG
     assert "It fits all accounts." in words(page)
     extra = {f"own-{bluesky.id}": "on", f"text-{bluesky.id}": shorter}
-    assert desk.compose("publish", bluesky, mastodon, text=TOO_LONG, extra=extra).status_code == 303
+    assert dashboard.compose("publish", bluesky, mastodon, text=TOO_LONG, extra=extra).status_code == 303
 
 
-def test_a_repair_that_is_not_needed_any_more_changes_nothing(desk: Desk, account: ConnectedAccount) -> None:
-    page = desk.compose("repair:targets[0].text|TEXT_TOO_LONG", account, text="Short")
+def test_a_repair_that_is_not_needed_any_more_changes_nothing(dashboard: Dashboard, account: ConnectedAccount) -> None:
+    page = dashboard.compose("repair:targets[0].text|TEXT_TOO_LONG", account, text="Short")
 
     assert (page.status_code, typed(page, "text")) == (200, "Short")
     assert "It fits its account." in words(page)
 
 
-def test_a_lost_account_leads_to_its_reconnection(desk: Desk, workspace: Workspace) -> None:
+def test_a_lost_account_leads_to_its_reconnection(dashboard: Dashboard, workspace: Workspace) -> None:
     lost = AccountFactory(workspace=workspace, status="needs_reauth")
 
-    page = desk.compose("check", lost)
+    page = dashboard.compose("check", lost)
 
-    assert f'href="{desk.address("accounts")}">Reconnect the account' in page.content.decode()
+    assert f'href="{dashboard.address("accounts")}">Reconnect the account' in page.content.decode()
 
 
 # Berlin's clocks skip 02:30 on 28 March 2027 and show it twice on 31 October.
@@ -222,11 +224,11 @@ def test_a_lost_account_leads_to_its_reconnection(desk: Desk, workspace: Workspa
     ],
 )
 def test_times_are_on_the_workspaces_clocks(
-    desk: Desk, account: ConnectedAccount, clock: Any, when: str, which: str, instant: datetime
+    dashboard: Dashboard, account: ConnectedAccount, clock: Any, when: str, which: str, instant: datetime
 ) -> None:
     Workspace.objects.update(default_timezone="Europe/Berlin")
 
-    assert desk.compose("schedule", account, when=when, which=which).status_code == 303
+    assert dashboard.compose("schedule", account, when=when, which=which).status_code == 303
 
     assert (the_group().status, the_group().scheduled_at) == ("scheduled", instant)
 
@@ -239,47 +241,47 @@ def test_times_are_on_the_workspaces_clocks(
     ],
 )
 def test_a_time_that_never_comes_or_comes_twice_is_asked_for_again(
-    desk: Desk, account: ConnectedAccount, clock: Any, when: str, told: str
+    dashboard: Dashboard, account: ConnectedAccount, clock: Any, when: str, told: str
 ) -> None:
     Workspace.objects.update(default_timezone="Europe/Berlin")
 
-    page = desk.compose("schedule", account, when=when)
+    page = dashboard.compose("schedule", account, when=when)
 
     assert (page.status_code, PostGroup.objects.exists()) == (422, False)
     assert told in words(page)
     assert fields(page, "when") == [when]
 
 
-def test_a_link_may_bring_the_time(desk: Desk, clock: Any) -> None:
-    assert fields(desk.get("compose", when="2027-03-12T09:00"), "when") == ["2027-03-12T09:00"]
-    assert fields(desk.get("compose", when="<script>"), "when") == []
+def test_a_link_may_bring_the_time(dashboard: Dashboard, clock: Any) -> None:
+    assert fields(dashboard.get("compose", when="2027-03-12T09:00"), "when") == ["2027-03-12T09:00"]
+    assert fields(dashboard.get("compose", when="<script>"), "when") == []
 
 
-def test_every_sandbox_account_at_once_stays_under_100_kb(desk: Desk, workspace: Workspace) -> None:
+def test_every_sandbox_account_at_once_stays_under_100_kb(dashboard: Dashboard, workspace: Workspace) -> None:
     every = [AccountFactory(workspace=workspace, platform=name) for name in PLATFORMS]
 
-    page = desk.compose("check", *every, text="\N{PARTY POPPER}" * 3000)
+    page = dashboard.compose("check", *every, text="\N{PARTY POPPER}" * 3000)
 
     assert page.status_code == 200
     assert len(page.content) < 100_000
 
 
 @pytest.mark.parametrize("shape", ["IDN domains", "flags", "combining marks out of order", "one long host"])
-def test_a_hostile_text_is_checked_at_little_cost(desk: Desk, workspace: Workspace, shape: str) -> None:
+def test_a_hostile_text_is_checked_at_little_cost(dashboard: Dashboard, workspace: Workspace, shape: str) -> None:
     every = [AccountFactory(workspace=workspace, platform=name) for name in PLATFORMS]
     began = time.thread_time()
 
-    page = desk.compose("check", *every, text=hostile_text(shape))
+    page = dashboard.compose("check", *every, text=hostile_text(shape))
 
     assert page.status_code == 200
     assert time.thread_time() - began < 10  # a second is usual; what is not linear takes minutes
 
 
 def test_a_check_that_takes_too_much_cpu_time_says_so(
-    desk: Desk, accounts: list[ConnectedAccount], monkeypatch: pytest.MonkeyPatch
+    dashboard: Dashboard, accounts: list[ConnectedAccount], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(budget, "REQUEST_CPU_SECONDS", 0.0)
 
-    page = desk.compose("check", *accounts)
+    page = dashboard.compose("check", *accounts)
 
     assert "The request takes more work than one request may." in words(page)

@@ -14,7 +14,7 @@ from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.calls import patch
-from tests.posts.dashboard.desk import Desk, fields, the_group, typed, words
+from tests.posts.dashboard.dashboard import Dashboard, fields, the_group, typed, words
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of
 from workspaces.models import Workspace
 
@@ -22,7 +22,7 @@ TIME = "2027-03-11T12:00"
 
 
 def test_the_form_begins_as_the_post_stands(
-    desk: Desk, api: ApiClient, accounts: list[ConnectedAccount], workspace: Workspace
+    dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], workspace: Workspace
 ) -> None:
     _, mastodon, _ = accounts
     thread = [{"text": "and more"}]
@@ -31,7 +31,7 @@ def test_the_form_begins_as_the_post_stands(
     body = {"text": "All", "targets": [target], "draft": True, "scheduled_at": TOMORROW}
     group = api.post("/posts", body).json()["post_group"]
 
-    page = desk.get("post-edit", group)
+    page = dashboard.get("post-edit", group)
 
     assert (typed(page, "text"), typed(page, f"text-{mastodon.id}")) == ("All", "There")
     assert fields(page, "when") == [TIME]
@@ -46,7 +46,7 @@ def test_the_form_begins_as_the_post_stands(
         f"{mastodon.id}-kept": kept,
         f"{mastodon.id}-visibility": "direct",
     }
-    saved = desk.compose("keep", mastodon, group=group, text="All", content_version="1", when=TIME, extra=extra)
+    saved = dashboard.compose("keep", mastodon, group=group, text="All", content_version="1", when=TIME, extra=extra)
 
     assert saved.status_code == 303
     assert the_group().content_version == 2
@@ -55,7 +55,7 @@ def test_the_form_begins_as_the_post_stands(
 
 @pytest.mark.parametrize(("platform", "told"), [("x", True), ("mastodon", False)])
 def test_a_thread_that_may_fail_says_so(
-    desk: Desk, api: ApiClient, workspace: Workspace, platform: str, told: bool
+    dashboard: Dashboard, api: ApiClient, workspace: Workspace, platform: str, told: bool
 ) -> None:
     account = AccountFactory(workspace=workspace, platform=platform)
     target = {"platform": platform, "connected_account_id": account.id}
@@ -64,8 +64,8 @@ def test_a_thread_that_may_fail_says_so(
         api.post("/posts", {"text": "All", "targets": [body], "draft": True}).json()["post_group"] for body in bodies
     )
 
-    assert ("Threads have not been tried on X yet." in words(desk.get("post-edit", thread))) is told
-    assert "Threads have not been tried" not in words(desk.get("post-edit", single))
+    assert ("Threads have not been tried on X yet." in words(dashboard.get("post-edit", thread))) is told
+    assert "Threads have not been tried" not in words(dashboard.get("post-edit", single))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_thread_that_may_fail_says_so(
     ],
 )
 def test_what_the_buttons_make_of_it(
-    desk: Desk,
+    dashboard: Dashboard,
     api: ApiClient,
     account: ConnectedAccount,
     made: dict[str, Any],
@@ -91,35 +91,39 @@ def test_what_the_buttons_make_of_it(
 ) -> None:
     group = create(api, account, **made)
 
-    answer = desk.compose(action, account, group=group, text="Better", content_version="1", when=when)
+    answer = dashboard.compose(action, account, group=group, text="Better", content_version="1", when=when)
 
-    assert answer["location"] == desk.address("post", group)
+    assert answer["location"] == dashboard.address("post", group)
     assert (the_group().text, the_group().status, the_group().scheduled_at) == ("Better", status, at)
 
 
-def test_a_scheduled_post_can_go_out_at_once(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_scheduled_post_can_go_out_at_once(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
 
-    desk.compose("publish", account, group=group, content_version="1", when=TIME)
+    dashboard.compose("publish", account, group=group, content_version="1", when=TIME)
 
     assert publish_due() == 1
     assert the_group().status == "published"
 
 
-def test_a_time_that_is_left_as_it_was_keeps_its_seconds(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_time_that_is_left_as_it_was_keeps_its_seconds(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
+) -> None:
     group = create(api, account, scheduled_at="2027-03-11T12:00:42Z")
 
-    desk.compose("schedule", account, group=group, text="Better", content_version="1", when=TIME)
+    dashboard.compose("schedule", account, group=group, text="Better", content_version="1", when=TIME)
 
     assert the_group().scheduled_at == datetime(2027, 3, 11, 12, 0, 42, tzinfo=UTC)
     assert kinds_of(group) == ["post.scheduled"]
 
 
-def test_nobody_overwrites_what_they_did_not_read(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+def test_nobody_overwrites_what_they_did_not_read(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
+) -> None:
     group = create(api, account, draft=True)
     patch(api, group, text="Meanwhile")
 
-    page = desk.compose("publish", account, group=group, text="Mine", content_version="1")
+    page = dashboard.compose("publish", account, group=group, text="Mine", content_version="1")
 
     assert page.status_code == 422
     assert "Somebody else changed this post while you were writing." in words(page)
@@ -127,12 +131,14 @@ def test_nobody_overwrites_what_they_did_not_read(desk: Desk, api: ApiClient, ac
     assert (the_group().text, the_group().status) == ("Meanwhile", "draft")
 
 
-def test_an_edit_that_cannot_be_released_is_not_kept_either(desk: Desk, api: ApiClient, workspace: Workspace) -> None:
+def test_an_edit_that_cannot_be_released_is_not_kept_either(
+    dashboard: Dashboard, api: ApiClient, workspace: Workspace
+) -> None:
     real = AccountFactory(workspace=workspace, sandbox=False)
     group = create(api, real, draft=True)
     Workspace.objects.update(free_monthly_credit_cents=0)
 
-    page = desk.compose("publish", real, group=group, text="Better", content_version="1")
+    page = dashboard.compose("publish", real, group=group, text="Better", content_version="1")
 
     assert page.status_code == 422
     assert "spend cap" in words(page)
@@ -141,41 +147,41 @@ def test_an_edit_that_cannot_be_released_is_not_kept_either(desk: Desk, api: Api
 
 
 def test_an_account_that_was_disconnected_stays_until_it_is_unticked(
-    desk: Desk, api: ApiClient, accounts: list[ConnectedAccount]
+    dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount]
 ) -> None:
     group = create(api, *accounts[:2], draft=True)
     ConnectedAccount.objects.filter(pk=accounts[0].id).update(status="disconnected")
 
-    page = desk.get("post-edit", group)
+    page = dashboard.get("post-edit", group)
 
     assert accounts[0].id in fields(page, "account")
     assert "Disconnected" in words(page)
 
 
-def test_its_own_content_is_no_repetition(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+def test_its_own_content_is_no_repetition(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
 
-    assert "same content" not in words(desk.get("post-edit", group))
-    assert "same content" in words(desk.compose("check", account))
+    assert "same content" not in words(dashboard.get("post-edit", group))
+    assert "same content" in words(dashboard.compose("check", account))
 
 
 def test_what_was_made_for_the_sandbox_says_that_it_stays_there(
-    desk: Desk, api: ApiClient, account: ConnectedAccount, workspace: Workspace
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, workspace: Workspace
 ) -> None:
     group = create(api, account, draft=True)
     real = AccountFactory(workspace=workspace, sandbox=False, platform="mastodon")
 
-    page = desk.compose("check", account, real, group=group)
+    page = dashboard.compose("check", account, real, group=group)
 
     assert "it stays in the sandbox" in words(page)
     assert "It costs nothing." in words(page)
 
 
-def test_what_is_out_is_not_edited(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+def test_what_is_out_is_not_edited(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account)
     publish_due()
 
-    page = desk.get("post-edit", group)
+    page = dashboard.get("post-edit", group)
     assert (page.status_code, "cannot be edited any more" in words(page)) == (409, True)
-    assert desk.compose("publish", account, group=group, content_version="1", text="Again").status_code == 422
+    assert dashboard.compose("publish", account, group=group, content_version="1", text="Again").status_code == 422
     assert PostGroup.objects.get().text == "Hello"

@@ -15,7 +15,7 @@ from media.models import MediaAsset
 from tests.conftest import ApiClient
 from tests.factories import MediaAssetFactory
 from tests.media.image_files import encoded
-from tests.posts.dashboard.desk import Desk, fields, the_group, typed, words
+from tests.posts.dashboard.dashboard import Dashboard, fields, the_group, typed, words
 from tests.posts.media_rows import media_of
 from tests.posts.rows import create
 from workspaces.models import Workspace
@@ -26,14 +26,16 @@ def pictures(workspace: Workspace) -> list[MediaAsset]:
     return [MediaAssetFactory(workspace=workspace, filename=f"{name}.jpg") for name in ("one", "two")]
 
 
-def test_a_file_is_uploaded_and_attached(desk: Desk, account: ConnectedAccount, settings: Any, tmp_path: Path) -> None:
+def test_a_file_is_uploaded_and_attached(
+    dashboard: Dashboard, account: ConnectedAccount, settings: Any, tmp_path: Path
+) -> None:
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path
     file = SimpleUploadedFile("harbour.jpg", encoded("JPEG"))
 
-    page = desk.compose("upload", account, file=file, live=True)
+    page = dashboard.compose("upload", account, file=file, live=True)
 
     asset = MediaAsset.objects.get()
-    assert (asset.filename, asset.kind, asset.workspace_id) == ("harbour.jpg", "image", desk.workspace.id)
+    assert (asset.filename, asset.kind, asset.workspace_id) == ("harbour.jpg", "image", dashboard.workspace.id)
     assert fields(page, "media") == [asset.id]
     assert typed(page, "text") == "Hello"
     assert page["HX-Trigger"] == "composed"
@@ -41,14 +43,14 @@ def test_a_file_is_uploaded_and_attached(desk: Desk, account: ConnectedAccount, 
     assert list(tmp_path.iterdir()) == []
 
     extra = {f"alt-{asset.id}": "Boats at dusk"}
-    desk.compose("keep", account, media=[asset.id], extra=extra)
+    dashboard.compose("keep", account, media=[asset.id], extra=extra)
     assert the_group().media == [{"media_id": asset.id, "alt_text": "Boats at dusk"}]
 
 
-def test_a_file_that_is_refused_is_told_of_and_on_record(desk: Desk, account: ConnectedAccount) -> None:
+def test_a_file_that_is_refused_is_told_of_and_on_record(dashboard: Dashboard, account: ConnectedAccount) -> None:
     file = SimpleUploadedFile("notes.jpg", b"these are only words")
 
-    page = desk.compose("upload", account, file=file)
+    page = dashboard.compose("upload", account, file=file)
 
     assert "notes.jpg was not taken." in words(page)
     assert not MediaAsset.objects.exists()
@@ -57,7 +59,7 @@ def test_a_file_that_is_refused_is_told_of_and_on_record(desk: Desk, account: Co
 
 
 def test_files_are_kept_only_where_a_page_asks_for_them(
-    desk: Desk, account: ConnectedAccount, api: ApiClient, settings: Any, tmp_path: Path
+    dashboard: Dashboard, account: ConnectedAccount, api: ApiClient, settings: Any, tmp_path: Path
 ) -> None:
     """Nobody fills the disk by way of a form that takes no files, nor before it is known who sends them."""
     group = create(api, account, draft=True)
@@ -67,91 +69,91 @@ def test_files_are_kept_only_where_a_page_asks_for_them(
     nobody = Client(enforce_csrf_checks=True)  # which reads the form for its token
     nobody.cookies["csrftoken"] = "t" * 32
 
-    for sender, name in ((nobody, "compose"), (nobody, "post-cancel"), (desk.http, "post-cancel")):
-        address = desk.address(name, None if name == "compose" else group)
+    for sender, name in ((nobody, "compose"), (nobody, "post-cancel"), (dashboard.http, "post-cancel")):
+        address = dashboard.address(name, None if name == "compose" else group)
         answer = sender.post(address, {"file": SimpleUploadedFile("big.jpg", content)})
         assert answer.status_code in (302, 303, 403)
     assert the_group().status == "cancelled"
 
 
-def test_what_is_larger_than_any_file_may_be_is_not_read(desk: Desk, settings: Any) -> None:
+def test_what_is_larger_than_any_file_may_be_is_not_read(dashboard: Dashboard, settings: Any) -> None:
     settings.MEDIA_MAX_BYTES = dict.fromkeys(("image", "video", "document"), 1000)
     file = SimpleUploadedFile("big.jpg", b"x" * 1_100_000)
 
-    page = desk.compose("upload", file=file)
+    page = dashboard.compose("upload", file=file)
 
     assert (page.status_code, "Send fewer or smaller files." in words(page)) == (413, True)
 
 
 def test_the_library_is_offered_and_what_is_chosen_is_ordered(
-    desk: Desk, account: ConnectedAccount, pictures: list[MediaAsset]
+    dashboard: Dashboard, account: ConnectedAccount, pictures: list[MediaAsset]
 ) -> None:
     one, two = pictures
-    page = desk.get("compose")
+    page = dashboard.get("compose")
     assert f'value="attach:{one.id}"' in page.content.decode()
 
-    page = desk.compose(f"attach:{two.id}", account, media=[one.id])
+    page = dashboard.compose(f"attach:{two.id}", account, media=[one.id])
     assert fields(page, "media") == [one.id, two.id]
     assert f'value="attach:{two.id}"' not in page.content.decode()
     assert typed(page, f"alt-{two.id}") == "A bench in the workshop"
 
-    moved = desk.compose(f"earlier:{two.id}", account, media=[one.id, two.id])
+    moved = dashboard.compose(f"earlier:{two.id}", account, media=[one.id, two.id])
     assert fields(moved, "media") == [two.id, one.id]
-    left = desk.compose(f"leave-out:{two.id}", account, media=[two.id, one.id])
+    left = dashboard.compose(f"leave-out:{two.id}", account, media=[two.id, one.id])
     assert fields(left, "media") == [one.id]
 
 
 def test_an_alt_text_that_is_the_assets_own_follows_it(
-    desk: Desk, account: ConnectedAccount, pictures: list[MediaAsset]
+    dashboard: Dashboard, account: ConnectedAccount, pictures: list[MediaAsset]
 ) -> None:
     one, two = pictures
     extra = {f"alt-{one.id}": "A bench in the workshop", f"alt-{two.id}": ""}
 
-    desk.compose("keep", account, media=[one.id, two.id], extra=extra)
+    dashboard.compose("keep", account, media=[one.id, two.id], extra=extra)
 
     assert the_group().media == [{"media_id": one.id}, {"media_id": two.id, "alt_text": ""}]
 
 
-def test_anothers_files_are_not_there(desk: Desk, account: ConnectedAccount) -> None:
+def test_anothers_files_are_not_there(dashboard: Dashboard, account: ConnectedAccount) -> None:
     foreign = MediaAssetFactory()
 
-    page = desk.compose(f"attach:{foreign.id}", account)
+    page = dashboard.compose(f"attach:{foreign.id}", account)
 
     assert fields(page, "media") == []
     assert foreign.id not in page.content.decode()
 
 
 def test_a_file_that_is_gone_is_left_out_and_said_so(
-    desk: Desk, account: ConnectedAccount, api: ApiClient, pictures: list[MediaAsset]
+    dashboard: Dashboard, account: ConnectedAccount, api: ApiClient, pictures: list[MediaAsset]
 ) -> None:
     group = create(api, account, draft=True, media=media_of(*pictures))
     MediaAsset.objects.filter(pk=pictures[0].id).update(status="deleted")
 
-    page = desk.get("post-edit", group)
+    page = dashboard.get("post-edit", group)
 
     assert fields(page, "media") == [pictures[1].id]
     assert "no longer in the library" in words(page)
 
 
 def test_a_repair_leaves_out_what_no_platform_takes(
-    desk: Desk, workspace: Workspace, account: ConnectedAccount
+    dashboard: Dashboard, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     paper = MediaAssetFactory(workspace=workspace, kind="document", mime_type="application/pdf", filename="paper.pdf")
-    shown = desk.compose("check", account, media=[paper.id])
+    shown = dashboard.compose("check", account, media=[paper.id])
     assert "takes no documents" in words(shown)
 
-    page = desk.compose("repair:media[0]|MEDIA_KIND_NOT_TAKEN", account, media=[paper.id])
+    page = dashboard.compose("repair:media[0]|MEDIA_KIND_NOT_TAKEN", account, media=[paper.id])
 
     assert fields(page, "media") == []
     assert "It fits its account." in words(page)
 
 
-def test_older_files_are_a_page_further(desk: Desk, account: ConnectedAccount, workspace: Workspace) -> None:
+def test_older_files_are_a_page_further(dashboard: Dashboard, account: ConnectedAccount, workspace: Workspace) -> None:
     rows = [MediaAssetFactory(workspace=workspace) for _ in range(25)]
-    first = desk.get("compose").content.decode()
+    first = dashboard.get("compose").content.decode()
     cursor = first.partition('value="library:')[2].partition('"')[0]
 
-    second = desk.compose(f"library:{cursor}", account).content.decode()
+    second = dashboard.compose(f"library:{cursor}", account).content.decode()
 
     assert (first.count("attach:"), second.count("attach:")) == (24, 1)
     assert f"attach:{rows[0].id}" in second

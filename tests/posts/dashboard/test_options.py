@@ -11,7 +11,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
-from tests.posts.dashboard.desk import Desk, fields, the_group, typed, words
+from tests.posts.dashboard.dashboard import Dashboard, fields, the_group, typed, words
 from tests.posts.rows import body_for
 from workspaces.models import Workspace
 
@@ -39,24 +39,24 @@ def labelled(page: Any) -> dict[str, str]:
     return {name: html.unescape(re.sub(r"<[^>]+>", "", label)).strip() for name, label in found}
 
 
-def test_a_poll_is_written_with_a_line_for_each_choice(desk: Desk, account: ConnectedAccount) -> None:
-    page = desk.compose("check", account, text="What next?", extra=poll_of(account))
+def test_a_poll_is_written_with_a_line_for_each_choice(dashboard: Dashboard, account: ConnectedAccount) -> None:
+    page = dashboard.compose("check", account, text="What next?", extra=poll_of(account))
     assert "With a poll of 2 choices, open for 1 hour" in words(page)
     assert '<ul class="choices" aria-label="Choices of the poll"><li>The bench</li>' in page.content.decode()
     assert "It fits its account." in words(page)
 
-    desk.compose("keep", account, text="What next?", extra=poll_of(account))
+    dashboard.compose("keep", account, text="What next?", extra=poll_of(account))
 
     assert options_of(account) == {"poll": POLL}
-    assert "poll choices: The bench, The lathe; duration minutes: 60" in words(desk.get("post", the_group()))
+    assert "poll choices: The bench, The lathe; duration minutes: 60" in words(dashboard.get("post", the_group()))
 
 
-def test_a_saved_poll_stands_in_the_form_again(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_saved_poll_stands_in_the_form_again(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     body = body_for(account, text="What next?", draft=True)
     body["targets"][0]["options"] = {"poll": POLL}
     assert api.post("/posts", body).status_code == 201
 
-    page = desk.get("post-edit", the_group())
+    page = dashboard.get("post-edit", the_group())
 
     assert typed(page, f"{account.id}-poll.choices") == "The bench\nThe lathe"
     assert fields(page, f"{account.id}-poll.duration_minutes") == ["60"]
@@ -64,8 +64,8 @@ def test_a_saved_poll_stands_in_the_form_again(desk: Desk, api: ApiClient, accou
     assert "which stays as it is" not in words(page)
 
 
-def test_its_fields_are_named_for_everybody(desk: Desk, account: ConnectedAccount) -> None:
-    page = desk.compose("check", account)
+def test_its_fields_are_named_for_everybody(dashboard: Dashboard, account: ConnectedAccount) -> None:
+    page = dashboard.compose("check", account)
     sent, labels = page.content.decode(), labelled(page)
     assert "<legend>Poll" in sent
     assert labels[f"{account.id}-poll.choices"].startswith("Choices")
@@ -77,15 +77,15 @@ def test_its_fields_are_named_for_everybody(desk: Desk, account: ConnectedAccoun
         assert f'id="{group}"' in sent
 
 
-def test_an_empty_poll_is_no_poll(desk: Desk, account: ConnectedAccount) -> None:
-    desk.compose("keep", account, extra=poll_of(account, choices=" \r\n", minutes=""))
+def test_an_empty_poll_is_no_poll(dashboard: Dashboard, account: ConnectedAccount) -> None:
+    dashboard.compose("keep", account, extra=poll_of(account, choices=" \r\n", minutes=""))
 
     assert options_of(account) == {}
 
 
-def test_what_does_not_fit_is_told_and_stands_as_it_was_written(desk: Desk, workspace: Workspace) -> None:
+def test_what_does_not_fit_is_told_and_stands_as_it_was_written(dashboard: Dashboard, workspace: Workspace) -> None:
     x = AccountFactory(workspace=workspace, platform="x")
-    page = desk.compose("publish", x, text="What next?", extra=poll_of(x, choices="The bench", minutes="soon"))
+    page = dashboard.compose("publish", x, text="What next?", extra=poll_of(x, choices="The bench", minutes="soon"))
     assert page.status_code == 422
     assert "The poll has 1 choice; x takes 2 to 4 choices." in words(page)
     assert "'soon' is not of type 'integer'" in words(page)
@@ -93,28 +93,28 @@ def test_what_does_not_fit_is_told_and_stands_as_it_was_written(desk: Desk, work
     assert fields(page, f"{x.id}-poll.duration_minutes") == ["soon"]
 
 
-def test_a_choice_that_is_too_long_is_shortened_by_a_button(desk: Desk, workspace: Workspace) -> None:
+def test_a_choice_that_is_too_long_is_shortened_by_a_button(dashboard: Dashboard, workspace: Workspace) -> None:
     x = AccountFactory(workspace=workspace, platform="x")
     sent = poll_of(x, choices="Tea\nEverything that is in the cupboard")
-    page = desk.compose("check", x, text="What next?", extra=sent)
+    page = dashboard.compose("check", x, text="What next?", extra=sent)
     [repair] = re.findall(r'value="(repair:[^"]+)"', page.content.decode())
     assert repair == "repair:targets[0].options.poll.choices[1]|POLL_CHOICE_TOO_LONG"
 
-    page = desk.compose(repair, x, text="What next?", extra=sent)
+    page = dashboard.compose(repair, x, text="What next?", extra=sent)
 
     assert typed(page, f"{x.id}-poll.choices") == "Tea\nEverything that is in…"
     assert "It fits its account." in words(page)
 
 
-def test_switches_and_an_open_end(desk: Desk, workspace: Workspace) -> None:
+def test_switches_and_an_open_end(dashboard: Dashboard, workspace: Workspace) -> None:
     telegram = AccountFactory(workspace=workspace, platform="telegram")
     extra = poll_of(telegram, minutes="") | {
         f"{telegram.id}-poll.multiple": "true",
         f"{telegram.id}-poll.anonymous": "false",
     }
-    assert "open without an end" in words(desk.compose("check", telegram, extra=extra))
+    assert "open without an end" in words(dashboard.compose("check", telegram, extra=extra))
 
-    desk.compose("keep", telegram, extra=extra)
+    dashboard.compose("keep", telegram, extra=extra)
 
     poll = {"choices": ["The bench", "The lathe"], "multiple": True, "anonymous": False}
     assert options_of(telegram) == {"poll": poll}
@@ -129,17 +129,17 @@ def test_switches_and_an_open_end(desk: Desk, workspace: Workspace) -> None:
     ],
 )
 def test_what_the_fields_cannot_show_whole_is_kept(
-    desk: Desk, workspace: Workspace, name: str, options: dict[str, Any]
+    dashboard: Dashboard, workspace: Workspace, name: str, options: dict[str, Any]
 ) -> None:
     account = AccountFactory.create(workspace=workspace, platform=name)
-    desk.compose("keep", account)
+    dashboard.compose("keep", account)
     the_group().targets.update(options=options)
-    page = desk.get("post-edit", the_group())
+    page = dashboard.get("post-edit", the_group())
     assert f"It also has {next(iter(options))}, which stays as it is." in words(page)
 
     [kept] = fields(page, f"{account.id}-kept")
     version = fields(page, "content_version")[0]
-    desk.compose("keep", account, group=the_group(), extra={f"{account.id}-kept": kept}, content_version=version)
+    dashboard.compose("keep", account, group=the_group(), extra={f"{account.id}-kept": kept}, content_version=version)
 
     assert options_of(account) == options
 
@@ -157,12 +157,12 @@ def test_what_the_fields_cannot_show_whole_is_kept(
     ],
 )
 def test_other_lists_and_objects_have_fields_too(
-    desk: Desk, workspace: Workspace, name: str, sent: dict[str, str], options: dict[str, Any]
+    dashboard: Dashboard, workspace: Workspace, name: str, sent: dict[str, str], options: dict[str, Any]
 ) -> None:
     account = AccountFactory.create(workspace=workspace, platform=name)
 
-    page = desk.compose("check", account, extra={f"{account.id}-{field}": value for field, value in sent.items()})
+    page = dashboard.compose("check", account, extra={f"{account.id}-{field}": value for field, value in sent.items()})
 
     assert f'name="{account.id}-{next(iter(sent))}"' in page.content.decode()
-    desk.compose("keep", account, extra={f"{account.id}-{field}": value for field, value in sent.items()})
+    dashboard.compose("keep", account, extra={f"{account.id}-{field}": value for field, value in sent.items()})
     assert options_of(account) == options

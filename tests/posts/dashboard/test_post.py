@@ -13,7 +13,7 @@ from posts.models import PostGroup, PostTarget
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory, MediaAssetFactory
-from tests.posts.dashboard.desk import Desk, fields, the_group, typed, words
+from tests.posts.dashboard.dashboard import Dashboard, fields, the_group, typed, words
 from tests.posts.media_rows import media_of
 from tests.posts.rows import TOMORROW, body_for, create, publish_rounds, the_target
 from webhooks.models import Delivery
@@ -30,7 +30,7 @@ def ended(api: ApiClient, clock: Any, *accounts: ConnectedAccount, **fields: Any
 
 
 def test_each_targets_state_error_and_what_to_do(
-    desk: Desk,
+    dashboard: Dashboard,
     api: ApiClient,
     accounts: list[ConnectedAccount],
     clock: Any,
@@ -40,7 +40,7 @@ def test_each_targets_state_error_and_what_to_do(
     group = ended(api, clock, *accounts, texts=texts, webhook_url=HOOK)
 
     with django_assert_max_num_queries(14):
-        page = desk.get("post", group)
+        page = dashboard.get("post", group)
 
     shown = words(page)
     for expected in (*texts, "Published", "Failed", "Not confirmed", "1 attempt", "PLATFORM_REJECTED", HOOK):
@@ -55,43 +55,47 @@ def test_each_targets_state_error_and_what_to_do(
 
 
 def test_a_real_post_links_to_its_place(
-    desk: Desk, api: ApiClient, workspace: Workspace, account: ConnectedAccount
+    dashboard: Dashboard, api: ApiClient, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     group = create(api, account)
     there = {"status": "published", "permalink": "https://social.example/1", "due_at": None, "sandbox": False}
     PostTarget.objects.update(**there)
 
-    assert 'href="https://social.example/1" rel="noopener noreferrer"' in desk.get("post", group).content.decode()
+    assert 'href="https://social.example/1" rel="noopener noreferrer"' in dashboard.get("post", group).content.decode()
 
 
-def test_the_page_keeps_up_while_something_runs(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+def test_the_page_keeps_up_while_something_runs(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
+) -> None:
     group = create(api, account)
-    assert 'hx-trigger="every 2s"' in desk.get("post", group).content.decode()
+    assert 'hx-trigger="every 2s"' in dashboard.get("post", group).content.decode()
 
     publish_due()
-    assert 'hx-trigger="every 2s"' not in desk.get("post", group).content.decode()
+    assert 'hx-trigger="every 2s"' not in dashboard.get("post", group).content.decode()
 
 
-def test_what_failed_is_sent_again(desk: Desk, api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
+def test_what_failed_is_sent_again(
+    dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], clock: Any
+) -> None:
     group = ended(api, clock, *accounts[:2], texts=["It works", "[sandbox:reject] no"])
-    assert "It goes again to the 1 account where it failed." in words(desk.get("post", group))
+    assert "It goes again to the 1 account where it failed." in words(dashboard.get("post", group))
 
-    desk.post("post-retry", group)
+    dashboard.post("post-retry", group)
 
     assert [target.status for target in the_group().targets.order_by("position")] == ["published", "pending"]
 
 
 def test_what_may_be_out_is_sent_again_only_when_that_is_said(
-    desk: Desk, api: ApiClient, account: ConnectedAccount, clock: Any
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, clock: Any
 ) -> None:
     group = ended(api, clock, account, text="[sandbox:unknown]")
-    assert "It may then stand there twice" in words(desk.get("post", group))
+    assert "It may then stand there twice" in words(dashboard.get("post", group))
 
-    refused = desk.http.post(desk.address("post-retry", group), follow=True)
+    refused = dashboard.http.post(dashboard.address("post-retry", group), follow=True)
     assert "nothing to send again" in words(refused)
     assert the_target(group).status == "unconfirmed"
 
-    desk.post("post-retry", group, include_unconfirmed="on")
+    dashboard.post("post-retry", group, include_unconfirmed="on")
     assert the_target(group).status == "pending"
 
 
@@ -105,7 +109,7 @@ def test_what_may_be_out_is_sent_again_only_when_that_is_said(
     ],
 )
 def test_a_person_says_what_they_saw(
-    desk: Desk,
+    dashboard: Dashboard,
     api: ApiClient,
     account: ConnectedAccount,
     clock: Any,
@@ -115,34 +119,34 @@ def test_a_person_says_what_they_saw(
 ) -> None:
     group = ended(api, clock, account, text="[sandbox:unknown]")
 
-    answer = desk.post("post-resolve", group, target_id=the_target(group).id, **said)
+    answer = dashboard.post("post-resolve", group, target_id=the_target(group).id, **said)
 
     assert answer.status_code == 303
     assert (the_target(group).status, the_target(group).permalink) == (status, permalink)
 
 
 def test_a_draft_is_deleted_and_a_scheduled_post_cancelled(
-    desk: Desk, api: ApiClient, account: ConnectedAccount
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
 ) -> None:
     draft, scheduled = create(api, account, draft=True), create(api, account, scheduled_at=TOMORROW)
-    assert "Delete the draft" in words(desk.get("post", draft))
-    assert "Cancel it" in words(desk.get("post", scheduled))
+    assert "Delete the draft" in words(dashboard.get("post", draft))
+    assert "Cancel it" in words(dashboard.get("post", scheduled))
 
     for group in (draft, scheduled):
-        assert desk.post("post-cancel", group)["location"] == desk.address("post", group)
+        assert dashboard.post("post-cancel", group)["location"] == dashboard.address("post", group)
 
     assert set(PostGroup.objects.values_list("status", flat=True)) == {"cancelled"}
 
 
-def test_another_time(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+def test_another_time(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     Workspace.objects.update(default_timezone="Europe/Berlin")
     group = create(api, account, scheduled_at=TOMORROW)
-    assert fields(desk.get("post", group), "when") == ["2027-03-11T13:00"]
+    assert fields(dashboard.get("post", group), "when") == ["2027-03-11T13:00"]
 
-    desk.post("post-reschedule", group, when="2027-03-12T09:30")
+    dashboard.post("post-reschedule", group, when="2027-03-12T09:30")
 
     assert the_group().scheduled_at == datetime(2027, 3, 12, 8, 30, tzinfo=UTC)
-    assert "Friday, 12 March 2027, 09:30" in words(desk.get("post", group))
+    assert "Friday, 12 March 2027, 09:30" in words(dashboard.get("post", group))
 
 
 @pytest.mark.parametrize(
@@ -155,53 +159,55 @@ def test_another_time(desk: Desk, api: ApiClient, account: ConnectedAccount) -> 
     ],
 )
 def test_a_time_that_is_not_right_is_asked_for_again(
-    desk: Desk, api: ApiClient, account: ConnectedAccount, when: str, told: str
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, when: str, told: str
 ) -> None:
     Workspace.objects.update(default_timezone="Europe/Berlin")
     group = create(api, account, scheduled_at=TOMORROW)
 
-    page = desk.post("post-reschedule", group, when=when)
+    page = dashboard.post("post-reschedule", group, when=when)
 
     assert (page.status_code, told in words(page)) == (422, True)
     assert the_group().content_version == 1
 
 
 def test_a_post_becomes_a_new_draft_once(
-    desk: Desk, api: ApiClient, accounts: list[ConnectedAccount], workspace: Workspace, clock: Any
+    dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], workspace: Workspace, clock: Any
 ) -> None:
     kept, gone = (MediaAssetFactory(workspace=workspace) for _ in range(2))
     group = ended(api, clock, *accounts[:2], texts=["One", "Two"], media=media_of(kept, gone))
     type(gone).objects.filter(pk=gone.id).update(status="deleted")
-    [key] = fields(desk.get("post", group), "key")
+    [key] = fields(dashboard.get("post", group), "key")
 
-    answers = [desk.post("post-duplicate", group, key=key)["location"] for _ in range(2)]
+    answers = [dashboard.post("post-duplicate", group, key=key)["location"] for _ in range(2)]
 
     draft = PostGroup.objects.get(status="draft")
-    assert answers == [desk.address("post-edit", draft)] * 2
+    assert answers == [dashboard.address("post-edit", draft)] * 2
     assert [target.text for target in draft.targets.order_by("position")] == ["One", "Two"]
     assert draft.media == [{"media_id": kept.id}]
-    assert typed(desk.get("post-edit", draft), "text") == "Hello"
+    assert typed(dashboard.get("post-edit", draft), "text") == "Hello"
 
 
-def test_a_rehearsal_at_a_real_account_stays_one(desk: Desk, api: ApiClient, workspace: Workspace) -> None:
+def test_a_rehearsal_at_a_real_account_stays_one(dashboard: Dashboard, api: ApiClient, workspace: Workspace) -> None:
     real = AccountFactory(workspace=workspace, sandbox=False)
     group = create(api, real, sandbox=True)
 
-    desk.post("post-duplicate", group, key="k")
+    dashboard.post("post-duplicate", group, key="k")
 
     assert PostGroup.objects.get(status="draft").sandbox
 
 
-def test_who_made_it_is_named(desk: Desk, workspace: Workspace, agent_client: Any, account: ConnectedAccount) -> None:
+def test_who_made_it_is_named(
+    dashboard: Dashboard, workspace: Workspace, agent_client: Any, account: ConnectedAccount
+) -> None:
     group = agent_client().post("/posts", body_for(account, draft=True)).json()["post_group"]
 
-    assert "by the agent Robot" in words(desk.get("post", group))
+    assert "by the agent Robot" in words(dashboard.get("post", group))
 
 
-def test_a_delivery_is_shown_with_how_it_went(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_delivery_is_shown_with_how_it_went(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account, scheduled_at=TOMORROW, webhook_url=HOOK)
     Delivery.objects.update(status="dead_letter", due_at=None, attempts=8, last_error="The receiver hung up.")
 
-    shown = words(desk.get("post", group))
+    shown = words(dashboard.get("post", group))
     assert "Given up" in shown
     assert "The receiver hung up." in shown

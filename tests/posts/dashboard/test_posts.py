@@ -7,7 +7,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup
 from tests.conftest import ApiClient
-from tests.posts.dashboard.desk import Desk, words
+from tests.posts.dashboard.dashboard import Dashboard, words
 from tests.posts.rows import TOMORROW, create
 
 
@@ -22,25 +22,25 @@ from tests.posts.rows import TOMORROW, create
     ],
 )
 def test_posts_by_their_state(
-    desk: Desk, api: ApiClient, account: ConnectedAccount, query: dict[str, str], found: list[str]
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, query: dict[str, str], found: list[str]
 ) -> None:
     create(api, account, text="Draft one", draft=True)
     create(api, account, text="Planned one", scheduled_at=TOMORROW)
 
-    shown = words(desk.get("posts", **query))
+    shown = words(dashboard.get("posts", **query))
 
     assert [text for text in ("Draft one", "Planned one") if text in shown] == found
     assert ("No post fits." in shown) is not bool(found)
 
 
-def test_a_list_goes_on(desk: Desk) -> None:
+def test_a_list_goes_on(dashboard: Dashboard) -> None:
     made = PostGroup.objects.bulk_create(
-        PostGroup(workspace=desk.workspace, status="draft", created_by_type="user", trace_id="0" * 32)
+        PostGroup(workspace=dashboard.workspace, status="draft", created_by_type="user", trace_id="0" * 32)
         for _ in range(51)
     )
     first = min(group.id for group in made)
 
-    page = desk.get("posts", status="draft").content.decode()
+    page = dashboard.get("posts", status="draft").content.decode()
     assert first not in page
     cursor = page.partition("cursor=")[2].partition('"')[0]
-    assert first in desk.get("posts", status="draft", cursor=cursor).content.decode()
+    assert first in dashboard.get("posts", status="draft", cursor=cursor).content.decode()

@@ -9,7 +9,7 @@ import pytest
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup
 from tests.conftest import ApiClient
-from tests.posts.dashboard.desk import Desk, the_group, words
+from tests.posts.dashboard.dashboard import Dashboard, the_group, words
 from tests.posts.rows import body_for, create
 from workspaces.models import Member, User, Workspace
 
@@ -40,7 +40,7 @@ def at(name: str, group: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def test_pages_are_for_members(waiting: dict[str, Any], workspace: Workspace, stranger: User, teammate: User) -> None:
-    member, foreign, nobody = (Desk(workspace, user) for user in (teammate, stranger, None))
+    member, foreign, nobody = (Dashboard(workspace, user) for user in (teammate, stranger, None))
 
     for name in PAGES + PAGES_OF_A_POST:
         assert member.get(name, at(name, waiting)).status_code == 200, name
@@ -57,22 +57,22 @@ def test_forms_are_for_owners_and_admins(
     workspace: Workspace,
     who: str,
 ) -> None:
-    desk = Desk(workspace, None if who == "nobody" else request.getfixturevalue(who))
+    dashboard = Dashboard(workspace, None if who == "nobody" else request.getfixturevalue(who))
     before = PostGroup.objects.values().get()
 
     for name, form in FORMS:
-        answer = desk.post(name, at(name, waiting), account=[account.id], **form)
+        answer = dashboard.post(name, at(name, waiting), account=[account.id], **form)
         assert answer.status_code == {"stranger": 404, "nobody": 302}.get(who, answer.status_code), name
         assert PostGroup.objects.values().get() == before, name
 
 
 def test_a_member_reads_and_sees_no_forms(waiting: dict[str, Any], workspace: Workspace, teammate: User) -> None:
-    desk = Desk(workspace, teammate)
+    dashboard = Dashboard(workspace, teammate)
 
     for name in PAGES + PAGES_OF_A_POST:
-        page = desk.get(name, at(name, waiting)).content.decode()
+        page = dashboard.get(name, at(name, waiting)).content.decode()
         assert 'method="post"' not in page.partition("<main")[2], name
-    assert "Owners and admins approve." in words(desk.get("approvals"))
+    assert "Owners and admins approve." in words(dashboard.get("approvals"))
 
 
 def test_an_admin_may_do_as_the_owner(
@@ -80,7 +80,7 @@ def test_an_admin_may_do_as_the_owner(
 ) -> None:
     Member.objects.filter(user=teammate).update(role="admin")
 
-    Desk(workspace, teammate).post("post-confirm", waiting, content_version="1")
+    Dashboard(workspace, teammate).post("post-confirm", waiting, content_version="1")
 
     assert the_group().status == "publishing"
 
@@ -88,19 +88,19 @@ def test_an_admin_may_do_as_the_owner(
 def test_forms_need_their_token(
     waiting: dict[str, Any], account: ConnectedAccount, workspace: Workspace, owner: User
 ) -> None:
-    desk = Desk(workspace, owner, csrf=True)
-    token = str(desk.get("compose").context["csrf_token"])
+    dashboard = Dashboard(workspace, owner, csrf=True)
+    token = str(dashboard.get("compose").context["csrf_token"])
     before = PostGroup.objects.values().get()
 
     for name, form in FORMS:
-        forged = desk.post(name, at(name, waiting), account=[account.id], csrfmiddlewaretoken="f" * 64, **form)
+        forged = dashboard.post(name, at(name, waiting), account=[account.id], csrfmiddlewaretoken="f" * 64, **form)
         assert (forged.status_code, PostGroup.objects.values().get()) == (403, before), name
     for name, form in FORMS:
-        sent = desk.post(name, at(name, waiting), account=[account.id], csrfmiddlewaretoken=token, **form)
+        sent = dashboard.post(name, at(name, waiting), account=[account.id], csrfmiddlewaretoken=token, **form)
         assert sent.status_code in (303, 422), name
 
 
-def test_a_post_is_found_under_its_own_workspace_only(desk: Desk, owner: User) -> None:
+def test_a_post_is_found_under_its_own_workspace_only(dashboard: Dashboard, owner: User) -> None:
     """Also by somebody who belongs to both."""
     other = Workspace.objects.create(name="Other", slug="other", owner_user=owner)
     Member.objects.create(workspace=other, user=owner, role="owner")
@@ -108,17 +108,19 @@ def test_a_post_is_found_under_its_own_workspace_only(desk: Desk, owner: User) -
     before = PostGroup.objects.values().get()
 
     for name in PAGES_OF_A_POST:
-        assert desk.get(name, elsewhere).status_code == 404, name
+        assert dashboard.get(name, elsewhere).status_code == 404, name
     for name, form in FORMS[1:]:
-        assert desk.post(name, elsewhere, **form)["location"] == desk.address("home"), name
+        assert dashboard.post(name, elsewhere, **form)["location"] == dashboard.address("home"), name
     assert PostGroup.objects.values().get() == before
 
 
-def test_a_paused_workspace_is_read_but_not_changed(desk: Desk, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_paused_workspace_is_read_but_not_changed(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
+) -> None:
     create(api, account, draft=True)
     Workspace.objects.update(status="paused")
 
-    page = desk.compose("keep", account)
+    page = dashboard.compose("keep", account)
 
     assert (page.status_code, PostGroup.objects.count()) == (422, 1)
     assert "is paused" in words(page)

@@ -15,7 +15,7 @@ from tests.people import sign_in_here
 from workspaces.models import User, Workspace
 
 
-class Desk:
+class Dashboard:
     """A browser in which somebody is signed in (None: nobody)."""
 
     def __init__(self, workspace: Workspace, user: User | None, *, csrf: bool = False) -> None:

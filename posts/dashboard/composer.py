@@ -1,4 +1,4 @@
-"""The composer's desk: the content that is being written, what the platforms say of it, and how a page shows both."""
+"""The composer's composer: the content that is being written, what the platforms say of it, and how a page shows both."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Preview:
 
 
 @dataclass
-class Desk:
+class Composer:
     """One page of the composer; `group` is the one that is edited, None for a new post."""
 
     page: WorkspacePage
@@ -104,8 +104,8 @@ class Desk:
     library_open: bool = False
 
     @classmethod
-    def of(cls, page: WorkspacePage, group: PostGroup | None) -> Desk:
-        """The desk as the page's request has it: as the form was sent, as the group stands, or empty."""
+    def of(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
+        """The composer as the page's request has it: as the form was sent, as the group stands, or empty."""
         sent = page.request.POST if page.request.method == "POST" else None
         before = Composition.of_group(group) if group else Composition()
         chosen = before.chosen if sent is None else sent.getlist("account")
@@ -113,9 +113,9 @@ class Desk:
         composition = before if sent is None else Composition.of_form(sent, accounts)
         at = group.scheduled_at if group else _asked_for(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
-        desk = cls(page, group, accounts, composition, assets_in(page.workspace.id, composition.media), schedule)
-        desk._forget_what_is_gone()
-        return desk
+        composer = cls(page, group, accounts, composition, assets_in(page.workspace.id, composition.media), schedule)
+        composer._forget_what_is_gone()
+        return composer
 
     def attach(self, media_id: str) -> None:
         self.composition.attach(media_id)
@@ -158,7 +158,7 @@ class Desk:
         return self.page.render(
             template,
             status=status,
-            desk=self,
+            composer=self,
             checks=checks,
             previews=_previews(checks),
             errors=errors,

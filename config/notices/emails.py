@@ -38,7 +38,7 @@ BECAME = {
 
 
 @dataclass(frozen=True)
-class Letter:
+class Email:
     """An e-mail for everybody who hears of it."""
 
     subject: str
@@ -56,7 +56,7 @@ class _Body:
     address: str
 
 
-def letter_of(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Letter | None:
+def email_of(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
     """The e-mail about what these notices of a workspace speak of, as it stands now; None when nothing of it stands still."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
@@ -64,7 +64,7 @@ def letter_of(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice])
     more = [f"and {body.number - len(body.lines)} more"] if body.number > len(body.lines) else []
     listed = "\n".join(f"- {line}" for line in [*body.lines, *more])
     why = f"You get this as a member of {_plain(workspace.name)}. Choose what you hear of, or turn it off:"
-    return Letter(
+    return Email(
         body.subject,
         f"{body.subject}.\n\n{listed}\n\n{body.todo}\n{body.address}\n\n--\n{why}\n{_page(workspace, 'notices')}\n",
     )
