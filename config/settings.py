@@ -25,6 +25,7 @@ from config.environment import (
 )
 from config.logs import logging_config
 from config.navigation import PAGES
+from config.retention_rules import RULES
 
 ENVIRONMENT = env.str("ENVIRONMENT", default="development")
 PRODUCTION = ENVIRONMENT == "production"
@@ -230,34 +231,7 @@ WORKER_LOOPS = {
     "usage_reports": "billing.worker_loops.UsageReportsLoop",
     "mail": "workspaces.worker_loop.MailLoop",
 }
-# What goes when its time is over, from the highest floor down (config/db/retention.py).
-RETENTION = [
-    "config.notices.retention.Notices",
-    "config.notices.retention.NoticesOfPurged",
-    "config.notices.retention.DigestsOfPurged",
-    "config.console.operators.retention.SecondFactors",
-    "posts.retention.PostsOfPurged",
-    "media.retention.MediaOfPurged",
-    "media.retention.MediaUsageOfPurged",
-    "accounts.retention.AccountsOfPurged",
-    "accounts.retention.ConnectionAttempts",
-    "webhooks.retention.Events",
-    "webhooks.retention.EventsOfPurged",
-    "webhooks.retention.SecretsOfPurged",
-    "billing.retention.ProcessorEvents",
-    "billing.retention.CustomersOfPurged",
-    "agents.retention.KeysOfPurged",
-    "agents.retention.AgentsOfPurged",
-    "workspaces.retention.PurgedWorkspaces",
-    "workspaces.sign_in.retention.Sessions",
-    "workspaces.sign_in.retention.SignInStates",
-    "workspaces.sign_in.retention.SignInNonces",
-    "workspaces.sign_in.retention.EndedIdentities",
-    "workspaces.sign_in.retention.Invitations",
-    "workspaces.sign_in.retention.SettledMail",
-    "auditlog.retention.AuditEntries",
-    "config.api.retention.IdempotencyRecords",
-]
+RETENTION = RULES
 
 RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)
 API_KEY_DEFAULT_DAYS = env.int("API_KEY_DEFAULT_DAYS", default=None)  # when keys end that are given no end; None: never

@@ -147,8 +147,7 @@ class Capabilities:
 class Identity:
     """Whose account it is at the platform; `external_id` never changes, the rest may.
 
-    `limits` is what the account's own server takes where servers differ, for `Platform.capabilities_for` (AccountFacts);
-    empty where they do not, or where it could not be asked.
+    `limits` is what the account's own server takes (AccountFacts); empty where servers do not differ or did not answer.
     """
 
     external_id: str
@@ -161,10 +160,8 @@ class Identity:
 
 @dataclass(frozen=True)
 class AccountFacts:
-    """What is known of a connected account without opening its secrets. `limits` are its server's (Identity).
-
-    `scopes` are those of its grant; none where no scopes were granted, as for sandbox accounts.
-    """
+    """What is known of a connected account without opening its secrets: `limits` of its server (Identity), and the `scopes`
+    of its grant, empty where there are none, as for sandbox accounts."""
 
     external_id: str
     limits: Mapping[str, int] = field(default_factory=dict)

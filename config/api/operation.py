@@ -25,7 +25,15 @@ from rest_framework.serializers import BaseSerializer, Serializer
 from config.api import errors, fields, idempotency
 from config.api.caller import Caller, Mode, nobody, require, require_scope
 from config.api.models import IdempotencyRecord
-from config.api.operation_input import SAFE_METHODS, asked_for_preview, check_body, check_query, read_body
+from config.api.operation_input import (
+    SAFE_METHODS,
+    asked_for_preview,
+    check_body,
+    check_query,
+    read_body,
+    take_dry_run,
+)
+from config.api.rendering import render_preview, render_reply
 from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer, shape
 from config.api.uploads import Spool, UploadRules
@@ -176,7 +184,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 with collected_webhook_urls() as webhook_urls:
                     data, query = check_body(declared, raw, spool), check_query(declared, request)
                 call = Call(caller, declared, data, query, False, request, path)
-                call.dry_run = _take_dry_run(call)
+                call.dry_run = take_dry_run(call)
                 _require_scope(caller, declared)
                 check_webhook_hosts(webhook_urls, caller)
             except INPUT_REFUSALS:
@@ -250,7 +258,7 @@ def _replay_whatever_the_form(call: Call, key: str | None, spool: Spool) -> Resp
 
 def _keep(call: Call, reply: Reply) -> idempotency.Answer:
     """The answer as it is stored: rendered, each secret taken out; nothing where a replay shows the resource anew."""
-    reply.body = _render(call, reply)
+    reply.body = render_reply(call, reply)
     kept = reply.kept
     if call.operation.replay is None:
         kept = {name: None if name in call.operation.secrets else value for name, value in reply.body.items()}
@@ -273,41 +281,10 @@ def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Res
 
 def _respond(call: Call, result: Reply | Preview) -> HttpResponseBase:
     if isinstance(result, Preview):
-        return Response(_render_preview(call, result), status=call.operation.preview_status)
+        return Response(render_preview(call, result), status=call.operation.preview_status)
     if result.response is not None:
         return result.response
     if result.finish is not None:
         result.data, result.body = result.finish(), None
-    body = result.body if result.body is not None else _render(call, result)
+    body = result.body if result.body is not None else render_reply(call, result)
     return Response(body, status=result.status, headers=result.headers)
-
-
-def _render(call: Call, reply: Reply) -> Any:
-    return shape(call.operation.responses[reply.status]).to_representation(reply.data)
-
-
-def _render_preview(call: Call, preview: Preview) -> dict[str, Any]:
-    if call.operation.preview is None:
-        raise TypeError(f"{call.operation.name} declares no preview.")
-    told = {
-        "dry_run": True,
-        "operation": call.operation.name,
-        "request": preview.request,
-        preview.kind: preview.would,
-        **({"unchecked": preview.unchecked} if preview.unchecked else {}),
-        **preview.extra,
-    }
-    return dict(shape(call.operation.preview).to_representation(told))
-
-
-def _take_dry_run(call: Call) -> bool:
-    """dry_run from body and query, which must not disagree; an agent whose ceiling is dry_run can only preview."""
-    told = [source.pop("dry_run") for source in (call.data, call.query) if "dry_run" in source]
-    if len(set(told)) > 1:
-        raise errors.ValidationFailed.of("dry_run", "The body and the query disagree.", "conflict")
-    wanted = bool(told and told[0])
-    if call.caller.mode == Mode.DRY_RUN and call.operation.preview:
-        if told and not wanted:
-            raise errors.AgentModeForbids("The owner lets this agent make dry runs only.")
-        return True
-    return wanted

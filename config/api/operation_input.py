@@ -10,11 +10,12 @@ from django.http.request import RawPostDataException
 from rest_framework.request import Request
 
 from config.api import errors
+from config.api.caller import Mode
 from config.api.serializers import StrictSerializer, shape
 from config.api.uploads import Spool, read_fields
 
 if TYPE_CHECKING:
-    from config.api.operation import Operation
+    from config.api.operation import Call, Operation
 
 SAFE_METHODS = ("GET", "HEAD")
 NO_BODY: Mapping[str, Any] = MappingProxyType({})
@@ -50,6 +51,22 @@ def check_query(declared: Operation, request: Request) -> dict[str, Any]:
     if twice:
         raise errors.ValidationFailed.of(twice[0], "This parameter is given more than once.", "repeated")
     return _checked(declared.query_serializer, request.query_params.dict())
+
+
+def take_dry_run(call: Call) -> bool:
+    """Take `dry_run` out of body and query. An agent whose ceiling is dry_run can only preview.
+
+    Raises ValidationFailed when body and query disagree, AgentModeForbids when such an agent asks for a real call.
+    """
+    told = [source.pop("dry_run") for source in (call.data, call.query) if "dry_run" in source]
+    if len(set(told)) > 1:
+        raise errors.ValidationFailed.of("dry_run", "The body and the query disagree.", "conflict")
+    wanted = bool(told and told[0])
+    if call.caller.mode == Mode.DRY_RUN and call.operation.preview:
+        if told and not wanted:
+            raise errors.AgentModeForbids("The owner lets this agent make dry runs only.")
+        return True
+    return wanted
 
 
 def asked_for_preview(declared: Operation, request: Request, spool: Spool) -> bool:

@@ -66,6 +66,13 @@ _PROPERTIES = {
     },
     "thread": thread_option(THREAD),
 }
+_NOT_POSSIBLE = (
+    "Pictures and a video cannot be mixed in one post.",
+    "Audio files cannot be posted.",
+    "Only the first post of a thread can carry pictures or a video.",
+    "The preview of a link cannot be changed: the account's server makes it from the page.",
+    "Posts of other accounts cannot be replied to, boosted or quoted.",
+)
 _POLL_SWITCHES = {
     "multiple": "Whether a voter may choose several answers.",
     "hide_totals": "Whether the counts are hidden until the poll ends.",
@@ -120,22 +127,17 @@ def of_instance(
         features=_FEATURES,
         retry_safety="verifiable",
         link_preview="platform",
-        not_possible=(
-            "Pictures and a video cannot be mixed in one post.",
-            "Audio files cannot be posted.",
-            "Only the first post of a thread can carry pictures or a video.",
-            "The preview of a link cannot be changed: the account's server makes it from the page.",
-            "Posts of other accounts cannot be replied to, boosted or quoted.",
-        ),
-        options={
-            "type": "object",
-            "properties": {**_PROPERTIES, "poll": poll_option(poll)},
-            "additionalProperties": False,
-        },
+        not_possible=_NOT_POSSIBLE,
+        options=_options(poll),
         pace=Pace(seconds=36, burst=300),  # 300 posts in three hours
         thread=THREAD,
         poll=poll,
     )
+
+
+def _options(poll: PollRules) -> dict[str, Any]:
+    properties = {**_PROPERTIES, "poll": poll_option(poll)}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 CAPABILITIES = of_instance()
