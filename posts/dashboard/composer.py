@@ -1,4 +1,4 @@
-"""The composer's composer: the content that is being written, what the platforms say of it, and how a page shows both."""
+"""The composer: the content that is being written, what the platforms say of it, and how a page shows both."""
 
 from __future__ import annotations
 
