@@ -1,1 +1,1 @@
-"""Settings, the foundation (api, db, outbound) and the doors (urls, celery, site, commands) of the service."""
+"""Settings, the foundation (api, db, jobs, outbound, pages) and the entry points (urls, celery, runtime, commands)."""

@@ -216,7 +216,7 @@ REST_FRAMEWORK = {
 API_VERSION = "0.1.0"
 SPECTACULAR_SETTINGS = document_settings(base_url=BASE_URL, version=API_VERSION)
 
-# Where a low floor sets off a higher one, it is named here by dotted path (no signals).
+# What a lower layer starts in a higher one is named here by dotted path; there are no signals.
 WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.access_of"
 REFUSAL_RECORDER = "auditlog.services.record_refusal"
 EVENT_RECORDER = "webhooks.services.store_subject_event"

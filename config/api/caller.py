@@ -1,6 +1,6 @@
 """Who is calling, and what they may do.
 
-Authentication (floor 3) builds a Caller; every service's first line is `require(caller, workspace_id, scope)`.
+Authentication (the agents app) builds a Caller; every service's first line is `require(caller, workspace_id, scope)`.
 """
 
 from __future__ import annotations

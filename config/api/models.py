@@ -7,7 +7,7 @@ from django.utils import timezone
 
 
 class IdempotencyRecord(models.Model):
-    """`id` is the SHA-256 of (workspace, actor, operation, key); caller ids are plain text, so no floor is climbed.
+    """`id` is the SHA-256 of (workspace, actor, operation, key); caller ids are plain text, since apps lie above this layer.
 
     A record of a running call outside a transaction ("lease") has `answered_at` null and `lease_until` set.
     """

@@ -1,7 +1,7 @@
-"""Rows whose time is over, and how they go: in small transactions of their own, so that no hot table is locked for long.
+"""Rules that delete expired rows in small transactions, so that no hot table is locked for long.
 
-Each app says in its `retention` module what of its own is over; settings.RETENTION names the rules, the highest floor
-first, since what lies higher refers to what lies lower. config/console/retention.py runs them.
+Each app has the rules for its own rows in its `retention` module. settings.RETENTION names them, the highest layer first,
+because rows of a higher layer refer to rows of a lower one. config/console/retention.py runs them.
 """
 
 from __future__ import annotations

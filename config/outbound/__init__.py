@@ -1,4 +1,4 @@
-"""The only door to the network: for addresses that users supply, and for the calls to platforms."""
+"""The only way to the network: for addresses that users supply, and for the calls to platforms."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from django.apps import apps
 from django.conf import settings
 from django.db.models import Model
 
-# The house from the ground up, by app label. Billing and webhooks share a floor and are strangers to each other.
-FLOORS = [
+# The layers from the bottom up, by app label. Billing and webhooks share one and do not refer to each other.
+LAYERS = [
     ("config", "api", "jobs", "pages"),
     ("auditlog",),
     ("workspaces",),
@@ -21,7 +21,7 @@ FLOORS = [
     ("posts",),
     ("console", "notices"),
 ]
-FLOOR_OF = {label: floor for floor, labels in enumerate(FLOORS) for label in labels}
+LAYER_OF = {label: layer for layer, labels in enumerate(LAYERS) for label in labels}
 OUR_MODELS = [
     model
     for model in apps.get_models()
@@ -42,7 +42,7 @@ def test_foreign_keys_point_downward(model: type[Model]) -> None:
     above = [
         other._meta.label
         for other in related(model)
-        if other in OUR_MODELS and other._meta.app_label != own and FLOOR_OF[other._meta.app_label] >= FLOOR_OF[own]
+        if other in OUR_MODELS and other._meta.app_label != own and LAYER_OF[other._meta.app_label] >= LAYER_OF[own]
     ]
 
     assert above == []
