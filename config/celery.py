@@ -11,6 +11,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("social-publishing-service")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.autodiscover_tasks(["config.runtime"])  # no installed app, as it has no models
 app.steps["worker"].update(
     (
         "config.runtime.worker:WorkerLoops",

@@ -145,14 +145,14 @@ def _one_choice_issues(
 
 
 def _duration_issues(platform: str, rules: PollRules, minutes: Any, where: str) -> list[Issue]:
-    if not isinstance(minutes, int) or isinstance(minutes, bool):
+    if not isinstance(minutes, int | float) or isinstance(minutes, bool):
         return []
     in_range = rules.min_duration_minutes <= minutes <= rules.max_duration_minutes
-    if in_range and minutes % rules.duration_step_minutes == 0:
+    if in_range and isinstance(minutes, int) and minutes % rules.duration_step_minutes == 0:
         return []
     step = f", in steps of {rules.duration_step_minutes}" if rules.duration_step_minutes > 1 else ""
     numbers = f"from {rules.min_duration_minutes} to {rules.max_duration_minutes}{step}"
-    hint = RepairHint("set_option", where, f"Give a number of minutes {numbers}.")
+    hint = RepairHint("set_option", where, f"Give a whole number of minutes {numbers}.")
     message = f"The poll would be open for {minutes} minutes; {platform} takes {_durations(rules)}."
     return [Issue("POLL_DURATION", "error", where, message, repair_hint=hint)]
 

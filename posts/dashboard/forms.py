@@ -199,6 +199,8 @@ def _is_shown(rule: Mapping[str, Any], value: Any) -> bool:
         case "array":
             texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
             return texts and _lines("\n".join(value)) == value
+    if isinstance(value, str):  # a line of input loses line breaks and the spaces around it
+        return value == value.strip() and "\n" not in value
     return not isinstance(value, dict | list)
 
 

@@ -131,13 +131,13 @@ def test_limits_are_taken_and_what_is_beyond_them_is_refused(api: ApiClient, wor
             "x",
             {"duration_minutes": 4},
             "The poll would be open for 4 minutes; x takes from 5 minutes to 7 days.",
-            "Give a number of minutes from 5 to 10080.",
+            "Give a whole number of minutes from 5 to 10080.",
         ),
         (
             "discord",
             {"duration_minutes": 90},
             "The poll would be open for 90 minutes; discord takes from 1 hour to 32 days, in steps of 1 hour.",
-            "Give a number of minutes from 60 to 46080, in steps of 60.",
+            "Give a whole number of minutes from 60 to 46080, in steps of 60.",
         ),
         (
             "mastodon",
@@ -236,6 +236,12 @@ def test_what_is_no_poll_is_refused_by_its_form(api: ApiClient, workspace: Works
     body["targets"][0]["options"] = {"poll": poll}
 
     assert {code for code, _ in told(api, body)} == {"OPTIONS_INVALID"}
+
+
+@pytest.mark.parametrize("minutes", [60.0, 0.0, -5.0, 1e300])
+@every_polled
+def test_a_duration_is_a_whole_number(api: ApiClient, workspace: Workspace, name: str, minutes: float) -> None:
+    assert [code for code, _ in told(api, polled(workspace, name, duration_minutes=minutes))] == ["POLL_DURATION"]
 
 
 @pytest.mark.parametrize("name", [name for name in PLATFORMS if name not in POLLED])

@@ -76,8 +76,8 @@ class Facebook(Platform):
         return find(self._page(grant), content, progress.state)
 
     def _page(self, grant: Grant) -> Page:
-        videos = versioned(self.setting("VIDEO_API_BASE", "https://graph-video.facebook.com"), self._version())
-        return Page.of(grant, self._api(), videos, self.setting("CLIENT_SECRET"))
+        videos = self.setting("VIDEO_API_BASE") or self.setting("API_BASE") or "https://graph-video.facebook.com"
+        return Page.of(grant, self._api(), versioned(videos, self._version()), self.setting("CLIENT_SECRET"))
 
     def _application(self) -> Application:
         scopes = tuple(self.setting("SCOPES", SCOPES).replace(",", " ").split())

@@ -59,10 +59,10 @@ def upload_photo(page: Page, content: Content, state: State) -> Progress:
 
 def open_session(page: Page, content: Content, state: State) -> Progress:
     """Announce the video; its id is known from here on. A reel is announced only if the page may publish more today:
-    otherwise RateLimited is raised."""
+    otherwise RateLimited is raised, at the first attempts."""
     file, form = content.media[0], form_of(content)
     asked = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if form == "video" else {})
-    if form == "reel":
+    if form == "reel" and content.attempt <= reels.COUNTED_ATTEMPTS:
         reels.check(page, content.attempt)
     with PRODUCT.content_faults(label(file)):
         answer = graph_of(page, form).post(f"/{page.id}/{EDGES[form]}", asked)

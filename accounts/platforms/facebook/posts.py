@@ -136,7 +136,7 @@ def _settle_refusal(page: Page, content: Content, state: State, refused: GraphEr
         if not isinstance(found, Absent):
             return found
     if is_reel:
-        reels.check(page, content.attempt)
+        reels.check(page, content.attempt, refusal.message)
     if repeated and content.attempt > 1:
         message = "Facebook says that the page has published this already, but does not list it."
         raise OutcomeUnknown(message, final=True) from refused

@@ -21,16 +21,22 @@ from accounts.platforms.meta.matching import moment_of
 A_DAY = 30
 WINDOW = timedelta(hours=24)
 AT_ONCE = "100"
+COUNTED_ATTEMPTS = 2  # after so many waits Facebook decides: it does not count reels that were published by hand
 
 
-def check(page: Page, attempt: int) -> None:
-    """Raise RateLimited when the page has published its reels of a day; it waits until the next place comes free."""
+def check(page: Page, attempt: int, refusal: str = "") -> None:
+    """Raise RateLimited when the page has published its reels of a day; it waits until the next place comes free.
+
+    `refusal` is what Facebook has said of this reel, where it was asked already.
+    """
     recent = _recent(page)
     if len(recent) < A_DAY:
         return
     free_at = recent[A_DAY - 1] + WINDOW
     seconds = max((free_at - timezone.now()).total_seconds(), pause_seconds(attempt))
     message = f"Facebook lets a page publish {A_DAY} reels in 24 hours, and the page has published {len(recent)}."
+    if refusal:
+        message = f"{message} {refusal}"
     raise RateLimited(message, retry_after=seconds)
 
 

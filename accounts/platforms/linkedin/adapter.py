@@ -80,7 +80,7 @@ class LinkedIn(Platform):
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
-        application = self._application(kept["application"])
+        application = self._application(kept.get("application", MEMBER.name))
         answer, granted = application.exchange(code, redirect_uri)
         tokens = {**oauth.kept_tokens({}, answer), "application": application.kind.name}
         expires_at, api = oauth.expiry_of(answer), self._api(tokens)

@@ -12,7 +12,6 @@ from accounts.platforms.slack.capabilities import (
     CAPABILITIES,
     CREDENTIALS_SCHEMA,
     NO_FILES_BY_WEBHOOK,
-    WEBHOOK_LIMITS,
     of_account,
 )
 from accounts.platforms.slack.installation import Application
@@ -121,7 +120,7 @@ class Slack(Platform):
             webhook.look(hook)
         except (OutboundError, WebhookError) as error:
             raise webhook.platform_error(error) from error
-        return Identity(hook.id, handle=f"webhook {hook.id}", limits=WEBHOOK_LIMITS)
+        return Identity(hook.id, handle=f"webhook {hook.id}")
 
     def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
         return webhook.webhook(credentials["webhook_url"], self.setting("API_BASE"))

@@ -30,6 +30,10 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 60.0
 MAX_LOOKS = 40  # about half an hour
 DOMAINS = ("slack.com", "slack-gov.com")
 UNKNOWN_OUTCOME = "Slack did not say whether it took the message with its files."
+# A channel that the app has not joined takes its texts (chat:write.public) and refuses its files with one of these.
+NO_FILES_IN_CHANNEL = frozenset(
+    {"not_in_channel", "no_permission", "posting_to_channel_denied", "invalid_channel", "channel_not_found"}
+)
 
 _FILE = re.compile(r"F[A-Z0-9]{1,30}")
 
@@ -38,12 +42,7 @@ State = Mapping[str, Any]
 
 
 def begin(content: Content) -> Progress:
-    """The first step's end. Raises ContentRejected for options that Slack takes for text alone."""
-    if of_text := content.options.keys() - {"thread_ts"}:
-        raise ContentRejected(
-            f"A message with files takes no {' and no '.join(sorted(of_text))}.",
-            suggested_action="Leave these options or the files out.",
-        )
+    """The first step's end. Of the options only `thread_ts` concerns files; the others are for messages of text alone."""
     return Progress("upload", {"files": []})
 
 
@@ -76,7 +75,7 @@ def share(api: WebApi, channel: Channel, content: Content, state: State) -> Prog
         if error.maybe_done:
             raise OutcomeUnknown(UNKNOWN_OUTCOME) from error
         if error.code == "file_not_found":
-            return _without_uploads(api, state)
+            return _without_uploads(api, content, state)
         raise _refusal(error) from error
     return _taken(state)
 
@@ -120,10 +119,15 @@ def _send(address: str, file: MediaFile) -> None:
         raise SlackError(answer, "")
 
 
-def _without_uploads(api: WebApi, state: State) -> Progress:
-    """Slack knows no such uploads: they were shared by an earlier try, or discarded, and then uploaded again, once."""
+def _without_uploads(api: WebApi, content: Content, state: State) -> Progress:
+    """Slack knows no such uploads: they were discarded, and are uploaded again, once; or an earlier try has shared them.
+
+    Raises OutcomeUnknown where there was an earlier try: its call may have used the uploads up.
+    """
     if _look(api, state) is not None:
         return _taken(state)
+    if content.attempt > 1:
+        raise OutcomeUnknown(UNKNOWN_OUTCOME, final=True)
     if state.get("again"):
         raise Transient("Slack does not keep the files that were uploaded.")
     return Progress("upload", {"files": [], "again": True})
@@ -180,9 +184,9 @@ def _refusal(error: SlackError) -> PlatformError:
             "The account was connected without the permission to upload files.",
             suggested_action="Connect the channel again and allow everything that Slack asks for, then retry the post.",
         )
-    if error.code == "not_in_channel":
+    if error.code in NO_FILES_IN_CHANNEL:
         return ContentRejected(
-            "Slack takes files only in channels that the app is a member of: not_in_channel",
+            f"Slack takes files only in channels that the app is a member of: {error.code}",
             suggested_action="Invite the app to the channel in Slack, then retry the post.",
         )
     return platform_error(error)

@@ -61,7 +61,8 @@ CHANNEL_CLOSED = frozenset(
 OF_CONTENT = re.compile(
     r"msg_too_long|no_text|cannot_reply_to_message|message_not_found|thread_not_found|restricted_action\w*"
     r"|invalid_(?:arg\w*|blocks\w*|thread_ts)|slack_connect_\w+_blocked|missing_argument|alt_txt_too_large"
-    r"|file_upload_size_restricted|file_uploads_disabled|storage_limit_reached"
+    r"|file_upload_size_restricted|file_uploads_disabled|file_type_not_allowed|storage_limit_reached"
+    r"|invalid_form_data|invalid_post_type"
 )
 OPEN_CHANNEL = (
     "See in Slack that the channel is there, is not archived and has the app among its members; then check the account, "

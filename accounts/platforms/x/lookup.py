@@ -43,9 +43,12 @@ def find(account: Account, text: str, state: Mapping[str, Any], *, with_poll: bo
     for post in _posts(account, newer):
         if _references(post).get("replied_to") != parent or sorted(_media_of(post)) != media:
             continue
-        if bool(_attached(post, "poll_ids")) is not with_poll:
+        told, has_poll = _told(post), bool(_attached(post, "poll_ids"))
+        if has_poll and not with_poll:
             continue
-        told = _told(post)
+        if with_poll and not has_poll:  # another post, or ours without what X did not tell of it or did not take
+            doubtful |= _letters(told) == _letters(text)
+            continue
         if media or _squeezed(told) == _squeezed(text):
             return id_of(post)
         # X may have written it otherwise, or its owner: nobody can tell any more what it said.

@@ -44,6 +44,22 @@ def test_the_31st_reel_waits_for_the_first_to_be_a_day_old(
         publish(facebook, grant, reel)
 
 
+def test_after_two_waits_facebook_decides(
+    facebook: Facebook, server: FakeFacebook, page_id: str, grant: Grant, reel: Content
+) -> None:
+    """The list holds reels that were published by hand, which Facebook does not count."""
+    server.add_reels(page_id, 30)
+
+    for attempt in (1, 2):
+        with pytest.raises(RateLimited, match="30 reels in 24 hours"):
+            publish(facebook, grant, replace(reel, attempt=attempt))
+    assert server.requests_to(START_REEL) == 0
+
+    with pytest.raises(RateLimited, match="613"):  # the stand-in counts them all
+        publish(facebook, grant, replace(reel, attempt=3))
+    assert server.requests_to(START_REEL) == 1
+
+
 def test_other_posts_of_the_page_do_not_wait_for_its_reels(
     facebook: Facebook, server: FakeFacebook, page_id: str, grant: Grant, reel: Content
 ) -> None:

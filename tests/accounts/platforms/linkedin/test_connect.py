@@ -54,6 +54,18 @@ def test_a_member_is_opened_by_the_application_for_members(linkedin: LinkedIn, s
     assert linkedin.identify(member.grant) == member.identity
 
 
+def test_a_connection_that_names_no_application_is_completed_for_members(
+    linkedin: LinkedIn, server: FakeLinkedIn
+) -> None:
+    """It was begun when there was one application only."""
+    url = linkedin.authorize(state="s", redirect_uri=REDIRECT_URI, given={"kind": "member"}).url
+    code = server.grant(url, "Alice")
+
+    [member] = linkedin.exchange(code=code, redirect_uri=REDIRECT_URI, kept={})
+
+    assert member.identity.external_id == MEMBER
+
+
 def test_the_pages_that_a_member_may_post_for_are_opened_by_the_application_for_pages(
     linkedin: LinkedIn, server: FakeLinkedIn
 ) -> None:

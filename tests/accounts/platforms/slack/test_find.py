@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from accounts.platforms.errors import OutcomeUnknown, Transient
@@ -119,6 +121,21 @@ def test_uploads_that_slack_has_discarded_are_made_again_once(
 
     publish(slack, app, content, again)
     assert len(server.messages(joined)) == 1
+
+
+def test_uploads_that_are_gone_after_an_unanswered_share_are_not_made_again(
+    slack: Slack, server: FakeSlack, joined: Channel, app: Grant, image: MediaFile
+) -> None:
+    """Slack takes the call for a file once only: the earlier call may have used the uploads up, and show its message late."""
+    content = with_files(image)
+    progress = go_to("share", slack, app, content)
+    server.files.discard()
+
+    with pytest.raises(OutcomeUnknown) as caught:
+        step(slack, app, replace(content, attempt=2), progress)
+
+    assert caught.value.final
+    assert server.messages(joined) == []
 
 
 def test_a_file_that_was_deleted_since_is_nobodys_to_tell(

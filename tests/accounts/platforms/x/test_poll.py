@@ -77,12 +77,19 @@ def test_a_poll_that_was_taken_is_found_and_one_that_was_not_is_sent_again(x: X,
     assert [made["id"] for made in server.posts("alice")] == [found.external_id]
 
 
-@pytest.mark.parametrize("asked", [{"poll": ASKED}, {}])
-def test_a_text_with_a_poll_and_one_without_are_two_posts(
-    x: X, server: FakeX, grant: Grant, asked: dict[str, Any]
-) -> None:
-    content, other = post("What next?", **asked), None if asked else dict(ASKED)
+def test_a_post_with_a_poll_is_not_taken_for_one_without(x: X, server: FakeX, grant: Grant) -> None:
+    content = post("What next?")
     progress = lose(x, server, grant, content, taken=False)
-    server.post("alice", "What next?", poll=other)
+    server.post("alice", "What next?", poll=dict(ASKED))
 
     assert isinstance(look(x, grant, content, progress), Absent)
+
+
+def test_the_same_question_without_its_poll_is_for_a_person(x: X, server: FakeX, grant: Grant) -> None:
+    """X may not have told of the poll, or not have taken it: nobody knows whether this is the post."""
+    content = post("What next?", poll=ASKED)
+    progress = lose(x, server, grant, content, taken=False)
+    server.post("alice", "What next?")
+
+    with pytest.raises(OutcomeUnknown):
+        look(x, grant, content, progress)
