@@ -16,13 +16,15 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from config.api import rate_limit
+from config.api.budget import ThreadShare
 from config.api.caller import Caller
-from config.api.errors import RateLimited, Unauthenticated
-from config.api.handler import read_only
+from config.api.errors import RateLimited, ServiceUnavailable, Unauthenticated
+from config.api.handler import read_only, respond
 from config.api.operation import Operation
 from config.api.trace import note_actor
 
 _building = threading.Lock()
+_building_threads = ThreadShare(settings.WEB_THREADS // 4)
 
 
 class OperationViewSet(ViewSet):
@@ -85,11 +87,21 @@ def _buckets(caller: Caller) -> list[rate_limit.Bucket]:
     return [own, rate_limit.Bucket(caller.workspace_id, settings.WORKSPACE_RATE_LIMIT_PER_MINUTE)]
 
 
-@lru_cache(maxsize=1)
 def document() -> tuple[bytes, str]:
-    """The OpenAPI document as bytes with its ETag, built once in each process."""
-    with _building:  # it takes seconds: the first callers wait for one of them
+    """The OpenAPI document as bytes with its ETag, built once in each process. Raises ServiceUnavailable.
+
+    Building takes a second or more. A quarter of the process's threads may wait for it, so that callers of a process that
+    has just started leave room for everybody else.
+    """
+    if _build_document.cache_info().currsize:
         return _build_document()
+    if not _building_threads.acquire():
+        raise ServiceUnavailable("The OpenAPI document is being built.")
+    try:
+        with _building:
+            return _build_document()
+    finally:
+        _building_threads.release()
 
 
 @lru_cache(maxsize=1)
@@ -101,7 +113,10 @@ def _build_document() -> tuple[bytes, str]:
 @read_only
 def openapi(request: HttpRequest) -> HttpResponse:
     """GET /openapi.json: the contract; it needs no bearer, since it is read before one can be got."""
-    body, etag = document()
+    try:
+        body, etag = document()
+    except ServiceUnavailable as error:
+        return respond(error)
     if request.headers.get("If-None-Match") == etag:
         return HttpResponseNotModified(headers={"ETag": etag})
     return HttpResponse(body, content_type="application/json", headers={"ETag": etag, "Cache-Control": "max-age=60"})

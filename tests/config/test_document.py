@@ -1,0 +1,22 @@
+"""GET /openapi.json while the process builds the document."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.test import Client
+
+from config.api import views
+from tests.config.test_errors import assert_envelope
+
+
+def test_callers_that_wait_for_the_document_leave_threads_for_everybody_else() -> None:
+    views._build_document.cache_clear()
+    for _ in range(settings.WEB_THREADS // 4):  # so many requests wait for it already
+        assert views._building_threads.acquire()
+    refused = Client().get("/openapi.json")
+    for _ in range(settings.WEB_THREADS // 4):
+        views._building_threads.release()
+
+    assert_envelope(refused, 503, "SERVICE_UNAVAILABLE")
+    assert refused["Retry-After"] == "2"
+    assert Client().get("/openapi.json").status_code == 200
