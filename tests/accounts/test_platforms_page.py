@@ -18,7 +18,7 @@ def test_the_page_is_as_the_adapters_make_it() -> None:
     printed = StringIO()
     call_command("platforms_page", stdout=printed)
 
-    assert PAGE.read_text() == printed.getvalue(), "Write it anew: python manage.py platforms_page > docs/platforms.md"
+    assert PAGE.read_text() == printed.getvalue(), "Write it again: python manage.py platforms_page > docs/platforms.md"
 
 
 @pytest.mark.parametrize("name", PLATFORMS)

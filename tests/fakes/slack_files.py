@@ -1,4 +1,4 @@
-"""Slack's files as the stand-in has them: announced, sent to the address of their upload, shared once, and told of.
+"""Slack's files as the stand-in has them: announced, sent to the address of their upload, shared once, and described.
 
 Written from docs.slack.dev: files.getUploadURLExternal, files.completeUploadExternal, files.info. Slack does not document
 what files.info says of an upload that was not completed; here it is not found, since such uploads are discarded.
@@ -36,7 +36,7 @@ class UploadedFile:
 
 
 class SlackFiles:
-    """The files of a workspace. `sharing` says how many looks pass until a file's shares are told of."""
+    """The files of a workspace. `sharing` says how many looks pass until a file's shares are shown."""
 
     def __init__(self, site: str, new_number: Callable[[], int]) -> None:
         self._site, self._new_number = site, new_number

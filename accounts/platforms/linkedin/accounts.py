@@ -69,7 +69,7 @@ def page(api: Api, urn: str) -> Identity | None:
 
 
 def _told_of_pages(api: Api, numbers: list[str]) -> dict[str, Any]:
-    """What LinkedIn tells of the pages, by their numbers; it refuses to tell of several at once to applications in the
+    """The pages as LinkedIn describes them, by their numbers; it refuses several at once to applications in the
     development tier."""
     told: dict[str, Any] = {}
     try:
@@ -86,7 +86,7 @@ def _told_of_pages(api: Api, numbers: list[str]) -> dict[str, Any]:
 
 
 def _told_of_page(api: Api, number: str) -> dict[str, Any]:
-    """What LinkedIn tells of a page; nothing of one that it does not show."""
+    """The page as LinkedIn describes it; empty where LinkedIn does not show it."""
     try:
         return api.get(f"/rest/organizations/{number}")
     except LinkedInError as error:

@@ -109,7 +109,7 @@ class Slack(Platform):
         return STEPS[progress.phase](api, channel, content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Look for a message by its files. Raises OutcomeUnknown for a text, which nothing tells of."""
+        """Look for a message by its files. Raises OutcomeUnknown for a text, which cannot be looked up."""
         if progress.phase == "send":
             raise OutcomeUnknown(message.UNKNOWN_OUTCOME, final=True)
         return files.find(self._web_api(grant), grant.tokens["channel"], content, progress.state)

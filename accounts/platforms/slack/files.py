@@ -156,7 +156,7 @@ def _look(api: WebApi, state: State) -> Mapping[str, Any] | None:
 
 
 def _settled(channel: Channel, content: Content, state: State, file: Mapping[str, Any]) -> Progress | Published:
-    """The message, where the file tells of it; else another look after a while."""
+    """The message, where the file names it; else another look after a while."""
     timestamp = _shared_at(file, channel)
     if timestamp:
         return message.published(channel, timestamp, content)

@@ -60,7 +60,7 @@ def test_two_channels_of_one_installation_get_a_post_each_and_a_lost_answer_stay
             )
     assert server.messages(channels[2]) == []
 
-    # Nothing tells of a text, so that it is sent again only where somebody asks for it.
+    # A text cannot be looked up, so it is sent again only where somebody asks for it.
     sent = sum(len(server.messages(channel)) for channel in channels)
     publish_rounds(clock)
     assert sum(len(server.messages(channel)) for channel in channels) == sent

@@ -86,7 +86,7 @@ def test_a_post_with_a_poll_is_not_taken_for_one_without(x: X, server: FakeX, gr
 
 
 def test_the_same_question_without_its_poll_is_for_a_person(x: X, server: FakeX, grant: Grant) -> None:
-    """X may not have told of the poll, or not have taken it: nobody knows whether this is the post."""
+    """X may have left the poll out of its answer or out of the post: nobody knows whether this is the post."""
     content = post("What next?", poll=ASKED)
     progress = lose(x, server, grant, content, taken=False)
     server.post("alice", "What next?")
