@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from accounts.platforms.types import AccountFacts, Grant
+from accounts.platforms.types import AccountDetails, Grant
 from config.api.caller import Caller
 from config.db.encryption import EncryptedJSONField
 from config.db.ids import PrefixedIdField
@@ -72,9 +72,9 @@ class ConnectedAccount(TimestampedModel):
     def __str__(self) -> str:
         return f"{self.platform} {self.handle} ({self.id})"
 
-    def facts(self) -> AccountFacts:
+    def facts(self) -> AccountDetails:
         """What decides which posts it takes."""
-        return AccountFacts(self.external_id, self.limits, tuple(self.scopes))
+        return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
 
     def grant(self) -> Grant:
         """What opens the account. Raises SealedValueError when no key opens it."""

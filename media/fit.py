@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from accounts.platforms.issues import Issue
 from accounts.platforms.media_check import asset_issues
 from accounts.platforms.registry import platforms
-from accounts.platforms.types import MediaFacts
+from accounts.platforms.types import MediaInfo
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class PlatformFit:
         return not any(issue.severity == "error" for issue in self.issues)
 
 
-def fits(asset: MediaFacts) -> list[PlatformFit]:
+def fits(asset: MediaInfo) -> list[PlatformFit]:
     """How the asset fits each platform that takes media at all, in the registry's order."""
     return [
         PlatformFit(each.name, asset_issues(each.name, each.capabilities.media, asset, "file"))

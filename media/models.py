@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
-from accounts.platforms.types import MediaFacts
+from accounts.platforms.types import MediaInfo
 from config.db.ids import PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
 from workspaces.models import Workspace
@@ -65,9 +65,9 @@ class MediaAsset(DueRow, TimestampedModel):
     def __str__(self) -> str:
         return f"{self.kind} {self.filename} ({self.id})"
 
-    def facts(self, alt_text: str | None = None) -> MediaFacts:
+    def facts(self, alt_text: str | None = None) -> MediaInfo:
         """What platforms ask of it; `alt_text` instead of the asset's own."""
-        return MediaFacts(
+        return MediaInfo(
             kind=self.kind,  # type: ignore[arg-type]
             mime_type=self.mime_type,
             size_bytes=self.size_bytes,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.platforms.types import MediaFacts, MediaFile
+from accounts.platforms.types import MediaFile, MediaInfo
 from config.api.errors import ValidationFailed
 from media.links import media_file
 from media.models import MediaAsset
@@ -23,7 +23,7 @@ class AttachedMedia:
     alt_text: str | None = None
 
     @property
-    def facts(self) -> MediaFacts:
+    def facts(self) -> MediaInfo:
         return self.asset.facts(self.alt_text)
 
 

@@ -11,7 +11,7 @@ from accounts.platforms.errors import ConnectionUnavailable, OutcomeUnknown
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import (
     Absent,
-    AccountFacts,
+    AccountDetails,
     Authorization,
     Capabilities,
     Connection,
@@ -54,7 +54,7 @@ class Platform:
         property with a `default` need not be said."""
         return None
 
-    def capabilities_for(self, account: AccountFacts) -> Capabilities:
+    def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """What this account takes, by its server and by what its grant allows."""
         return self.capabilities
 
@@ -70,7 +70,7 @@ class Platform:
         """Where the owner grants access; `given` fits `oauth_schema`. Raises CredentialsRejected (given), Transient."""
         raise ConnectionUnavailable(self.unavailable_reason("oauth") or "This platform knows no OAuth.")
 
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """Every account that the grant opens: pages, boards or channels; the owner picks where there are several.
 
         Raises CredentialsRejected (a code that is used, too old or another's, or a scope that was not granted), Transient.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from accounts.platforms.counting import characters, cut
 from accounts.platforms.issues import Issue, RepairHint
-from accounts.platforms.types import DocumentRules, ImageRules, MediaFacts, MediaKind, MediaRules, VideoRules
+from accounts.platforms.types import DocumentRules, ImageRules, MediaInfo, MediaKind, MediaRules, VideoRules
 
 _NOUNS: dict[MediaKind, str] = {"image": "image", "gif": "GIF", "video": "video", "document": "document"}
 _FORMATS = {
@@ -27,7 +27,7 @@ _FORMATS = {
 }
 
 
-def asset_issues(platform: str, rules: MediaRules, asset: MediaFacts, field: str) -> list[Issue]:
+def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
     """What stands against one asset by itself; `field` is its path, such as `media[0]`."""
     own = _rules_of(rules, asset)
     if own is None:
@@ -40,7 +40,7 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaFacts, field: str
     return issues
 
 
-def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFacts], field: str = "media") -> list[Issue]:
+def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str = "media") -> list[Issue]:
     """What stands against the assets of one post together, and against their alt texts, in `field`'s order."""
     if not assets:
         return [_media_required(platform, rules, field)] if rules.required else []
@@ -56,12 +56,12 @@ def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFacts],
     ]
 
 
-def _counted_as(rules: MediaRules, asset: MediaFacts) -> MediaKind:
+def _counted_as(rules: MediaRules, asset: MediaInfo) -> MediaKind:
     """The kind whose rules hold: a GIF is an image where GIFs have no rules of their own."""
     return "image" if asset.kind == "gif" and rules.gifs is None else asset.kind
 
 
-def _rules_of(rules: MediaRules, asset: MediaFacts) -> ImageRules | VideoRules | DocumentRules | None:
+def _rules_of(rules: MediaRules, asset: MediaInfo) -> ImageRules | VideoRules | DocumentRules | None:
     return _rules_by_kind(rules)[_counted_as(rules, asset)]
 
 
@@ -69,7 +69,7 @@ def _rules_by_kind(rules: MediaRules) -> dict[MediaKind, ImageRules | VideoRules
     return {"image": rules.images, "gif": rules.gifs, "video": rules.videos, "document": rules.documents}
 
 
-def _kind_not_taken(platform: str, rules: MediaRules, asset: MediaFacts, field: str) -> Issue:
+def _kind_not_taken(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> Issue:
     noun = _NOUNS[asset.kind]
     hint = RepairHint("remove_media", field, f"Leave the {noun} out.")
     if asset.kind == "gif" and rules.videos:
@@ -79,7 +79,7 @@ def _kind_not_taken(platform: str, rules: MediaRules, asset: MediaFacts, field: 
 
 
 def _type_issues(
-    platform: str, rules: MediaRules, own: ImageRules | VideoRules | DocumentRules, asset: MediaFacts, field: str
+    platform: str, rules: MediaRules, own: ImageRules | VideoRules | DocumentRules, asset: MediaInfo, field: str
 ) -> list[Issue]:
     if asset.mime_type in own.mime_types:
         return []
@@ -96,7 +96,7 @@ def _to_video(rules: VideoRules, field: str) -> RepairHint:
 
 
 def _size_issues(
-    platform: str, own: ImageRules | VideoRules | DocumentRules, asset: MediaFacts, field: str
+    platform: str, own: ImageRules | VideoRules | DocumentRules, asset: MediaInfo, field: str
 ) -> list[Issue]:
     if asset.size_bytes <= own.max_bytes:
         return []
@@ -104,7 +104,7 @@ def _size_issues(
     return [_convert("MEDIA_TOO_LARGE", field, message, f"Compress it to {own.max_bytes:,} bytes or less.")]
 
 
-def _pixel_issues(platform: str, own: ImageRules, asset: MediaFacts, field: str) -> list[Issue]:
+def _pixel_issues(platform: str, own: ImageRules, asset: MediaInfo, field: str) -> list[Issue]:
     """One issue, whose size fits both limits: pixels in all, and width and height together."""
     if not asset.width or not asset.height:
         return []
@@ -123,7 +123,7 @@ def _pixel_issues(platform: str, own: ImageRules, asset: MediaFacts, field: str)
     return [_convert("MEDIA_TOO_MANY_PIXELS", field, message, f"Scale it down to {width:,} × {height:,} pixels.")]
 
 
-def _shape_issues(platform: str, own: ImageRules, asset: MediaFacts, field: str) -> list[Issue]:
+def _shape_issues(platform: str, own: ImageRules, asset: MediaInfo, field: str) -> list[Issue]:
     if not asset.width or not asset.height:
         return []
     width, height, ratio = asset.width, asset.height, asset.width / asset.height
@@ -137,7 +137,7 @@ def _shape_issues(platform: str, own: ImageRules, asset: MediaFacts, field: str)
     return [_convert("MEDIA_SHAPE", field, message, f"Crop it to {width:,} × {height:,} pixels, or add borders.")]
 
 
-def _duration_issues(platform: str, own: VideoRules, asset: MediaFacts, field: str) -> list[Issue]:
+def _duration_issues(platform: str, own: VideoRules, asset: MediaInfo, field: str) -> list[Issue]:
     if asset.duration_ms is None:
         return []
     lasts, most, least = f"{asset.duration_ms / 1000:.10g} seconds", own.max_duration_seconds, own.min_duration_seconds
@@ -157,7 +157,7 @@ def _media_required(platform: str, rules: MediaRules, field: str) -> Issue:
     return Issue("MEDIA_REQUIRED", "error", field, f"{platform} takes no post of text alone.", repair_hint=hint)
 
 
-def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFacts], field: str) -> list[Issue]:
+def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
     kinds = list(dict.fromkeys(_counted_as(rules, asset) for asset in assets if _rules_of(rules, asset)))
     if rules.mixed or len(kinds) < 2:
         return []
@@ -166,7 +166,7 @@ def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFact
     return [Issue("MEDIA_MIXED", "error", field, message, repair_hint=hint)]
 
 
-def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFacts], field: str) -> list[Issue]:
+def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
     """Too many of a kind; or else too many in all, where the platform takes any."""
     limits = {kind: own.max_count for kind, own in _rules_by_kind(rules).items() if own}
     issues = [
@@ -185,7 +185,7 @@ def _too_many(platform: str, field: str, has: str, takes: str) -> Issue:
     return Issue("MEDIA_TOO_MANY", "error", field, message, repair_hint=hint)
 
 
-def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFacts], field: str) -> list[Issue]:
+def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
     total, most = sum(asset.size_bytes for asset in assets), rules.max_total_bytes
     if most is None or total <= most:
         return []
@@ -194,7 +194,7 @@ def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaFacts]
     return [_convert("MEDIA_TOO_LARGE", field, message, conversion)]
 
 
-def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaFacts, field: str) -> list[Issue]:
+def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
     """None where the platform has no limit for alt texts: it shows none, or it is not known what it takes."""
     most, length = rules.alt_text_max_length, characters(asset.alt_text)
     if most is None:

@@ -147,7 +147,7 @@ class Capabilities:
 class Identity:
     """Whose account it is at the platform; `external_id` never changes, the rest may.
 
-    `limits` is what the account's own server takes (AccountFacts); empty where servers do not differ or did not answer.
+    `limits` is what the account's own server takes (AccountDetails); empty where servers do not differ or did not answer.
     """
 
     external_id: str
@@ -159,7 +159,7 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class AccountFacts:
+class AccountDetails:
     """What is known of a connected account without opening its secrets: `limits` of its server (Identity), and the `scopes`
     of its grant, empty where there are none, as for sandbox accounts."""
 
@@ -185,10 +185,10 @@ class Grant:
 
 @dataclass(frozen=True)
 class Authorization:
-    """Where the owner grants access; `kept` is what the exchange needs afterwards (a verifier, an app's secret)."""
+    """The page where the owner grants access, and what to store for the exchange (a PKCE verifier, an app's secret)."""
 
     url: str
-    kept: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    stored: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class Connection:
 
 
 @dataclass(frozen=True)
-class MediaFacts:
+class MediaInfo:
     """What is known of a media asset without opening it; sizes in bytes, pixels and milliseconds."""
 
     kind: MediaKind
@@ -214,7 +214,7 @@ class MediaFacts:
 
 
 @dataclass(frozen=True)
-class MediaFile(MediaFacts):
+class MediaFile(MediaInfo):
     """A media asset of a post. `open` gives its bytes as a file read from the start; `url` is a signed public address
     of it, good for a day, for platforms that fetch. `filename` is a label, safe in a multipart header."""
 

@@ -62,7 +62,7 @@ def begin(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping
             state_sha256=_digest(state),
             redirect_uri=redirect_uri,
             begun={"state": state, "authorization_url": authorization.url},
-            kept=dict(authorization.kept),
+            kept=dict(authorization.stored),
             expires_at=timezone.now() + OPEN_FOR,
         )
         record(
@@ -116,8 +116,8 @@ def _exchanged(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
     if not row.filter(used_at=None).update(used_at=timezone.now(), code_sha256=_digest(code)):
         raise OAuthStateInvalid()
     try:
-        kept = attempt.kept or {}
-        opened = platform(attempt.platform).exchange(code=code, redirect_uri=attempt.redirect_uri, kept=kept)
+        stored = attempt.kept or {}
+        opened = platform(attempt.platform).exchange(code=code, redirect_uri=attempt.redirect_uri, stored=stored)
         if not opened:
             raise CredentialsRejected("This login opens no account that can be connected.")
     except Transient as error:

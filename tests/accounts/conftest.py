@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from accounts.platforms import registry
-from tests.accounts.oauth_adapter import OAuthPlatform
+from tests.accounts.oauth_adapter import TinyPlatform
 from tests.accounts.oauth_calls import complete, granted
 from tests.conftest import ApiClient
 from tests.fakes.bluesky import FakeBluesky
@@ -65,8 +65,8 @@ def provider(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOAu
             "PINTEREST_CLIENT_SECRET": CLIENT_SECRET,
             "PINTEREST_API_BASE": server.url,
         }
-        path = f"{OAuthPlatform.__module__}.{OAuthPlatform.__name__}"
-        monkeypatch.setitem(registry.PLATFORMS, OAuthPlatform.name, path)
+        path = f"{TinyPlatform.__module__}.{TinyPlatform.__name__}"
+        monkeypatch.setitem(registry.PLATFORMS, TinyPlatform.name, path)
         _forget_platforms()
         yield server
         monkeypatch.undo()

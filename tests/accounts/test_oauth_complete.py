@@ -46,7 +46,7 @@ def test_the_code_connects_the_account(api: ApiClient, workspace: Workspace, pro
             "avatar_url": "",
             "profile_url": "https://pins.example/alice",
             "status": "active",
-            "scopes": [],
+            "scopes": ["read", "write"],
             "token_expires_at": "2027-03-10T14:00:00Z",
             "last_checked_at": "2027-03-10T12:00:00Z",
             "created_at": "2027-03-10T12:00:00Z",
@@ -130,7 +130,7 @@ def test_an_exchange_that_the_platform_refuses_ends_the_state(
     brought = granted(api, workspace, provider)
 
     body = assert_envelope(complete(api, Granted(brought.state, "guessed")), 422, "CREDENTIALS_REJECTED")
-    assert body["suggested_action"] == "Begin the connection again."
+    assert body["suggested_action"] == "Start the connection again."
     assert_envelope(complete(api, brought), 422, "OAUTH_STATE_INVALID")
     attempt = ConnectionAttempt.objects.get()
     assert (attempt.kept, attempt.begun, attempt.opened) == (None, None, None)

@@ -13,7 +13,7 @@ import time_machine
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from auditlog.models import AuditEntry
 from config.api.models import IdempotencyRecord
-from tests.accounts.oauth_adapter import OAuthPlatform
+from tests.accounts.oauth_adapter import TinyPlatform
 from tests.accounts.oauth_calls import Granted, begin, complete
 from tests.accounts.test_connect_input import everything_stored
 from tests.config.test_errors import assert_envelope
@@ -64,7 +64,7 @@ def test_neither_state_nor_address_nor_verifier_stands_in_a_table(
     assert attempt.kept is not None
     stored = everything_stored()
     assert attempt.id in stored
-    for secret in (body["state"], body["authorization_url"], attempt.kept["code_verifier"]):
+    for secret in (body["state"], body["authorization_url"], attempt.kept["verifier"]):
         assert secret not in stored
 
 
@@ -99,7 +99,7 @@ def test_a_platform_that_the_operator_did_not_set_up_says_so(
     settings.PLATFORM_SETTINGS = {}
 
     body = assert_envelope(begin(api, workspace), 503, "CONNECTION_UNAVAILABLE")
-    assert body["message"] == "PINTEREST_CLIENT_ID is not set."
+    assert body["message"] == "The operator of this service has not set PINTEREST_CLIENT_ID."
     [told] = [
         each
         for each in api.get("/capabilities").json()["account_connections"]
@@ -135,7 +135,7 @@ def test_what_the_platform_asks_for_is_told_and_checked(
         "required": ["region"],
         "additionalProperties": False,
     }
-    monkeypatch.setattr(OAuthPlatform, "oauth_schema", schema)
+    monkeypatch.setattr(TinyPlatform, "oauth_schema", schema)
 
     details = assert_envelope(begin(api, workspace), 422, "VALIDATION_FAILED")["details"]
     assert [(detail["field"], detail["code"]) for detail in details] == [("credentials.region", "required")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from config.api.operation import Operation
 from config.api.views import OperationViewSet, document
 
+_BUILDING = threading.Lock()
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
@@ -56,8 +58,9 @@ def routes() -> list[Route]:
 
 
 def described() -> dict[str, Any]:
-    """The OpenAPI document."""
-    return dict(json.loads(document()[0]))
+    """The OpenAPI document. One thread at a time asks for it: while it is built, few threads may wait."""
+    with _BUILDING:
+        return dict(json.loads(document()[0]))
 
 
 def request_schemas(operation: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -45,7 +45,7 @@ class Facebook(Platform):
         """Facebook's page of consent."""
         return self._application().authorize(state, redirect_uri)
 
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """Every page that the person may publish to. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
         return self._application().connections(code, redirect_uri)
 

@@ -45,7 +45,7 @@ class Instagram(Platform):
         """Instagram's page of consent."""
         return self._application().authorize(state, redirect_uri)
 
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """The one account that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
         return (self._application().connection(code, redirect_uri),)
 

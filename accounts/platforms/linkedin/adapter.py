@@ -23,7 +23,7 @@ from accounts.platforms.linkedin.capabilities import CAPABILITIES, of_account
 from accounts.platforms.linkedin.client import Api, platform_errors
 from accounts.platforms.linkedin.setup import SETUP
 from accounts.platforms.types import (
-    AccountFacts,
+    AccountDetails,
     Authorization,
     Capabilities,
     Connection,
@@ -65,7 +65,7 @@ class LinkedIn(Platform):
         """The kind of account, as far as there is a choice."""
         return oauth_schema(self._offered())
 
-    def capabilities_for(self, account: AccountFacts) -> Capabilities:
+    def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """What the account takes, by what its grant allows."""
         return of_account(account)
 
@@ -73,14 +73,14 @@ class LinkedIn(Platform):
         """LinkedIn's page of consent, for the application of the kind that was chosen. Raises ConnectionUnavailable."""
         kind = given.get("kind") or next(iter(self._offered()), MEMBER.name)
         authorization = self._application(kind).authorize(state, redirect_uri)
-        return replace(authorization, kept={"application": kind})
+        return replace(authorization, stored={"application": kind})
 
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """The member, or the pages that the member may post for; both where the grant goes so far.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
-        application = self._application(kept.get("application", MEMBER.name))
+        application = self._application(stored.get("application", MEMBER.name))
         answer, granted = application.exchange(code, redirect_uri)
         tokens = {**oauth.kept_tokens({}, answer), "application": application.kind.name}
         expires_at, api = oauth.expiry_of(answer), self._api(tokens)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from accounts.platforms.counting import characters
 from accounts.platforms.linkedin.accounts import is_page
 from accounts.platforms.types import (
-    AccountFacts,
+    AccountDetails,
     Capabilities,
     DocumentRules,
     ImageRules,
@@ -114,7 +114,7 @@ CAPABILITIES = Capabilities(
 )
 
 
-def of_account(account: AccountFacts) -> Capabilities:
+def of_account(account: AccountDetails) -> Capabilities:
     """What this account takes: without a first comment where its grant lacks the scope of comments."""
     scope = PAGE_COMMENT_SCOPE if is_page(account.external_id) else MEMBER_COMMENT_SCOPE
     if not account.scopes or scope in account.scopes:

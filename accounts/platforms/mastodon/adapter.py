@@ -32,7 +32,7 @@ from accounts.platforms.mastodon.setup import SETUP
 from accounts.platforms.oauth import scopes_of
 from accounts.platforms.types import (
     Absent,
-    AccountFacts,
+    AccountDetails,
     Authorization,
     Capabilities,
     Connection,
@@ -73,7 +73,7 @@ class Mastodon(Platform):
         """None: tokens are made by the accounts' owners at their servers, and servers register any application."""
         return None
 
-    def capabilities_for(self, account: AccountFacts) -> Capabilities:
+    def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """What the account's instance takes."""
         return of_instance(**account.limits)
 
@@ -100,13 +100,13 @@ class Mastodon(Platform):
                 client_website=self.setting("CLIENT_WEBSITE") or f"{own.scheme}://{own.netloc}",
             )
 
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """The one account that a token opens. Raises CredentialsRejected, Transient."""
         with _connection_errors():
-            answer = authorization.exchange(code, redirect_uri=redirect_uri, kept=kept)
-            identity, tokens = _opened(Server(kept["instance"], answer["access_token"]))
+            answer = authorization.exchange(code, redirect_uri=redirect_uri, stored=stored)
+            identity, tokens = _opened(Server(stored["instance"], answer["access_token"]))
         tokens |= {"access_token": answer["access_token"]}
-        tokens |= {name: kept[name] for name in ("client_id", "client_secret")}
+        tokens |= {name: stored[name] for name in ("client_id", "client_secret")}
         return (Connection(identity, Grant({}, tokens, identity.external_id), scopes_of(answer)),)
 
     def identify(self, grant: Grant) -> Identity:

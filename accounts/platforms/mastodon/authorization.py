@@ -57,24 +57,24 @@ def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, 
         "code_challenge": oauth.challenge_of(verifier),
         "code_challenge_method": "S256",
     }
-    kept = {
+    stored = {
         "instance": server.address,
         "client_id": client_id,
         "client_secret": client_secret,
         "code_verifier": verifier,
     }
-    return Authorization(oauth.with_query(f"{server.address}/oauth/authorize", asked), kept)
+    return Authorization(oauth.with_query(f"{server.address}/oauth/authorize", asked), stored)
 
 
-def exchange(code: str, *, redirect_uri: str, kept: Mapping[str, Any]) -> dict[str, Any]:
+def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
     """The server's answer to the code, with its `access_token`. Raises CredentialsRejected, Transient, UnreadableAnswer."""
     form = {
         "code": code,
         "redirect_uri": redirect_uri,
-        **{name: kept[name] for name in ("client_id", "client_secret", "code_verifier")},
+        **{name: stored[name] for name in ("client_id", "client_secret", "code_verifier")},
     }
     try:
-        answer = oauth.exchange_code(f"{kept['instance']}/oauth/token", form)
+        answer = oauth.exchange_code(f"{stored['instance']}/oauth/token", form)
     except ConnectionUnavailable as error:
         raise CredentialsRejected(
             "The instance does not know the service's application any more.",

@@ -7,28 +7,26 @@ from collections.abc import Iterator
 from typing import Any
 
 from accounts.platforms.errors import ContentRejected
-from accounts.platforms.pinterest.api import Api, UnreadableAnswer, id_of, line, platform_errors
+from accounts.platforms.http.responses import UnreadableAnswer, https_url, safe_line, text_in
+from accounts.platforms.pinterest.client import ERRORS, Api, id_of
 from accounts.platforms.types import Identity
 
 SITE = "https://www.pinterest.com"
 PAGE, MAX_BOARDS = 250, 2000
 TOLD_BOARDS = 10
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,100}")
-_PICTURE = re.compile(r"https://[\x21-\x7e]{1,2000}")
 _BOARD_ID = re.compile(r"[0-9]{10,32}")  # fewer digits are a name, such as 2026
 
 
 def identity(api: Api) -> Identity:
     """Whose access token it is. Raises PinterestError, NotSent, NoAnswer."""
-    told = api.get("/user_account")
-    username, picture = told.get("username"), told.get("profile_image")
-    if not isinstance(username, str) or not _USERNAME.fullmatch(username):
-        raise UnreadableAnswer("The answer names no account.")
+    user = api.get("/user_account")
+    username = text_in(user, "username", _USERNAME, "user name")
     return Identity(
-        external_id=id_of(told),
+        external_id=id_of(user),
         handle=username,
-        display_name=line(told.get("business_name")) or username,
-        avatar_url=picture if isinstance(picture, str) and _PICTURE.fullmatch(picture) else "",
+        display_name=safe_line(user.get("business_name")) or username,
+        avatar_url=https_url(user.get("profile_image")),
         profile_url=f"{SITE}/{username}/",
     )
 
@@ -38,7 +36,7 @@ def board_id(api: Api, board: str) -> str:
     there are, and platform errors."""
     if _BOARD_ID.fullmatch(board):
         return board
-    with platform_errors():
+    with ERRORS.platform_errors():
         boards = list(_boards(api))
     for name, found in boards:
         if name == board.strip():
@@ -57,7 +55,7 @@ def _boards(api: Api) -> Iterator[tuple[str, str]]:
         items: Any = page.get("items")
         if not isinstance(items, list):
             raise UnreadableAnswer("The answer is no list of boards.")
-        yield from ((line(each.get("name")), id_of(each)) for each in items if isinstance(each, dict))
+        yield from ((safe_line(each.get("name")), id_of(each)) for each in items if isinstance(each, dict))
         if not page.get("bookmark"):
             return
         params["bookmark"] = str(page["bookmark"])

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms import oauth
-from accounts.platforms.base import Platform
-from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, TokenExpired
+from accounts.platforms.errors import ContentRejected
+from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.pinterest import account, pins, video
-from accounts.platforms.pinterest.api import Api, platform_errors
-from accounts.platforms.pinterest.capabilities import CAPABILITIES
+from accounts.platforms.pinterest.capabilities import CAPABILITIES, SCOPES
+from accounts.platforms.pinterest.client import ERRORS, Api
 from accounts.platforms.pinterest.setup import SETUP
-from accounts.platforms.pinterest.tokens import Application
-from accounts.platforms.types import Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.pinterest.tokens import PinterestApplication
+from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 
 API_BASE = "https://api.pinterest.com/v5"
 
 
-class Pinterest(Platform):
+class Pinterest(OAuthPlatform):
     """Pinterest accounts.
 
     One login is one account, and the board is an option of the post: all boards are opened by one refresh token, which is
@@ -32,50 +31,27 @@ class Pinterest(Platform):
     label = "Pinterest"
     capabilities = CAPABILITIES
     setup = SETUP
+    errors = ERRORS
     irreversible = frozenset({"create"})
 
-    def unavailable_reason(self, method: str) -> str | None:
-        """What the operator has not set; None when accounts can be connected."""
-        missing = [f"PINTEREST_{key}" for key in ("CLIENT_ID", "CLIENT_SECRET") if not self.setting(key)]
-        return f"The operator of this service has not set {' and '.join(missing)}." if missing else None
+    def application(self) -> PinterestApplication:
+        """The operator's app at Pinterest."""
+        return PinterestApplication(
+            self.setting("CLIENT_ID"),
+            self.setting("CLIENT_SECRET"),
+            authorize_url=f"{self.setting('AUTH_BASE', account.SITE).rstrip('/')}/oauth/",
+            token_url=f"{self._api_base()}/oauth/token",
+            revoke_url=f"{self._api_base()}/oauth/token/revoke",
+            scopes=SCOPES,
+        )
 
-    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """Pinterest's page of consent."""
-        return self._application().authorize(state, redirect_uri)
-
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The one account that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
-        answer = self._application().exchange(code, redirect_uri)
-        try:
-            with platform_errors():
-                identity = account.identity(Api(self._api(), str(answer["access_token"])))
-        except (TokenExpired, AccountDisconnected) as error:
-            raise CredentialsRejected(error.message) from error
-        grant = Grant({}, oauth.kept_tokens({}, answer), identity.external_id, oauth.expiry_of(answer))
-        return (Connection(identity, grant, oauth.scopes_of(answer)),)
-
-    def identify(self, grant: Grant) -> Identity:
-        """Ask Pinterest whose token it is. Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient."""
-        with platform_errors():
-            identity = account.identity(self._opened(grant))
-        if identity.external_id != grant.external_id:
-            raise AccountDisconnected("The token opens another account than the one that was connected.")
-        return identity
-
-    def refresh(self, grant: Grant) -> Grant:
-        """A new pair for the refresh token. Raises AccountDisconnected, Transient."""
-        answer = self._application().renew(grant.tokens["refresh_token"])
-        tokens = oauth.kept_tokens(grant.tokens, answer)
-        return Grant(grant.credentials, tokens, grant.external_id, oauth.expiry_of(answer))
-
-    def revoke(self, grant: Grant) -> None:
-        """End both tokens, first the one that makes others. Raises Transient."""
-        for name in ("refresh_token", "access_token"):
-            self._application().revoke(grant.tokens[name])
+    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+        """The one account that an access token opens."""
+        return (account.identity(self._api(tokens)),)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the step that `progress` names."""
-        api = self._opened(grant)
+        api = self._api(grant.tokens)
         if progress.phase == "start":
             if not content.media:
                 raise ContentRejected("A pin shows an image or a video.")
@@ -87,12 +63,8 @@ class Pinterest(Platform):
             return video.process(api, progress.state)
         return pins.create(api, content, progress.state)
 
-    def _opened(self, grant: Grant) -> Api:
-        return Api(self._api(), grant.tokens["access_token"])
+    def _api(self, tokens: Mapping[str, Any]) -> Api:
+        return Api(self._api_base(), tokens["access_token"])
 
-    def _application(self) -> Application:
-        site = self.setting("AUTH_BASE", account.SITE).rstrip("/")
-        return Application(self.setting("CLIENT_ID"), self.setting("CLIENT_SECRET"), self._api(), site)
-
-    def _api(self) -> str:
+    def _api_base(self) -> str:
         return self.setting("API_BASE", API_BASE).rstrip("/")

@@ -1,8 +1,9 @@
-"""Making a pin, once. Pinterest knows no idempotency key, and nothing tells a pin that is there from one that its owner
-made of the same words, so an answer that does not come leaves the outcome open for good.
+"""Creating a pin, at most once.
 
-Images go along as base64 in the request, which is written to a file first: they may be large. Of several, Pinterest takes
-one alt text for all: the first one's. Source: github.com/pinterest/api-description 5.23, pins/create.
+Pinterest has no idempotency key, and a pin of ours cannot be told from one that its owner created with the same text. So a
+missing response leaves the outcome unknown for good.
+Images are sent as base64 within the request, which is written to a file first because they may be large. Pinterest takes one
+alt text for several images: the first one's. Source: github.com/pinterest/api-description 5.23, pins/create.
 """
 
 from __future__ import annotations
@@ -14,41 +15,27 @@ import tempfile
 from collections.abc import Mapping
 from typing import IO, Any
 
-from accounts.platforms.errors import OutcomeUnknown, Transient
+from accounts.platforms.errors import Transient
 from accounts.platforms.pinterest import video
 from accounts.platforms.pinterest.account import SITE
-from accounts.platforms.pinterest.api import (
-    TIMEOUT_SECONDS,
-    Api,
-    PinterestError,
-    id_of,
-    platform_error,
-    refusal,
-)
+from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
 from accounts.platforms.types import Content, MediaFile, Progress, Published
-from config.outbound import NoAnswer, NotSent
 
 SLOWEST_UPLOAD = 500_000  # bytes in a second
 CHUNK = 3 * 256 * 1024
 OPTIONS = ("board_section_id", "title", "link")
-UNKNOWN_OUTCOME = "Pinterest did not say whether it made the pin."
 
 
 def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Make the pin. Raises platform errors; OutcomeUnknown means that it may be there."""
-    try:
-        pin_id = id_of(_post(api, content, state))
-    except NotSent as error:
-        raise platform_error(error) from error
-    except NoAnswer as error:
-        raise OutcomeUnknown(UNKNOWN_OUTCOME, final=True) from error
-    except PinterestError as error:
-        if error.status >= 500:
-            raise OutcomeUnknown(UNKNOWN_OUTCOME, final=True) from error
-        about_video = "media_id" in state and error.status in (400, 404) and "media" in error.reason.lower()
-        if about_video and (anew := video.sent_anew(state)):
-            return anew
-        raise refusal(error, "this pin") from error
+    """Create the pin. Raises platform errors; after OutcomeUnknown it may exist."""
+    with ERRORS.publish_errors("this pin", final=True):
+        try:
+            pin_id = id_of(_post(api, content, state))
+        except PinterestError as error:
+            about_video = "media_id" in state and error.status in (400, 404) and "media" in error.reason.lower()
+            if about_video and (again := video.upload_again(state)):
+                return again
+            raise
     return Published(pin_id, f"{SITE}/pin/{pin_id}/")
 
 
@@ -58,9 +45,9 @@ def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any
             _write(_pin(content, state), () if "media_id" in state else content.media, body)
         except Exception as fault:  # whatever a storage raises, nothing was sent yet
             raise Transient("The files of the post could not be read.") from fault
-        seconds = TIMEOUT_SECONDS + body.tell() / SLOWEST_UPLOAD
+        seconds = api.timeout_seconds + body.tell() / SLOWEST_UPLOAD
         body.seek(0)
-        return api.post("/pins", data=body, timeout=seconds)
+        return api.post("/pins", data=body, headers={"Content-Type": "application/json"}, timeout=seconds)
 
 
 def _pin(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:

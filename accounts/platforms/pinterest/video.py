@@ -8,27 +8,19 @@ A video that no pin takes up is shown nowhere, so every step may be repeated. So
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.utils import timezone
-
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.pinterest.api import (
-    Api,
-    PinterestError,
-    UnreadableAnswer,
-    content_errors,
-    id_of,
-    platform_error,
-)
+from accounts.platforms.http.responses import UnreadableAnswer
+from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
+from accounts.platforms.processing import ask_again
 from accounts.platforms.types import MediaFile, Progress
 from config.outbound import OutboundError, multipart, request
 
 UPLOAD_SECONDS, SLOWEST_UPLOAD = 60.0, 500_000  # at the least, and bytes in a second
-PAUSES = (5, 5, 10, 10, 20, 30)  # seconds between the first looks; then a minute each
-MAX_LOOKS = 60
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether the video is processed
+MAX_CHECKS = 60
 
 State = Mapping[str, Any]
 
@@ -36,7 +28,7 @@ State = Mapping[str, Any]
 def upload(api: Api, file: MediaFile, state: State) -> Progress:
     """Announce the video and send it. Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected,
     ConnectionUnavailable, Transient."""
-    with content_errors("the video"):
+    with ERRORS.content_errors("the video"):
         announced = api.post("/media", json={"media_type": "video"})
         media_id = id_of(announced, "media_id")
         address, fields = _form(announced, api.address)
@@ -45,26 +37,30 @@ def upload(api: Api, file: MediaFile, state: State) -> Progress:
 
 
 def process(api: Api, state: State) -> Progress:
-    """Look how far Pinterest is with the video; one that it has forgotten is sent anew."""
+    """Ask whether Pinterest has processed the video; one that it has forgotten is uploaded again."""
     try:
         status = api.get(f"/media/{state['media_id']}").get("status")
     except (OutboundError, PinterestError) as error:
-        if isinstance(error, PinterestError) and error.status == 404 and (anew := sent_anew(state)):
-            return anew
-        raise platform_error(error) from error
+        if isinstance(error, PinterestError) and error.status == 404 and (again := upload_again(state)):
+            return again
+        raise ERRORS.platform_error(error) from error
     if status == "succeeded":
         return Progress("create", state)
     if status == "failed":
         raise ContentRejected("Pinterest could not process the video.")
-    if state["looks"] >= MAX_LOOKS:
-        raise Transient("Pinterest has not finished processing the video.")
-    pause = PAUSES[state["looks"]] if state["looks"] < len(PAUSES) else 60
-    ready_at = timezone.now() + timedelta(seconds=pause)
-    return Progress("process", {**state, "looks": state["looks"] + 1}, ready_at=ready_at)
+    timeout = Transient("Pinterest has not finished processing the video.")
+    return ask_again(
+        "process",
+        state,
+        first=FIRST_PAUSE_SECONDS,
+        longest=LONGEST_PAUSE_SECONDS,
+        max_checks=MAX_CHECKS,
+        timeout=timeout,
+    )
 
 
-def sent_anew(state: State) -> Progress | None:
-    """The step that sends a video once more which Pinterest no longer takes; None when that was done already."""
+def upload_again(state: State) -> Progress | None:
+    """The step that uploads a video again which Pinterest no longer accepts; None if it was uploaded again before."""
     if state.get("again"):
         return None
     return Progress("upload", {"board": state["board"], "again": True})

@@ -20,7 +20,7 @@ from accounts.platforms.slack.web_api import WebApi, platform_errors
 from accounts.platforms.slack.webhook import Webhook, WebhookError
 from accounts.platforms.types import (
     Absent,
-    AccountFacts,
+    AccountDetails,
     Authorization,
     Capabilities,
     Connection,
@@ -64,7 +64,7 @@ class Slack(Platform):
             return None
         return f"The operator of this service has not set {' and '.join(missing)}."
 
-    def capabilities_for(self, account: AccountFacts) -> Capabilities:
+    def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """What the account takes: files only by the app, with the scopes of files."""
         return of_account(account)
 
@@ -80,7 +80,7 @@ class Slack(Platform):
         """Slack's page of installation."""
         return self._application().authorize(state, redirect_uri)
 
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """Every channel that the app may post to. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
         return self._application().exchange(code, redirect_uri)
 

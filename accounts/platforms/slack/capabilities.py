@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from accounts.platforms.counting import characters
 from accounts.platforms.types import (
-    AccountFacts,
+    AccountDetails,
     Capabilities,
     DocumentRules,
     ImageRules,
@@ -90,7 +90,7 @@ CAPABILITIES = Capabilities(
 )
 
 
-def of_account(account: AccountFacts) -> Capabilities:
+def of_account(account: AccountDetails) -> Capabilities:
     """What this account takes: no files where it is an incoming webhook, or its grant lacks the scopes of files."""
     if account.external_id.rpartition("/")[2].startswith("B"):  # of a webhook; those of channels begin with C or G
         return _without_files(NO_FILES_BY_WEBHOOK)

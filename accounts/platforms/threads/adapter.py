@@ -47,7 +47,7 @@ class Threads(Platform):
         """Threads' page of consent."""
         return self._application().authorize(state, redirect_uri)
 
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """The one profile that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
         answer = self._application().exchange(code, redirect_uri)
         tokens = oauth.kept_tokens({}, answer)

@@ -43,9 +43,9 @@ class TikTok(Platform):
         """TikTok's page of consent."""
         return self._application().authorize(state, redirect_uri)
 
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """The one creator that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
-        answer = self._application().exchange(code, redirect_uri, kept["verifier"])
+        answer = self._application().exchange(code, redirect_uri, stored["verifier"])
         try:
             with platform_errors():
                 identity = creator.identity(Api(self._api(), str(answer["access_token"])))

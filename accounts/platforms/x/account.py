@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
+from accounts.platforms.http.responses import https_url, safe_line, text_in
 from accounts.platforms.types import Grant, Identity
-from accounts.platforms.x.client import Api, UnreadableAnswer, data_of, id_of, line
+from accounts.platforms.x.client import Api, data_of, id_of
 
 SITE = "https://x.com"
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,50}")
-_PICTURE = re.compile(r"https://[\x21-\x7e]{1,2000}")
 
 
 @dataclass(frozen=True)
@@ -33,19 +32,13 @@ class Account:
 
 
 def identity(api: Api) -> Identity:
-    """Whose access token it is. Raises XError, NotSent, NoAnswer."""
+    """The account that the access token opens. Raises XError, NotSent, NoAnswer."""
     user = data_of(api.get("/2/users/me", {"user.fields": "profile_image_url"}))
-    username = user.get("username")
-    if not isinstance(username, str) or not _USERNAME.fullmatch(username):
-        raise UnreadableAnswer("The answer names no account.")
+    username = text_in(user, "username", _USERNAME, "user name")
     return Identity(
         external_id=id_of(user),
         handle=username,
-        display_name=line(user.get("name")),
-        avatar_url=_picture(user.get("profile_image_url")),
+        display_name=safe_line(user.get("name")),
+        avatar_url=https_url(user.get("profile_image_url")),
         profile_url=f"{SITE}/{username}",
     )
-
-
-def _picture(value: Any) -> str:
-    return value if isinstance(value, str) and _PICTURE.fullmatch(value) else ""

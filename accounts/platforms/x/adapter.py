@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms import oauth
-from accounts.platforms.base import Platform
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, TokenExpired
-from accounts.platforms.types import Absent, Authorization, Connection, Content, Grant, Identity, Progress, Published
+from accounts.platforms.http.oauth_platform import OAuthPlatform
+from accounts.platforms.types import Absent, Content, Grant, Identity, Progress, Published
 from accounts.platforms.x import account, media, posts
 from accounts.platforms.x.account import Account
-from accounts.platforms.x.capabilities import CAPABILITIES
-from accounts.platforms.x.client import Api, platform_errors
+from accounts.platforms.x.capabilities import CAPABILITIES, SCOPES
+from accounts.platforms.x.client import ERRORS, Api
 from accounts.platforms.x.setup import SETUP
-from accounts.platforms.x.tokens import Application
+from accounts.platforms.x.tokens import XApplication
 
 
-class X(Platform):
+class X(OAuthPlatform):
     """X accounts.
 
     Publishing goes `start`, then for each file `upload` (for GIFs and videos also `append`, `finalize` and `process`),
@@ -31,49 +29,30 @@ class X(Platform):
     label = "X"
     capabilities = CAPABILITIES
     setup = SETUP
+    errors = ERRORS
     irreversible = frozenset({"create"})
     # Longer than a request lives: what X has taken shows in the account's list of posts a while later.
     settles_seconds = 180.0
 
-    def unavailable_reason(self, method: str) -> str | None:
-        """What the operator has not set; None when accounts can be connected."""
-        missing = [f"X_{key}" for key in ("CLIENT_ID", "CLIENT_SECRET") if not self.setting(key)]
-        return f"The operator of this service has not set {' and '.join(missing)}." if missing else None
+    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+        """The one account that an access token opens."""
+        return (account.identity(Api(self._api(), tokens["access_token"])),)
 
-    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """X's page of consent."""
-        return self._application().authorize(state, redirect_uri)
+    def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
+        """The name of the account, which is part of the addresses of its posts."""
+        return {"username": identity.handle}
 
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The one account that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
-        answer = self._application().exchange(code, redirect_uri, kept["verifier"])
-        try:
-            with platform_errors():
-                identity = account.identity(Api(self._api(), str(answer["access_token"])))
-        except (TokenExpired, AccountDisconnected) as error:
-            raise CredentialsRejected(error.message) from error
-        tokens = oauth.kept_tokens({"username": identity.handle}, answer)
-        grant = Grant({}, tokens, identity.external_id, oauth.expiry_of(answer))
-        return (Connection(identity, grant, oauth.scopes_of(answer)),)
-
-    def identify(self, grant: Grant) -> Identity:
-        """Ask X whose token it is. Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient."""
-        with platform_errors():
-            identity = account.identity(self._account(grant).api)
-        if identity.external_id != grant.external_id:
-            raise AccountDisconnected("The token opens another account than the one that was connected.")
-        return identity
-
-    def refresh(self, grant: Grant) -> Grant:
-        """A new pair for the refresh token, which is good for one use. Raises AccountDisconnected, Transient."""
-        answer = self._application().renew(grant.tokens["refresh_token"])
-        tokens = oauth.kept_tokens(grant.tokens, answer)
-        return Grant(grant.credentials, tokens, grant.external_id, oauth.expiry_of(answer))
-
-    def revoke(self, grant: Grant) -> None:
-        """End both tokens, first the one that makes others. Raises Transient."""
-        for name in ("refresh_token", "access_token"):
-            self._application().revoke(grant.tokens[name])
+    def application(self) -> XApplication:
+        """The operator's app at X."""
+        return XApplication(
+            self.setting("CLIENT_ID"),
+            self.setting("CLIENT_SECRET"),
+            authorize_url=f"{self.setting('AUTH_BASE', account.SITE).rstrip('/')}/i/oauth2/authorize",
+            token_url=f"{self._api()}/2/oauth2/token",
+            revoke_url=f"{self._api()}/2/oauth2/revoke",
+            scopes=SCOPES,
+            pkce="S256",
+        )
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the step that `progress` names."""
@@ -89,10 +68,6 @@ class X(Platform):
 
     def _account(self, grant: Grant) -> Account:
         return Account.of(grant, self._api())
-
-    def _application(self) -> Application:
-        site = self.setting("AUTH_BASE", account.SITE).rstrip("/")
-        return Application(self.setting("CLIENT_ID"), self.setting("CLIENT_SECRET"), self._api(), site)
 
     def _api(self) -> str:
         return self.setting("API_BASE", "https://api.x.com").rstrip("/")

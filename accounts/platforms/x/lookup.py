@@ -17,9 +17,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from accounts.platforms.errors import OutcomeUnknown
+from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.types import Absent, CompleteList
 from accounts.platforms.x.account import Account
-from accounts.platforms.x.client import UnreadableAnswer, id_of
+from accounts.platforms.x.client import id_of
 
 PAGE = 100
 MAX_PAGES = 3

@@ -14,8 +14,9 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.http.responses import safe_line
 from accounts.platforms.types import MediaFile, MediaKind, Progress
-from accounts.platforms.x.client import Api, XError, content_errors, data_of, id_of, line
+from accounts.platforms.x.client import ERRORS, Api, XError, data_of, id_of
 from config.outbound import multipart
 
 CATEGORIES: dict[MediaKind, str] = {"image": "tweet_image", "gif": "tweet_gif", "video": "tweet_video"}
@@ -46,7 +47,7 @@ def upload(api: Api, files: Files, state: State) -> Progress:
     category = CATEGORIES.get(file.kind)
     if category is None:
         raise ContentRejected(f"X takes no {file.kind}s.")
-    with content_errors(_label(file)):
+    with ERRORS.content_errors(_label(file)):
         if file.kind == "image" and file.mime_type != "image/gif":
             return _uploaded(files, state, _upload_whole(api, file, category))
         announced = {"media_type": file.mime_type, "total_bytes": file.size_bytes, "media_category": category}
@@ -59,7 +60,7 @@ def append(api: Api, files: Files, state: State) -> Progress:
     file, first = files[len(state["media"])], state["segment"]
     count = -(-file.size_bytes // SEGMENT_BYTES)
     last = min(first + SEGMENTS_A_STEP, count)
-    with file.open() as opened, content_errors(_label(file)):
+    with file.open() as opened, ERRORS.content_errors(_label(file)):
         opened.seek(first * SEGMENT_BYTES)
         for index in range(first, last):
             body = multipart(
@@ -69,13 +70,13 @@ def append(api: Api, files: Files, state: State) -> Progress:
                 }
             )
             path = f"/2/media/upload/{state['pending']}/append"
-            api.post(path, data=body, content_type=body.content_type, timeout=UPLOAD_SECONDS)
+            api.post(path, data=body, headers={"Content-Type": body.content_type}, timeout=UPLOAD_SECONDS)
     return Progress("append" if last < count else "finalize", {**state, "segment": last})
 
 
 def finalize(api: Api, files: Files, state: State) -> Progress:
     """Tell X that the file is whole. A try that got no answer may have done so, and X refuses a second one."""
-    with content_errors(_label(files[len(state["media"])])):
+    with ERRORS.content_errors(_label(files[len(state["media"])])):
         try:
             data = data_of(api.post(f"/2/media/upload/{state['pending']}/finalize"))
         except XError as refused:
@@ -90,7 +91,7 @@ def finalize(api: Api, files: Files, state: State) -> Progress:
 
 def process(api: Api, files: Files, state: State) -> Progress:
     """Look how far X is with the file."""
-    with content_errors(_label(files[len(state["media"])])):
+    with ERRORS.content_errors(_label(files[len(state["media"])])):
         data = _status(api, state)
     return _as_processed(files, state, data)
 
@@ -99,7 +100,7 @@ def describe(api: Api, files: Files, state: State) -> Progress:
     """Tell X the alt text of a file."""
     index = state["described"]
     told = {"id": state["media"][index], "metadata": {"alt_text": {"text": files[index].alt_text}}}
-    with content_errors(f"the alt text of {_label(files[index])}"):
+    with ERRORS.content_errors(f"the alt text of {_label(files[index])}"):
         api.post("/2/media/metadata", json=told)
     return following(files, {**state, "described": index + 1})
 
@@ -116,7 +117,9 @@ STEPS: dict[str, Callable[[Api, Files, State], Progress]] = {
 def _upload_whole(api: Api, file: MediaFile, category: str) -> str:
     with file.open() as opened:
         body = multipart({"media_category": category, "media": (_label(file), opened, file.mime_type)})
-        answer = api.post("/2/media/upload", data=body, content_type=body.content_type, timeout=UPLOAD_SECONDS)
+        answer = api.post(
+            "/2/media/upload", data=body, headers={"Content-Type": body.content_type}, timeout=UPLOAD_SECONDS
+        )
     return id_of(data_of(answer))
 
 
@@ -132,7 +135,7 @@ def _as_processed(files: Files, state: State, data: Mapping[str, Any]) -> Progre
         return _uploaded(files, state, state["pending"])
     if info.get("state") == "failed":
         error = info.get("error")
-        reason = line(error.get("message") or error.get("name")) if isinstance(error, dict) else ""
+        reason = safe_line(error.get("message") or error.get("name")) if isinstance(error, dict) else ""
         label = _label(files[len(state["media"])])
         raise ContentRejected(f"X could not process {label}: {reason or 'no reason given'}")
     if state["looks"] >= MAX_LOOKS:

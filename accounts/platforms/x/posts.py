@@ -18,8 +18,7 @@ from accounts.platforms.types import Absent, Content, Progress, Published
 from accounts.platforms.x import lookup, media
 from accounts.platforms.x.account import Account
 from accounts.platforms.x.capabilities import CAPABILITIES
-from accounts.platforms.x.client import XError, data_of, id_of, platform_error, platform_errors, refusal
-from config.outbound import NoAnswer, NotSent
+from accounts.platforms.x.client import ERRORS, XError, data_of, id_of
 
 OF_THE_FIRST = ("reply_settings", "made_with_ai", "paid_partnership")
 
@@ -45,28 +44,25 @@ def find(account: Account, content: Content, state: Mapping[str, Any]) -> Progre
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
-    found = _look(account, content, state)
+    found = _find(account, content, state)
     return found if isinstance(found, Absent) else _following(account, content, state, found)
 
 
-def _look(account: Account, content: Content, state: Mapping[str, Any]) -> str | Absent:
+def _find(account: Account, content: Content, state: Mapping[str, Any]) -> str | Absent:
     with_poll = not state["sent"] and polls.poll_of(content.options) is not None
-    with platform_errors():
+    with ERRORS.platform_errors():
         return lookup.find(account, _next_text(content, state), state, with_poll=with_poll)
 
 
 def _make(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
     """The id of the post; None when its media have to be uploaded once more, because X no longer knows them."""
-    try:
-        return id_of(data_of(account.api.post("/2/tweets", json=_body(content, state))))
-    except NotSent as error:
-        raise platform_error(error) from error
-    except NoAnswer as error:
-        raise OutcomeUnknown("X did not say whether it took the post.") from error
-    except XError as error:
-        if error.status >= 500:
-            raise OutcomeUnknown(f"X answered {error.status} and may have taken the post.") from error
-        return _settle_refusal(account, content, state, error)
+    with ERRORS.publish_errors("this post"):
+        try:
+            return id_of(data_of(account.api.post("/2/tweets", json=_body(content, state))))
+        except XError as error:
+            if not (error.is_duplicate or error.is_about_media):
+                raise
+            return _after_refusal(account, content, state, error)
 
 
 def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,19 +77,20 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
     return body | {name: content.options[name] for name in OF_THE_FIRST if name in content.options}
 
 
-def _settle_refusal(account: Account, content: Content, state: Mapping[str, Any], refused: XError) -> str | None:
-    """What a refusal comes to. One of a repetition, or of media that X no longer takes, may mean that an earlier try has
-    made the post after all; media are uploaded once more (None), since X forgets them after a day."""
-    if refused.is_duplicate or refused.is_about_media:
-        found = _look(account, content, state)
-        if not isinstance(found, Absent):
-            return found
-        if refused.is_about_media and not state.get("again"):
-            return None
-        if refused.is_duplicate and content.attempt > 1:
-            message = "X says that the account has posted this already, but does not list it."
-            raise OutcomeUnknown(message, final=True) from refused
-    raise refusal(refused, "this post") from refused
+def _after_refusal(account: Account, content: Content, state: Mapping[str, Any], refused: XError) -> str | None:
+    """Search for the post after X refused a duplicate or its media, because an earlier attempt may have published it.
+
+    Returns its id, or None if the media have to be uploaded again: X forgets them after a day.
+    """
+    found = _find(account, content, state)
+    if not isinstance(found, Absent):
+        return found
+    if refused.is_about_media and not state.get("again"):
+        return None
+    if refused.is_duplicate and content.attempt > 1:
+        message = "X says that the account has posted this already, but does not list it."
+        raise OutcomeUnknown(message, final=True) from refused
+    raise refused
 
 
 def _next_text(content: Content, state: Mapping[str, Any]) -> str:

@@ -43,9 +43,9 @@ class YouTube(Platform):
         """Google's page of consent, where the owner picks the channel."""
         return self._application().authorize(state, redirect_uri)
 
-    def exchange(self, *, code: str, redirect_uri: str, kept: Mapping[str, Any]) -> tuple[Connection, ...]:
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """The channels that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
-        answer = self._application().exchange(code, redirect_uri, kept["verifier"])
+        answer = self._application().exchange(code, redirect_uri, stored["verifier"])
         try:
             with platform_errors():
                 identities = channel.identities(Api(self._api(), str(answer["access_token"])))

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from accounts.platforms.counting import characters, has_linked_url
 from accounts.platforms.instagram.capabilities import hashtags, mentions
 from accounts.platforms.registry import PLATFORMS, platform, platforms
-from accounts.platforms.types import AccountFacts
+from accounts.platforms.types import AccountDetails
 from accounts.platforms.x.capabilities import cashtags
 
 every_platform = pytest.mark.parametrize("name", PLATFORMS)
@@ -162,4 +162,6 @@ def test_what_is_not_possible_contradicts_neither_the_features_nor_the_media_rul
 
 def test_an_instance_with_other_limits_says_the_same_of_what_is_not_possible() -> None:
     made = platform("mastodon")
-    assert made.capabilities_for(AccountFacts("1", {"characters": 5000})).not_possible == made.capabilities.not_possible
+    assert (
+        made.capabilities_for(AccountDetails("1", {"characters": 5000})).not_possible == made.capabilities.not_possible
+    )

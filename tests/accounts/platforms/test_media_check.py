@@ -7,27 +7,27 @@ import pytest
 
 from accounts.platforms.issues import Issue
 from accounts.platforms.media_check import album_issues, asset_issues
-from accounts.platforms.types import DocumentRules, ImageRules, MediaFacts, MediaRules, VideoRules
+from accounts.platforms.types import DocumentRules, ImageRules, MediaInfo, MediaRules, VideoRules
 
 IMAGES = ImageRules(("image/jpeg", "image/png"), max_bytes=1_000_000, max_count=4)
 VIDEOS = VideoRules(("video/mp4", "video/webm"), max_bytes=50_000_000, max_duration_seconds=180, min_duration_seconds=3)
 RULES = MediaRules(max_count=4, images=IMAGES, videos=VIDEOS)
-IMAGE = MediaFacts("image", "image/jpeg", 1_000_000, width=1000, height=800, alt_text="A bench")
+IMAGE = MediaInfo("image", "image/jpeg", 1_000_000, width=1000, height=800, alt_text="A bench")
 GIF = replace(IMAGE, kind="gif", mime_type="image/gif")
-VIDEO = MediaFacts("video", "video/mp4", 50_000_000, width=1920, height=1080, duration_ms=180_000)
-PDF = MediaFacts("document", "application/pdf", 1_000_000)
+VIDEO = MediaInfo("video", "video/mp4", 50_000_000, width=1920, height=1080, duration_ms=180_000)
+PDF = MediaInfo("document", "application/pdf", 1_000_000)
 
 
 def with_images(**limits: Any) -> MediaRules:
     return replace(RULES, images=replace(IMAGES, **limits))
 
 
-def alone(rules: MediaRules, asset: MediaFacts) -> list[tuple[str, str, str]]:
+def alone(rules: MediaRules, asset: MediaInfo) -> list[tuple[str, str, str]]:
     """What stands against one asset: code, action and explanation of each issue."""
     return told(asset_issues("mosaic", rules, asset, "media[2]"), "media[2]")
 
 
-def together(rules: MediaRules, *assets: MediaFacts) -> list[tuple[str, str, str]]:
+def together(rules: MediaRules, *assets: MediaInfo) -> list[tuple[str, str, str]]:
     return told(album_issues("mosaic", rules, assets), "media")
 
 
@@ -45,7 +45,7 @@ def told(issues: list[Issue], field: str) -> list[tuple[str, str, str]]:
     "asset",
     [IMAGE, VIDEO, replace(VIDEO, duration_ms=3000), replace(VIDEO, duration_ms=None), replace(IMAGE, width=None)],
 )
-def test_what_is_within_the_limits_or_not_known_has_no_issues(asset: MediaFacts) -> None:
+def test_what_is_within_the_limits_or_not_known_has_no_issues(asset: MediaInfo) -> None:
     assert alone(with_images(max_pixels=800_000, max_side_sum=1800, min_ratio=1.25, max_ratio=1.25), asset) == []
 
 
@@ -74,7 +74,7 @@ def test_what_is_within_the_limits_or_not_known_has_no_issues(asset: MediaFacts)
     ],
 )
 def test_an_asset_that_does_not_fit_comes_with_the_conversion_that_would_do(
-    rules: MediaRules, asset: MediaFacts, code: str, conversion: str
+    rules: MediaRules, asset: MediaInfo, code: str, conversion: str
 ) -> None:
     assert alone(rules, asset) == [(code, "convert_media", conversion)]
 
@@ -88,7 +88,7 @@ def test_an_asset_that_does_not_fit_comes_with_the_conversion_that_would_do(
         (RULES, PDF, "document"),
     ],
 )
-def test_a_kind_that_is_not_taken_at_all_is_to_be_left_out(rules: MediaRules, asset: MediaFacts, noun: str) -> None:
+def test_a_kind_that_is_not_taken_at_all_is_to_be_left_out(rules: MediaRules, asset: MediaInfo, noun: str) -> None:
     assert alone(rules, replace(asset, size_bytes=10**9)) == [
         ("MEDIA_KIND_NOT_TAKEN", "remove_media", f"Leave the {noun} out.")
     ]
@@ -149,7 +149,7 @@ def test_the_size_that_is_offered_fits(conversion: dict[str, float]) -> None:
         (replace(RULES, max_count=0, images=None, videos=None), [IMAGE, VIDEO]),  # each is refused by itself
     ],
 )
-def test_an_album_within_the_limits_has_no_issues(rules: MediaRules, assets: list[MediaFacts]) -> None:
+def test_an_album_within_the_limits_has_no_issues(rules: MediaRules, assets: list[MediaInfo]) -> None:
     assert together(rules, *assets) == []
 
 
@@ -181,7 +181,7 @@ def test_an_album_within_the_limits_has_no_issues(rules: MediaRules, assets: lis
     ],
 )
 def test_an_album_that_does_not_fit_says_what_to_keep(
-    rules: MediaRules, assets: list[MediaFacts], code: str, repair: str
+    rules: MediaRules, assets: list[MediaInfo], code: str, repair: str
 ) -> None:
     assert together(rules, *assets) == [(code, "remove_media", repair)]
 
@@ -232,7 +232,7 @@ def test_an_alt_text_that_is_too_long_comes_with_one_that_fits() -> None:
     ],
 )
 def test_a_picture_without_alt_text_is_a_warning_where_alt_texts_are_taken(
-    rules: MediaRules, asset: MediaFacts, warned: bool
+    rules: MediaRules, asset: MediaInfo, warned: bool
 ) -> None:
     issues = album_issues("mosaic", rules, [replace(asset, alt_text=" ")])
 

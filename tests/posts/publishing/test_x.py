@@ -43,7 +43,7 @@ def server(settings: Settings) -> Iterator[FakeX]:
 def account(workspace: Workspace, server: FakeX, clock: Any) -> ConnectedAccount:
     authorization = X().authorize(state="s", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, "alice")
-    [connection] = X().exchange(code=code, redirect_uri=REDIRECT_URI, kept=authorization.kept)
+    [connection] = X().exchange(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
     return AccountFactory(
         workspace=workspace,
         platform="x",

@@ -153,9 +153,9 @@ class World:
         if self.method == "credentials":
             return adapter.connect(self.credentials())
         authorization = adapter.authorize(state="state-1", redirect_uri=redirect_uri(), given=self.given())
-        kept = json.loads(json.dumps(dict(authorization.kept)))
+        stored = json.loads(json.dumps(dict(authorization.stored)))
         code = self.grant(authorization.url)
-        return adapter.exchange(code=code, redirect_uri=redirect_uri(), kept=kept)[0]
+        return adapter.exchange(code=code, redirect_uri=redirect_uri(), stored=stored)[0]
 
 
 def redirect_uri() -> str:

@@ -19,7 +19,7 @@ def connect(facebook: Facebook, server: FakeFacebook, scopes: list[str] | None =
     """The pages of alice, who agrees to what the service asks for, or to these permissions."""
     authorization = facebook.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, "alice", scopes)
-    return facebook.exchange(code=code, redirect_uri=REDIRECT_URI, kept=authorization.kept)
+    return facebook.exchange(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
 
 
 def post(text: str = "Hello", *media: MediaFile, **options: str) -> Content:

@@ -92,7 +92,7 @@ def test_a_code_is_good_for_one_exchange_and_for_its_own_address(
 ) -> None:
     url = facebook.authorize(state="s", redirect_uri=REDIRECT_URI, given={}).url
     code = server.grant(url, "alice")
-    facebook.exchange(code=code, redirect_uri=REDIRECT_URI, kept={})
+    facebook.exchange(code=code, redirect_uri=REDIRECT_URI, stored={})
 
     for again, redirect_uri in [
         (code, REDIRECT_URI),
@@ -100,7 +100,7 @@ def test_a_code_is_good_for_one_exchange_and_for_its_own_address(
         (server.grant(url, "alice"), "https://x.example/"),
     ]:
         with pytest.raises(CredentialsRejected):
-            facebook.exchange(code=again, redirect_uri=redirect_uri, kept={})
+            facebook.exchange(code=again, redirect_uri=redirect_uri, stored={})
 
 
 @pytest.mark.parametrize("missing", ["FACEBOOK_CLIENT_ID", "FACEBOOK_CLIENT_SECRET"])

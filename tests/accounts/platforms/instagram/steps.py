@@ -20,7 +20,7 @@ def connect(instagram: Instagram, server: FakeInstagram, scopes: list[str] | Non
     """The account of alice, who agrees to what the service asks for, or to these scopes."""
     authorization = instagram.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, "alice", scopes)
-    [connection] = instagram.exchange(code=code, redirect_uri=REDIRECT_URI, kept=authorization.kept)
+    [connection] = instagram.exchange(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
     return connection
 
 

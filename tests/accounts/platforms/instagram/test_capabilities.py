@@ -7,7 +7,7 @@ from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.instagram.capabilities import CAPABILITIES
 from accounts.platforms.media_check import asset_issues
 from accounts.platforms.text_check import CallCache, length_issues
-from accounts.platforms.types import Grant, MediaFacts
+from accounts.platforms.types import Grant, MediaInfo
 from tests.accounts.platforms.instagram.steps import post, publish
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.fakes.instagram import FakeInstagram
@@ -58,5 +58,5 @@ def test_more_than_five_hashtags_are_warned_of_and_more_than_thirty_refused(
 
 def _codes(post_type: str, width: int, height: int) -> list[str]:
     rules = CAPABILITIES.media_for({"post_type": post_type})
-    asset = MediaFacts("image", "image/jpeg", 200_000, width, height)
+    asset = MediaInfo("image", "image/jpeg", 200_000, width, height)
     return [issue.code for issue in asset_issues("instagram", rules, asset, "media[0]")]

@@ -89,7 +89,7 @@ def test_a_private_account_is_told_what_to_become(instagram: Instagram, server: 
 def test_a_code_is_good_for_one_exchange_and_for_its_own_address(instagram: Instagram, server: FakeInstagram) -> None:
     url = instagram.authorize(state="s", redirect_uri=REDIRECT_URI, given={}).url
     code = server.grant(url, "alice")
-    instagram.exchange(code=code, redirect_uri=REDIRECT_URI, kept={})
+    instagram.exchange(code=code, redirect_uri=REDIRECT_URI, stored={})
 
     for again, redirect_uri in [
         (code, REDIRECT_URI),
@@ -97,7 +97,7 @@ def test_a_code_is_good_for_one_exchange_and_for_its_own_address(instagram: Inst
         (server.grant(url, "alice"), "https://x.example/"),
     ]:
         with pytest.raises(CredentialsRejected):
-            instagram.exchange(code=again, redirect_uri=redirect_uri, kept={})
+            instagram.exchange(code=again, redirect_uri=redirect_uri, stored={})
 
 
 @pytest.mark.parametrize("missing", ["INSTAGRAM_CLIENT_ID", "INSTAGRAM_CLIENT_SECRET"])

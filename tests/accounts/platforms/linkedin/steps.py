@@ -24,7 +24,7 @@ def connect(
     authorization = linkedin.authorize(state="state-1", redirect_uri=REDIRECT_URI, given=given)
     code = server.grant(authorization.url, name, scopes)
     return linkedin.exchange(
-        code=code, redirect_uri=REDIRECT_URI, kept=json.loads(json.dumps(dict(authorization.kept)))
+        code=code, redirect_uri=REDIRECT_URI, stored=json.loads(json.dumps(dict(authorization.stored)))
     )
 
 

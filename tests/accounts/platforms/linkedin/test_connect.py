@@ -38,7 +38,7 @@ ALICE = {"sub": "m0-X_z", "name": "Alice"}
 
 
 def exchange(linkedin: LinkedIn, code: str = "c", redirect_uri: str = REDIRECT_URI) -> tuple[Connection, ...]:
-    return linkedin.exchange(code=code, redirect_uri=redirect_uri, kept={"application": "member"})
+    return linkedin.exchange(code=code, redirect_uri=redirect_uri, stored={"application": "member"})
 
 
 def test_a_member_is_opened_by_the_application_for_members(linkedin: LinkedIn, server: FakeLinkedIn) -> None:
@@ -61,7 +61,7 @@ def test_a_connection_that_names_no_application_is_completed_for_members(
     url = linkedin.authorize(state="s", redirect_uri=REDIRECT_URI, given={"kind": "member"}).url
     code = server.grant(url, "Alice")
 
-    [member] = linkedin.exchange(code=code, redirect_uri=REDIRECT_URI, kept={})
+    [member] = linkedin.exchange(code=code, redirect_uri=REDIRECT_URI, stored={})
 
     assert member.identity.external_id == MEMBER
 

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import AccountFacts, Pace
+from accounts.platforms.types import AccountDetails, Pace
 
 CAPABILITIES = Mastodon.capabilities
 
@@ -19,7 +19,7 @@ def test_a_url_counts_as_23_and_a_mention_without_its_host() -> None:
 
 def test_an_instance_may_take_more_or_less_than_mastodons_own() -> None:
     limits = {"characters": 5000, "media": 1, "image_bytes": 100, "alt_text": 5}
-    taken = Mastodon().capabilities_for(AccountFacts("1", limits))
+    taken = Mastodon().capabilities_for(AccountDetails("1", limits))
 
     assert taken.media.images is not None
     assert taken.media.gifs is not None

@@ -27,7 +27,7 @@ def authorize(mastodon: Mastodon, address: str) -> Authorization:
 
 
 def exchange(mastodon: Mastodon, begun: Authorization, code: str) -> Connection:
-    [connection] = mastodon.exchange(code=code, redirect_uri=REDIRECT, kept=begun.kept)
+    [connection] = mastodon.exchange(code=code, redirect_uri=REDIRECT, stored=begun.stored)
     return connection
 
 
@@ -55,7 +55,7 @@ def test_the_service_registers_and_asks_for_no_more_than_it_needs(server: FakeMa
         SCOPES,
     )
     assert application.client_secret not in begun.url
-    assert begun.kept["code_verifier"] not in begun.url
+    assert begun.stored["code_verifier"] not in begun.url
     assert application.client_secret not in repr(begun)
 
 

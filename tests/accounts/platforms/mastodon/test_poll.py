@@ -10,7 +10,7 @@ import pytest
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.mastodon.capabilities import CAPABILITIES, of_instance
-from accounts.platforms.types import Absent, AccountFacts, Content, Grant, Progress, Published
+from accounts.platforms.types import Absent, AccountDetails, Content, Grant, Progress, Published
 from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE
@@ -58,7 +58,7 @@ def test_a_servers_own_limits_are_those_of_the_account(mastodon: Mastodon, serve
 
     connection = mastodon.connect({"instance": server.url, "access_token": server.add_account("bob")})
 
-    rules = mastodon.capabilities_for(AccountFacts(connection.identity.external_id, connection.identity.limits)).poll
+    rules = mastodon.capabilities_for(AccountDetails(connection.identity.external_id, connection.identity.limits)).poll
     assert rules is not None
     assert (rules.max_choices, rules.max_choice_length) == (10, 200)
     assert (rules.min_duration_minutes, rules.max_duration_minutes) == (2, 10_080)

@@ -31,7 +31,7 @@ def takahe() -> Iterator[FakeTakahe]:
 def connection(mastodon: Mastodon, takahe: FakeTakahe) -> Connection:
     begun = mastodon.authorize(state="a-state", redirect_uri=REDIRECT, given={"instance": takahe.url})
     code = takahe.grant(begun.url, "alice")
-    [connection] = mastodon.exchange(code=code, redirect_uri=REDIRECT, kept=begun.kept)
+    [connection] = mastodon.exchange(code=code, redirect_uri=REDIRECT, stored=begun.stored)
     return connection
 
 

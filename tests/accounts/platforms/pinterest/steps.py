@@ -18,7 +18,7 @@ def connect(pinterest: Pinterest, server: FakePinterest, scopes: list[str] | Non
     """Alice's account, who agrees to what the service asks for, or to these scopes."""
     authorization = pinterest.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, "alice", scopes)
-    [connection] = pinterest.exchange(code=code, redirect_uri=REDIRECT_URI, kept={})
+    [connection] = pinterest.exchange(code=code, redirect_uri=REDIRECT_URI, stored={})
     return connection
 
 

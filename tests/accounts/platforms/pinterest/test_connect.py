@@ -54,11 +54,11 @@ def test_a_consent_connects_one_account_however_many_boards_it_has(pinterest: Pi
 
 def test_a_code_is_good_for_one_exchange(pinterest: Pinterest, server: FakePinterest) -> None:
     code = server.grant(pinterest.authorize(state="s", redirect_uri=REDIRECT_URI, given={}).url, "alice")
-    pinterest.exchange(code=code, redirect_uri=REDIRECT_URI, kept={})
+    pinterest.exchange(code=code, redirect_uri=REDIRECT_URI, stored={})
 
     for used in (code, "guessed"):
         with pytest.raises(CredentialsRejected):
-            pinterest.exchange(code=used, redirect_uri=REDIRECT_URI, kept={})
+            pinterest.exchange(code=used, redirect_uri=REDIRECT_URI, stored={})
 
 
 @pytest.mark.parametrize("left_out", SCOPES)

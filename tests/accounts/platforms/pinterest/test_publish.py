@@ -11,7 +11,7 @@ import time_machine
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.pinterest.adapter import Pinterest
-from accounts.platforms.pinterest.video import MAX_LOOKS
+from accounts.platforms.pinterest.video import MAX_CHECKS
 from accounts.platforms.types import Content, Grant, Progress, Published
 from tests.accounts.platforms.media_files import MP4, media_file, picture
 from tests.accounts.platforms.pinterest.steps import go_to, pin, publish, step
@@ -109,7 +109,7 @@ def test_a_video_is_stored_processed_and_pinned_with_its_cover(
 
     [made] = server.pins("alice")
     assert phases == ["start", "upload", "process", "process", "process", "create"]
-    assert pauses == [5, 5]
+    assert pauses == [5, 10]
     assert (made["files"], made["cover"], made["alt_text"]) == ([("video", MP4)], cover, "A dance")
 
 
@@ -126,7 +126,7 @@ def test_a_video_that_cannot_be_processed_is_rejected(
 def test_processing_is_not_waited_for_without_end(pinterest: Pinterest, server: FakePinterest, grant: Grant) -> None:
     server.process_videos(looks=10_000)
     progress = go_to("process", pinterest, grant, pin(VIDEO))
-    late = Progress("process", {**progress.state, "looks": MAX_LOOKS - 1})
+    late = Progress("process", {**progress.state, "looks": MAX_CHECKS - 1})
     late = step(pinterest, grant, pin(VIDEO), late)  # type: ignore[assignment]
 
     with pytest.raises(Transient):

@@ -17,7 +17,9 @@ def install(slack: Slack, server: FakeSlack, scopes: list[str] | None = None) ->
     """The channels of an installation with what the service asks for, or with these scopes."""
     authorization = slack.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, scopes)
-    return slack.exchange(code=code, redirect_uri=REDIRECT_URI, kept=json.loads(json.dumps(dict(authorization.kept))))
+    return slack.exchange(
+        code=code, redirect_uri=REDIRECT_URI, stored=json.loads(json.dumps(dict(authorization.stored)))
+    )
 
 
 def send(slack: Slack, grant: Grant, text: str = "Hello", **options: Any) -> Published:

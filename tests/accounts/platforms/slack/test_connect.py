@@ -134,11 +134,11 @@ def test_an_installation_with_less_than_is_needed_is_told_by_what_is_missing(
 
 def test_a_code_is_good_for_one_exchange(slack: Slack, server: FakeSlack, channel: Channel) -> None:
     code = server.grant(slack.authorize(state="s", redirect_uri=REDIRECT_URI, given={}).url)
-    slack.exchange(code=code, redirect_uri=REDIRECT_URI, kept={})
+    slack.exchange(code=code, redirect_uri=REDIRECT_URI, stored={})
 
     for used in (code, "guessed"):
         with pytest.raises(CredentialsRejected):
-            slack.exchange(code=used, redirect_uri=REDIRECT_URI, kept={})
+            slack.exchange(code=used, redirect_uri=REDIRECT_URI, stored={})
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, PlatformError, Transient
 from accounts.platforms.slack.adapter import Slack
 from accounts.platforms.slack.capabilities import SCOPES
-from accounts.platforms.types import AccountFacts, Grant, MediaFile
+from accounts.platforms.types import AccountDetails, Grant, MediaFile
 from tests.accounts.platforms.media_files import MP4, PDF, media_file, picture
 from tests.accounts.platforms.slack.steps import go_to, publish, send, step, with_files
 from tests.fakes.http_server import Answer
@@ -178,14 +178,14 @@ def test_a_webhook_carries_no_files(slack: Slack, server: FakeSlack, joined: Cha
     with pytest.raises(ContentRejected, match="incoming webhook"):
         step(slack, connection.grant, with_files(image))
 
-    taken = slack.capabilities_for(AccountFacts(connection.identity.external_id))
+    taken = slack.capabilities_for(AccountDetails(connection.identity.external_id))
     assert (taken.media.max_count, taken.retry_safety, "images" in taken.features) == (0, "at_most_once", False)
-    assert slack.capabilities_for(AccountFacts("T1/C1", scopes=SCOPES)) is slack.capabilities
+    assert slack.capabilities_for(AccountDetails("T1/C1", scopes=SCOPES)) is slack.capabilities
     assert server.messages(joined) == []
 
 
 def test_a_connection_from_before_the_scopes_of_files_takes_none_until_it_is_made_again(slack: Slack) -> None:
-    taken = slack.capabilities_for(AccountFacts("T1/C1", scopes=("chat:write", "channels:read")))
+    taken = slack.capabilities_for(AccountDetails("T1/C1", scopes=("chat:write", "channels:read")))
 
     assert (taken.media.max_count, "images" in taken.features) == (0, False)
     assert "Connect the channel again" in taken.media.none_because

@@ -7,13 +7,13 @@ import pytest
 
 from accounts.platforms.media_check import album_issues, asset_issues
 from accounts.platforms.telegram.adapter import Telegram
-from accounts.platforms.types import MediaFacts, Pace
+from accounts.platforms.types import MediaInfo, Pace
 
 CAPABILITIES = Telegram.capabilities
 
 
-def facts(kind: Any, mime_type: str, size: int = 1_000, width: int = 100, height: int = 100) -> MediaFacts:
-    return MediaFacts(kind, mime_type, size, width, height)
+def facts(kind: Any, mime_type: str, size: int = 1_000, width: int = 100, height: int = 100) -> MediaInfo:
+    return MediaInfo(kind, mime_type, size, width, height)
 
 
 PHOTO, VIDEO, PDF = facts("image", "image/png"), facts("video", "video/mp4"), facts("document", "application/pdf")
@@ -51,7 +51,7 @@ def test_publishing_is_done_once_and_paced_and_needs_no_operator() -> None:
         (facts("document", "application/zip"), ["MEDIA_TYPE_NOT_TAKEN"]),
     ],
 )
-def test_media_are_judged_one_by_one(asset: MediaFacts, codes: list[str]) -> None:
+def test_media_are_judged_one_by_one(asset: MediaInfo, codes: list[str]) -> None:
     assert [issue.code for issue in asset_issues("telegram", CAPABILITIES.media, asset, "media[0]")] == codes
 
 
@@ -67,7 +67,7 @@ def test_media_are_judged_one_by_one(asset: MediaFacts, codes: list[str]) -> Non
         ([facts("video", "video/mp4", 25_000_001)] * 2, ["MEDIA_TOO_LARGE"]),
     ],
 )
-def test_media_are_judged_together(assets: list[MediaFacts], codes: list[str]) -> None:
+def test_media_are_judged_together(assets: list[MediaInfo], codes: list[str]) -> None:
     assert [issue.code for issue in album_issues("telegram", CAPABILITIES.media, assets)] == codes
 
 

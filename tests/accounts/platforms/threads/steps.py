@@ -18,7 +18,7 @@ def connect(threads: Threads, server: FakeThreads, username: str = "alice") -> C
     """The profile of a person who agrees to what the service asks for."""
     authorization = threads.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, username)
-    [connection] = threads.exchange(code=code, redirect_uri=REDIRECT_URI, kept=dict(authorization.kept))
+    [connection] = threads.exchange(code=code, redirect_uri=REDIRECT_URI, stored=dict(authorization.stored))
     return connection
 
 

@@ -31,7 +31,7 @@ ALICE = {"id": "1", "username": "alice", "name": "Alice"}
 
 
 def exchange(threads: Threads, code: str = "secret-code", redirect_uri: str = REDIRECT_URI) -> tuple[Connection, ...]:
-    return threads.exchange(code=code, redirect_uri=redirect_uri, kept={})
+    return threads.exchange(code=code, redirect_uri=redirect_uri, stored={})
 
 
 def graph_error(code: int, status: int = 400, **more: object) -> Answer:

@@ -18,9 +18,9 @@ PREFIX = "https://media.service.example/files/"
 def connect(tiktok: TikTok, server: FakeTikTok, name: str = "alice", scopes: list[str] | None = None) -> Connection:
     """The account of a creator who agrees to what the service asks for, or to these scopes."""
     authorization = tiktok.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
-    kept = json.loads(json.dumps(dict(authorization.kept)))
+    stored = json.loads(json.dumps(dict(authorization.stored)))
     code = server.grant(authorization.url, name, scopes)
-    [connection] = tiktok.exchange(code=code, redirect_uri=REDIRECT_URI, kept=kept)
+    [connection] = tiktok.exchange(code=code, redirect_uri=REDIRECT_URI, stored=stored)
     return connection
 
 

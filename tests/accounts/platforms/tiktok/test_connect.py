@@ -70,8 +70,8 @@ def test_an_app_that_has_to_prove_itself_does_so_in_tiktoks_way(
     authorization = tiktok.authorize(state="s", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, "alice")
     with pytest.raises(CredentialsRejected):
-        tiktok.exchange(code=code, redirect_uri=REDIRECT_URI, kept={"verifier": "another" * 8})
-    assert authorization.kept["verifier"] not in authorization.url
+        tiktok.exchange(code=code, redirect_uri=REDIRECT_URI, stored={"verifier": "another" * 8})
+    assert authorization.stored["verifier"] not in authorization.url
 
 
 def test_the_standard_challenge_can_be_set(tiktok: TikTok, settings: Settings) -> None:
@@ -87,7 +87,7 @@ def test_a_code_is_good_for_one_exchange_at_its_address(tiktok: TikTok, server: 
     code = server.grant(authorization.url, "alice")
     for given, redirect_uri in [("guessed", REDIRECT_URI), (code, "https://evil.example/"), (code, REDIRECT_URI)]:
         with pytest.raises(CredentialsRejected):
-            tiktok.exchange(code=given, redirect_uri=redirect_uri, kept=authorization.kept)
+            tiktok.exchange(code=given, redirect_uri=redirect_uri, stored=authorization.stored)
 
 
 @pytest.mark.parametrize("left_out", ["user.info.basic", "video.publish"])

@@ -16,9 +16,9 @@ REDIRECT_URI = "https://service.example/dashboard/connect/callback"
 def connect(x: X, server: FakeX, username: str = "alice", scopes: list[str] | None = None) -> Connection:
     """The account of a person who agrees to what the service asks for, or to these scopes."""
     authorization = x.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
-    kept = json.loads(json.dumps(dict(authorization.kept)))
+    stored = json.loads(json.dumps(dict(authorization.stored)))
     code = server.grant(authorization.url, username, scopes)
-    [connection] = x.exchange(code=code, redirect_uri=REDIRECT_URI, kept=kept)
+    [connection] = x.exchange(code=code, redirect_uri=REDIRECT_URI, stored=stored)
     return connection
 
 

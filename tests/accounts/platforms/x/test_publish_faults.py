@@ -126,7 +126,7 @@ def test_the_reason_is_that_of_the_parameter(x: X, scripted: ScriptedServer, scr
     with pytest.raises(ContentRejected) as caught:
         step(x, scripted_grant, post(), BEGUN)
 
-    assert caught.value.message == "X does not take this post: The text is odd."
+    assert caught.value.message == "X does not accept this post: The text is odd."
 
 
 @pytest.mark.parametrize("message", ["x" * 100_000, "a\x00b\nc\ud800", {"deep": []}, None])

@@ -82,7 +82,7 @@ def test_a_stale_token_in_a_thread_is_renewed_as_ever(x: X, server: FakeX, grant
 def test_an_app_that_may_not_reply_is_told_so_at_the_second_segment(x: X, server: FakeX, grant: Grant) -> None:
     server.refuse_replies()
 
-    with pytest.raises(ContentRejected, match=r"^X does not take this post: Reply to"):
+    with pytest.raises(ContentRejected, match=r"^X does not accept this post: Reply to"):
         publish(x, grant, THREE)
 
     assert chain_of(server) == [("One", None)]

@@ -20,9 +20,9 @@ def connect(
 ) -> tuple[Connection, ...]:
     """The channels of a person who agrees to what the service asks for, or ticks these scopes."""
     authorization = youtube.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
-    kept = json.loads(json.dumps(dict(authorization.kept)))
+    stored = json.loads(json.dumps(dict(authorization.stored)))
     code = server.grant(authorization.url, person, scopes)
-    return youtube.exchange(code=code, redirect_uri=REDIRECT_URI, kept=kept)
+    return youtube.exchange(code=code, redirect_uri=REDIRECT_URI, stored=stored)
 
 
 def video(mebibytes: int = 0) -> MediaFile:

@@ -40,7 +40,7 @@ def test_consent_is_asked_for_at_google_for_good_and_beside_what_was_granted(
         "code_challenge_method": "S256",
     }
     assert challenge not in second.url
-    assert first.kept["verifier"] not in first.url
+    assert first.stored["verifier"] not in first.url
 
 
 def test_a_consent_connects_the_channel(youtube: YouTube, server: FakeYouTube) -> None:
@@ -89,17 +89,17 @@ def test_an_account_without_a_channel_is_told_what_is_missing(youtube: YouTube, 
 def test_a_code_is_good_for_one_exchange_by_who_began(youtube: YouTube, server: FakeYouTube) -> None:
     authorization = youtube.authorize(state="s", redirect_uri=REDIRECT_URI, given={})
     for code, redirect_uri, verifier in [
-        ("guessed", REDIRECT_URI, authorization.kept["verifier"]),
-        (None, "https://evil.example/", authorization.kept["verifier"]),
+        ("guessed", REDIRECT_URI, authorization.stored["verifier"]),
+        (None, "https://evil.example/", authorization.stored["verifier"]),
         (None, REDIRECT_URI, "another" * 8),
     ]:
         code = code or server.grant(authorization.url, "alice")
         with pytest.raises(CredentialsRejected):
-            youtube.exchange(code=code, redirect_uri=redirect_uri, kept={"verifier": verifier})
+            youtube.exchange(code=code, redirect_uri=redirect_uri, stored={"verifier": verifier})
     code = server.grant(authorization.url, "alice")
-    youtube.exchange(code=code, redirect_uri=REDIRECT_URI, kept=authorization.kept)
+    youtube.exchange(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
     with pytest.raises(CredentialsRejected):
-        youtube.exchange(code=code, redirect_uri=REDIRECT_URI, kept=authorization.kept)
+        youtube.exchange(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
 
 
 @pytest.mark.parametrize("left_out", SCOPES)

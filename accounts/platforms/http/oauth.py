@@ -1,0 +1,231 @@
+"""OAuth 2.0 as platforms implement it: the authorization code flow, PKCE, renewal and revocation of tokens.
+
+Grants store `tokens` = {access_token, refresh_token?, …}. Sources: RFC 6749 (4.1, 5.2, 6), RFC 7009, RFC 7636 (S256).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+from urllib.parse import urlencode, urlsplit
+
+from django.utils import timezone
+
+from accounts.platforms.errors import (
+    AccountDisconnected,
+    ConnectionUnavailable,
+    CredentialsRejected,
+    RateLimited,
+    Transient,
+)
+from accounts.platforms.http.responses import json_object, safe_line, seconds_to_wait
+from accounts.platforms.types import Authorization
+from config.outbound import OutboundError, Response, request
+
+TIMEOUT_SECONDS = 20.0
+MAX_RESPONSE_BYTES = 262_144
+# The error by which a token endpoint says that a grant has ended for good (RFC 6749, 5.2).
+GRANT_ENDED = frozenset({"invalid_grant"})
+WRONG_APPLICATION = frozenset({"invalid_client", "unauthorized_client", "unsupported_grant_type"})
+_PASSING = frozenset({"temporarily_unavailable", "server_error"})
+
+
+@dataclass(frozen=True)
+class OAuthApplication:
+    """The operator's application at a platform, a confidential client.
+
+    Subclasses say in class variables how their platform differs from RFC 6749.
+    """
+
+    client_id: str
+    client_secret: str = field(repr=False)
+    authorize_url: str  # the page where an owner grants access
+    token_url: str
+    scopes: tuple[str, ...]
+    revoke_url: str = ""
+    pkce: str = ""  # the challenge method, S256; empty for no PKCE
+
+    label: ClassVar[str]  # the platform's name as people know it
+    scope_separator: ClassVar[str] = " "
+    authorize_params: ClassVar[Mapping[str, str]] = {}  # parameters beyond those of RFC 6749
+    basic: ClassVar[bool] = False  # the application authenticates with an Authorization header, not in the form
+    exchange_params: ClassVar[Mapping[str, str]] = {}
+    client_id_parameter: ClassVar[str] = "client_id"
+    grant_ended: ClassVar[frozenset[str]] = GRANT_ENDED
+    # Statuses after which a token is revoked; 400 means that the platform does not know it, so it was before.
+    revoked_statuses: ClassVar[frozenset[int]] = frozenset({200, 400})
+
+    @property
+    def required_scopes(self) -> tuple[str, ...]:
+        """The scopes without which an account cannot be connected."""
+        return self.scopes
+
+    def authorize(self, state: str, redirect_uri: str) -> Authorization:
+        """The URL at which the owner grants access; the PKCE verifier is stored for the exchange."""
+        params = {
+            "response_type": "code",
+            self.client_id_parameter: self.client_id,
+            "redirect_uri": redirect_uri,
+            "scope": self.scope_separator.join(self.scopes),
+            "state": state,
+            **self.authorize_params,
+        }
+        stored: dict[str, str] = {}
+        if self.pkce:
+            stored["verifier"] = new_verifier()
+            params |= {"code_challenge": self.challenge(stored["verifier"]), "code_challenge_method": "S256"}
+        return Authorization(with_query(self.authorize_url, params), stored)
+
+    def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Exchange a code for tokens; `stored` comes from the authorization. Returns the token endpoint's JSON.
+
+        Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
+        """
+        form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_uri, **self.exchange_params}
+        if self.pkce:
+            form["code_verifier"] = stored["verifier"]
+        answer = self.request_tokens(form)
+        self.check_granted(scopes_of(answer), has_refresh_token=bool(answer.get("refresh_token")))
+        return answer
+
+    def renew(self, refresh_token: str) -> dict[str, Any]:
+        """Exchange a refresh token for new tokens. Returns the token endpoint's JSON.
+
+        Raises AccountDisconnected only if the platform says that the grant has ended, otherwise Transient.
+        """
+        response = self.post(self.token_url, {"grant_type": "refresh_token", "refresh_token": refresh_token})
+        answer = json_object(response) or {}
+        if response.status == 200 and answer.get("access_token"):
+            return answer
+        error = self.error_of(response)
+        if error in self.grant_ended:
+            raise AccountDisconnected(f"{self.label} says that the access to this account has ended.")
+        self._raise_if_passing(response, error)
+        raise Transient(f"{self.label} did not renew the access: {response.status} {error}".rstrip())
+
+    def revoke(self, token: str) -> None:
+        """Revoke a token; one that the platform does not know is revoked already. Raises Transient."""
+        response = self.post(self.revoke_url, {"token": token})
+        if response.status not in self.revoked_statuses:
+            raise Transient(f"{self.label} did not revoke the access: it answered {response.status}.")
+
+    def request_tokens(self, form: Mapping[str, str]) -> dict[str, Any]:
+        """Post an authorization code grant. Raises CredentialsRejected (the code), ConnectionUnavailable, Transient."""
+        response = self.post(self.token_url, form)
+        answer = json_object(response) or {}
+        if response.status == 200 and "access_token" in answer:
+            return answer
+        error = self.error_of(response)
+        if error in WRONG_APPLICATION:
+            raise ConnectionUnavailable(f"{self.label} does not accept this service's client id or secret.")
+        self._raise_if_passing(response, error)
+        if response.status == 200 and not answer:
+            raise Transient(f"{self.label} answered something other than a JSON object.")
+        raise wrong_code(self.label)
+
+    def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+        """Raise CredentialsRejected if the owner left out a required scope, or the platform the refresh token."""
+        missing = [scope for scope in self.required_scopes if scope not in granted]
+        if not has_refresh_token:
+            missing = missing or ["a refresh token"]
+        if missing:
+            raise missing_scopes(self.label, missing)
+
+    def error_of(self, response: Response) -> str:
+        """The error that the token endpoint names (RFC 6749, 5.2); empty if it names none."""
+        return safe_line((json_object(response) or {}).get("error"))[:100]
+
+    def challenge(self, verifier: str) -> str:
+        """The PKCE challenge of a verifier."""
+        return challenge_of(verifier)
+
+    def post(self, url: str, form: Mapping[str, str]) -> Response:
+        """Post a form as this application, whatever the response is. Raises Transient."""
+        headers, credentials = {"Accept": "application/json"}, {}
+        if self.basic:
+            headers |= basic_header(self.client_id, self.client_secret)
+        else:
+            credentials = {self.client_id_parameter: self.client_id, "client_secret": self.client_secret}
+        try:
+            return request(
+                "POST",
+                url,
+                data={**form, **credentials},
+                headers=headers,
+                timeout=TIMEOUT_SECONDS,
+                max_bytes=MAX_RESPONSE_BYTES,
+            )
+        except OutboundError as error:
+            raise Transient(f"{self.label} could not be reached.") from error
+
+    def _raise_if_passing(self, response: Response, error: str) -> None:
+        wait = seconds_to_wait(response)
+        if response.status == 429:
+            raise RateLimited(f"{self.label}'s rate limit is reached.", retry_after=wait)
+        if response.status >= 500 or error in _PASSING:
+            raise Transient(f"{self.label} answered {response.status}.", retry_after=wait)
+
+
+def wrong_code(label: str) -> CredentialsRejected:
+    """The error for an authorization code that a platform does not accept."""
+    return CredentialsRejected(
+        f"{label} does not accept this code: it is used, expired or was issued to another service.",
+        suggested_action="Start the connection again.",
+    )
+
+
+def missing_scopes(label: str, missing: list[str]) -> CredentialsRejected:
+    """The error for a grant without scopes that the service needs."""
+    return CredentialsRejected(
+        f"The grant lacks what the service needs at {label}: {', '.join(sorted(missing))}.",
+        suggested_action=f"Start the connection again and grant everything that {label} asks for.",
+    )
+
+
+def new_verifier() -> str:
+    """A PKCE code verifier of 43 characters."""
+    return secrets.token_urlsafe(32)
+
+
+def challenge_of(verifier: str) -> str:
+    """The S256 code challenge of a PKCE verifier."""
+    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+
+
+def with_query(address: str, params: Mapping[str, str]) -> str:
+    """The URL with these query parameters added to those that it has."""
+    return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(params)}"
+
+
+def basic_header(client_id: str, client_secret: str) -> dict[str, str]:
+    """The Authorization header of a confidential client (RFC 6749, 2.3.1)."""
+    return {"Authorization": "Basic " + base64.b64encode(f"{client_id}:{client_secret}".encode()).decode()}
+
+
+def stored_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """The tokens to store after an exchange or renewal; a response without a refresh token keeps the one from before."""
+    refresh = answer.get("refresh_token") or before.get("refresh_token")
+    return {
+        **before,
+        "access_token": str(answer["access_token"]),
+        **({"refresh_token": str(refresh)} if refresh else {}),
+    }
+
+
+def expiry_of(answer: Mapping[str, Any]) -> datetime | None:
+    """When the access token expires, from `expires_in` in seconds; None if the platform does not say."""
+    seconds = answer.get("expires_in")
+    if isinstance(seconds, str) and seconds.isascii() and seconds.isdecimal():
+        seconds = int(seconds[:12])
+    return timezone.now() + timedelta(seconds=min(seconds, 10**9)) if isinstance(seconds, int) and seconds > 0 else None
+
+
+def scopes_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    """The granted scopes, from a list separated by spaces or commas."""
+    granted = answer.get("scope")
+    return tuple(granted.replace(",", " ").split()) if isinstance(granted, str) else ()

@@ -1,0 +1,83 @@
+"""A platform whose accounts are connected by OAuth 2.0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from accounts.platforms.base import Platform
+from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, TokenExpired
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.oauth import OAuthApplication, expiry_of, scopes_of, stored_tokens
+from accounts.platforms.types import Authorization, Connection, Grant, Identity
+
+
+class OAuthPlatform(Platform):
+    """Connects, identifies, refreshes and revokes accounts of one OAuth application.
+
+    Subclasses say what the application is and which accounts a token opens.
+    """
+
+    errors: ClassVar[ErrorTranslator[Any]]
+    required_settings: ClassVar[tuple[str, ...]] = ("CLIENT_ID", "CLIENT_SECRET")
+    # The tokens to revoke, in order; the refresh token first, because it could issue more.
+    revoked_tokens: ClassVar[tuple[str, ...]] = ("refresh_token", "access_token")
+
+    def application(self) -> OAuthApplication:
+        """The operator's application, from the settings."""
+        raise NotImplementedError
+
+    def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
+        """The accounts that these tokens open. Raises the adapter's API error or OutboundError."""
+        raise NotImplementedError
+
+    def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
+        """What is stored with the tokens of an account beyond the tokens themselves."""
+        return {}
+
+    def unavailable_reason(self, method: str) -> str | None:
+        """Which settings the operator has not set; None if accounts can be connected."""
+        missing = [f"{self.name.upper()}_{key}" for key in self.required_settings if not self.setting(key)]
+        return f"The operator of this service has not set {' and '.join(missing)}." if missing else None
+
+    def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
+        """The platform's page of consent."""
+        return self.application().authorize(state, redirect_uri)
+
+    def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
+        """The accounts that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
+        answer = self.application().exchange(code, redirect_uri, stored)
+        tokens = stored_tokens({}, answer)
+        try:
+            with self.errors.platform_errors():
+                identities = self.identities(tokens)
+        except (TokenExpired, AccountDisconnected, ContentRejected) as error:
+            raise CredentialsRejected(error.message) from error
+        expires_at, scopes = expiry_of(answer), scopes_of(answer)
+        return tuple(
+            Connection(each, Grant({}, {**self.stored_facts(each), **tokens}, each.external_id, expires_at), scopes)
+            for each in identities
+        )
+
+    def identify(self, grant: Grant) -> Identity:
+        """Ask the platform whether the tokens still open the account.
+
+        Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
+        """
+        with self.errors.platform_errors():
+            identities = self.identities(grant.tokens)
+        for identity in identities:
+            if identity.external_id == grant.external_id:
+                return identity
+        raise AccountDisconnected("The access token no longer opens the account that was connected.")
+
+    def refresh(self, grant: Grant) -> Grant:
+        """Renew the tokens. Raises AccountDisconnected if the grant has ended, otherwise Transient."""
+        answer = self.application().renew(grant.tokens["refresh_token"])
+        tokens = stored_tokens(grant.tokens, answer)
+        return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
+
+    def revoke(self, grant: Grant) -> None:
+        """Revoke the tokens. Raises Transient."""
+        for name in self.revoked_tokens:
+            self.application().revoke(grant.tokens[name])

@@ -1,0 +1,129 @@
+"""Reading a platform's responses: JSON objects, text that is safe to show, waiting times, errors.
+
+A server may belong to anybody, so nothing in a response is trusted: `json_object` accepts objects only, `safe_line` bounds
+and cleans text before a person sees it, `seconds_to_wait` bounds waiting times.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from django.utils import timezone
+
+from config.outbound import NoAnswer, Response
+
+MAX_LINE_LENGTH = 300
+MAX_WAIT_SECONDS = 86_400.0
+NO_REASON = "no reason given"
+
+_LIKE_A_TOKEN = re.compile(r"[A-Za-z0-9_\-|]{40,}")
+_HTTPS_URL = re.compile(r"https://[\x21-\x7e]{1,2000}")
+_NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+_UNIX_SECONDS_FROM = 1_000_000_000  # a larger number is a time since 1970, a smaller one a number of seconds
+
+
+class UnreadableAnswer(NoAnswer):
+    """The platform answered success, but the body is not what the call returns."""
+
+
+class ApiError(Exception):
+    """A platform's API answered with an error.
+
+    `status` is the HTTP status, `code` the platform's name or number for the error (empty if it gave none), `reason` its
+    explanation as one safe line, `retry_after` the seconds that it asks to wait, if any. `from_api` is false if the body is
+    no JSON object: a proxy or firewall answered, not the API. Adapters subclass this to read their platform's error format.
+    """
+
+    def __init__(
+        self, response: Response, *, code: str = "", reason: Any = "", reset_headers: tuple[str, ...] = ()
+    ) -> None:
+        self.status = response.status
+        self.code = code
+        self.reason = safe_line(reason) or NO_REASON
+        self.from_api = bool(json_object(response))
+        self.retry_after = seconds_to_wait(response, *reset_headers)
+        super().__init__(f"{self.status} {self.code}: {self.reason}")
+
+
+def json_object(response: Response) -> dict[str, Any] | None:
+    """The body as a JSON object; None if it is anything else."""
+    try:
+        content = response.json()
+    except ValueError:
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """The value if it is a JSON object, otherwise an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """The objects in a JSON list; empty if the value is no list."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what: str) -> str:
+    """A field of a JSON object that must match a pattern: an id, a user name. Raises UnreadableAnswer, naming `what`."""
+    value = entity.get(name)
+    if not isinstance(value, str) or not pattern.fullmatch(value):
+        raise UnreadableAnswer(f"The response has no {what}.")
+    return value
+
+
+def https_url(value: Any) -> str:
+    """The URL if it is one that a page may link to or show, otherwise an empty string."""
+    return value if isinstance(value, str) and _HTTPS_URL.fullmatch(value) else ""
+
+
+def safe_line(value: Any) -> str:
+    """Text from a platform as one line of at most 300 printable characters, without anything that looks like a token.
+
+    Platforms quote access tokens in their error messages. Returns an empty string for anything but text.
+    """
+    if not isinstance(value, str):
+        return ""
+    printable = "".join(char if char.isprintable() else " " for char in value[: 4 * MAX_LINE_LENGTH])
+    return _LIKE_A_TOKEN.sub("…", printable)[:MAX_LINE_LENGTH].strip()
+
+
+def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:
+    """How many seconds the platform asks to wait, between 0 and a day; None if it does not say.
+
+    Reads `Retry-After` in both of its forms (RFC 9110, 10.2.3: seconds or a date) and then, on status 429, the platform's own
+    `reset_headers`: seconds, Unix time or an ISO 8601 time.
+    """
+    names = ("Retry-After", *(reset_headers if response.status == 429 else ()))
+    for name in names:
+        seconds = _seconds(response.headers.get(name, "").strip())
+        if seconds is not None:
+            return bounded_wait(seconds)
+    return None
+
+
+def bounded_wait(seconds: float) -> float:
+    """The waiting time, but not below zero and not above a day."""
+    return min(max(float(seconds), 0.0), MAX_WAIT_SECONDS)
+
+
+def _seconds(text: str) -> float | None:
+    if _NUMBER.fullmatch(text):
+        seconds = float(text)
+        return seconds - timezone.now().timestamp() if seconds > _UNIX_SECONDS_FROM else seconds
+    moment = _moment(text)
+    return (moment - timezone.now()).total_seconds() if moment else None
+
+
+def _moment(text: str) -> datetime | None:
+    for parse in (parsedate_to_datetime, datetime.fromisoformat):
+        try:
+            moment = parse(text)
+        except (ValueError, OverflowError):
+            continue
+        return moment.replace(tzinfo=moment.tzinfo or UTC)
+    return None

@@ -1,0 +1,86 @@
+"""Pinterest's API v5: calls, and what Pinterest's errors mean.
+
+Errors are `{"code": number, "message": text}`. Sources: github.com/pinterest/api-description 5.23; the codes and wording of
+refusals are what clients report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError
+from accounts.platforms.http.client import JsonClient, required_object
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError, json_object, text_in
+from config.outbound import Response
+
+OF_CONTENT = frozenset({"1", "29", "40"})  # a wrong parameter, not permitted, not found
+_ACCOUNT_CLOSED = re.compile(r"\b(?:account|user)\b.{0,40}\b(?:suspended|deactivated|banned|locked)", re.IGNORECASE)
+_ID = re.compile(r"[0-9]{1,32}")
+
+
+class PinterestError(ApiError):
+    """An error response of Pinterest; `code` is a number, empty if the response is not the API's."""
+
+    def __init__(self, response: Response) -> None:
+        content = json_object(response) or {}
+        number = content.get("code")
+        code = str(number) if type(number) is int else ""
+        super().__init__(response, code=code, reason=content.get("message"), reset_headers=("x-ratelimit-reset",))
+
+    @property
+    def is_of_trial(self) -> bool:
+        """Whether the operator's app has trial access only."""
+        return self.status in (401, 403) and "trial access" in self.reason.lower()
+
+
+class Api(JsonClient):
+    """Pinterest's API, called with an account's access token. Calls raise PinterestError, NotSent, NoAnswer."""
+
+    error = PinterestError
+    max_bytes = 2_000_000  # a page of boards
+
+    def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Read something. Raises UnreadableAnswer if the body is not a JSON object."""
+        return required_object(self.call("GET", f"{self.address}{path}", params=params))
+
+    def post(self, path: str, **body: Any) -> dict[str, Any]:
+        """Change something. Raises UnreadableAnswer if the body is not a JSON object."""
+        return required_object(self.call("POST", f"{self.address}{path}", **body))
+
+
+class PinterestErrors(ErrorTranslator[PinterestError]):
+    """What Pinterest's errors mean."""
+
+    name = "pinterest"
+    label = "Pinterest"
+    error = PinterestError
+
+    def specific(self, error: PinterestError) -> PlatformError | None:
+        """Errors about the operator's app or the account."""
+        if error.is_of_trial:
+            return ConnectionUnavailable(
+                f"Pinterest gives this service trial access only: {error.reason}",
+                suggested_action="Ask the operator of the service to get standard access for its app at Pinterest.",
+            )
+        if error.status == 403 and _ACCOUNT_CLOSED.search(error.reason):
+            return AccountDisconnected(f"Pinterest refuses the account: {error.reason}")
+        return None
+
+    def rejects_content(self, error: PinterestError) -> bool:
+        """Whether an error of the API is about what was sent."""
+        return super().rejects_content(error) and (bool(error.code) or error.status == 413)
+
+    def is_documented(self, error: PinterestError) -> bool:
+        """Whether the code is one of the documented refusals."""
+        return error.code in OF_CONTENT or not error.code
+
+
+ERRORS = PinterestErrors()
+
+
+def id_of(entity: Mapping[str, Any], name: str = "id") -> str:
+    """The id of a pin, a board, an account or an upload. Raises UnreadableAnswer."""
+    return text_in(entity, name, _ID, "id")
