@@ -1,0 +1,63 @@
+"""What the errors of a platform mean, where they mean the same at all platforms."""
+
+from __future__ import annotations
+
+import pytest
+
+from accounts.platforms.errors import (
+    ContentRejected,
+    OutcomeUnknown,
+    PlatformError,
+    RateLimited,
+    TokenExpired,
+    Transient,
+)
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError
+from config.outbound import NoAnswer, NotSent, Response
+
+
+class Errors(ErrorTranslator[ApiError]):
+    """A platform without errors of its own."""
+
+    name = "x"
+    label = "Example"
+    error = ApiError
+
+
+ERRORS = Errors()
+
+
+def answered(status: int, body: bytes = b'{"message": "no"}') -> ApiError:
+    return ApiError(Response(status, {"Retry-After": "7"}, body), reason="no")
+
+
+@pytest.mark.parametrize(
+    ("fault", "read", "sent", "published"),
+    [
+        (NotSent("x"), Transient, Transient, Transient),
+        (NoAnswer("x"), Transient, Transient, OutcomeUnknown),
+        (answered(429), RateLimited, RateLimited, RateLimited),
+        (answered(401), TokenExpired, TokenExpired, TokenExpired),
+        (answered(500), Transient, Transient, OutcomeUnknown),
+        (answered(400), Transient, ContentRejected, ContentRejected),
+        (answered(403, b"<html>"), Transient, Transient, Transient),
+        (answered(413, b"<html>"), Transient, ContentRejected, ContentRejected),
+        (answered(418), Transient, Transient, Transient),
+    ],
+)
+def test_an_error_means_what_the_call_allows(
+    fault: Exception, read: type[PlatformError], sent: type[PlatformError], published: type[PlatformError]
+) -> None:
+    contexts = (ERRORS.platform_errors(), ERRORS.content_errors("this"), ERRORS.publish_errors("this", final=True))
+    for context, expected in zip(contexts, (read, sent, published), strict=True):
+        with pytest.raises(PlatformError) as caught, context:
+            raise fault
+        assert type(caught.value) is expected
+
+
+def test_the_waiting_time_and_the_reason_are_passed_on() -> None:
+    limited = ERRORS.platform_error(answered(429))
+    assert isinstance(limited, RateLimited)
+    assert limited.retry_after == 7.0
+    assert ERRORS.refusal(answered(400), "this image").message == "Example does not accept this image: no"
