@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from tests.accounts.platforms.contract.world import Post, World, redirect_uri
+from accounts.platforms.errors import Transient
+from tests.accounts.platforms.contract.world import REJECTED, Post, World, redirect_uri
 from tests.fakes.http_server import Answer
 from tests.fakes.x import FakeX
-from tests.fakes.x_methods import CREATE, TOKEN
+from tests.fakes.x_methods import CREATE, REVOKE, TOKEN
 from tests.fakes.x_oauth import ACCESS_LIVES, CLIENT_ID, CLIENT_SECRET
 from tests.fakes.x_problems import Problem, forbidden
 
@@ -18,15 +19,16 @@ class PlatformWorld(World):
     lives = ACCESS_LIVES
     finds = proves_absence = True
     client = (CLIENT_ID, CLIENT_SECRET)
+    rotates = True
+    shown = ("alice", "Alice", "https://x.com/alice")
+    pause_of_30 = None  # X says when the limit ends in headers of its own
+    unusual = {("connect", TOKEN): REJECTED, ("revoke", REVOKE): {"429": Transient}}
 
     def __init__(self) -> None:
         super().__init__()
         self.server: FakeX = FakeX()
         self.server.register_redirect(redirect_uri())
         self.server.add_person("alice")
-
-    def grant(self, authorization_url: str) -> str:
-        return self.server.grant(authorization_url, "alice")
 
     def posts(self) -> list[Post]:
         return [
