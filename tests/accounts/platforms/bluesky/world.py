@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, Transient
 from accounts.platforms.types import Grant
-from tests.accounts.platforms.contract.world import IGNORED, REJECTED, Post, World
+from tests.accounts.platforms.contract.world import IGNORED, REJECTED_IF_UNREADABLE, Post, World
 from tests.fakes.bluesky import GET_PROFILE, FakeBluesky
 from tests.fakes.http_server import Answer
 from tests.fakes.xrpc import invalid_request
@@ -25,7 +25,7 @@ class PlatformWorld(World):
     shown = ("alice.test", "", "https://bsky.app/profile/{id}")
     unauthorized = AccountDisconnected
     unusual = {
-        ("connect", "com.atproto.server.createSession"): REJECTED,
+        ("connect", "com.atproto.server.createSession"): REJECTED_IF_UNREADABLE,
         ("connect", GET_PROFILE): IGNORED,
         ("identify", GET_PROFILE): IGNORED,
         ("refresh", renew): {"401": AccountDisconnected},

@@ -43,13 +43,13 @@ def secrets_of(world: World) -> list[str]:
 
 
 def authorization(world: World) -> tuple[str, dict[str, Any]]:
-    """The address where the owner agrees, and what is kept for the exchange, as a database gives it back."""
+    """The address where the owner agrees, and what is stored for the exchange, as a database gives it back."""
     begun = platform(world.name).authorize(state="state-1", redirect_uri=redirect_uri(), given=world.given())
-    return begun.url, json.loads(json.dumps(dict(begun.kept)))
+    return begun.url, json.loads(json.dumps(dict(begun.stored)))
 
 
-def exchange(world: World, code: str, kept: dict[str, Any], uri: str = "") -> Connection:
-    return platform(world.name).exchange(code=code, redirect_uri=uri or redirect_uri(), kept=kept)[0]
+def exchange(world: World, code: str, stored: dict[str, Any], uri: str = "") -> Connection:
+    return platform(world.name).exchange(code=code, redirect_uri=uri or redirect_uri(), stored=stored)[0]
 
 
 def test_a_connection_says_whose_account_it_is(world: World) -> None:
@@ -87,11 +87,11 @@ def test_no_answer_brings_harm_into_an_identity(world: World) -> None:
 
 @by_oauth
 def test_an_authorization_is_bound_to_who_began_it(world: World) -> None:
-    (first, kept), (second, other) = authorization(world), authorization(world)
+    (first, stored), (second, other) = authorization(world), authorization(world)
 
     asked = {name: values[0] for name, values in parse_qs(urlsplit(first).query).items()}
     assert (asked["state"], asked["redirect_uri"]) == ("state-1", redirect_uri())
-    secrets = [value for name, value in kept.items() if "verifier" in name or "secret" in name] + [*world.client[1:]]
+    secrets = [value for name, value in stored.items() if "verifier" in name or "secret" in name] + [*world.client[1:]]
     assert not [secret for secret in filter(None, secrets) if secret in first]
     if "code_challenge" in asked:
         assert asked["code_challenge"] not in second
@@ -101,15 +101,15 @@ def test_an_authorization_is_bound_to_who_began_it(world: World) -> None:
 
 @by_oauth
 def test_a_code_is_good_for_one_exchange_at_its_address(world: World) -> None:
-    url, kept = authorization(world)
+    url, stored = authorization(world)
     code = world.grant(url)
-    exchange(world, code, kept)
+    exchange(world, code, stored)
 
     for used in (code, "guessed"):
-        error = error_of(lambda used=used: exchange(world, used, kept), [used])  # type: ignore[misc]
+        error = error_of(lambda used=used: exchange(world, used, stored), [used])  # type: ignore[misc]
         assert type(error) in (CredentialsRejected, world.refused_code)
     code = world.grant(url)
-    assert error_of(lambda: exchange(world, code, kept, "https://evil.example/"), [code])
+    assert error_of(lambda: exchange(world, code, stored, "https://evil.example/"), [code])
 
 
 @pytest.mark.parametrize("platform_name", CHOOSING_SCOPES)
@@ -121,13 +121,13 @@ def test_a_consent_to_less_than_is_needed_is_told_by_what_is_missing(
 
     for left_out in scopes:
         with world_of(platform_name, settings) as fresh:  # a later consent may add to what an earlier one gave
-            url, kept = authorization(fresh)
+            url, stored = authorization(fresh)
             code = fresh.grant(url, [scope for scope in scopes if scope != left_out])
             if left_out in world.optional_scopes:
-                assert left_out not in exchange(fresh, code, kept).scopes
+                assert left_out not in exchange(fresh, code, stored).scopes
             else:
                 with pytest.raises(CredentialsRejected) as caught:
-                    exchange(fresh, code, kept)
+                    exchange(fresh, code, stored)
                 assert left_out.rpartition("/")[2] in caught.value.message
 
 

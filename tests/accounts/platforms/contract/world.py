@@ -33,11 +33,10 @@ from tests.media.files.fetching import fetch
 
 IGNORED: Mapping[str, type[PlatformError] | None] = {"any": None}
 """A call without which everything goes on."""
-REJECTED: Mapping[str, type[PlatformError] | None] = {
-    "unreadable": CredentialsRejected,
-    "refused": CredentialsRejected,
-}
-"""A call of which every other answer means that what the owner gave is wrong."""
+REJECTED: Mapping[str, type[PlatformError] | None] = {"refused": CredentialsRejected}
+"""A call of which every refusal means that what the owner gave is wrong."""
+REJECTED_IF_UNREADABLE = {**REJECTED, "unreadable": CredentialsRejected}
+"""The same for a call whose answer shows whether the owner gave the right address."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accounts.platforms.errors import AccountDisconnected, Transient
-from tests.accounts.platforms.contract.world import IGNORED, REJECTED, Post, World
+from tests.accounts.platforms.contract.world import IGNORED, REJECTED_IF_UNREADABLE, Post, World
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_documents import METADATA, NODEINFO, NODEINFO_LINKS
@@ -24,10 +24,10 @@ class PlatformWorld(World):
     shown = ("alice@{host}", "Alice", "{url}/@alice")
     unauthorized = AccountDisconnected
     unusual = {
-        ("connect", REGISTER): REJECTED,
-        ("connect", TOKEN): REJECTED,
-        ("connect", VERIFY): REJECTED,
-        ("connect", LIST): {**REJECTED, "list": None, "404 html": None},
+        ("connect", REGISTER): REJECTED_IF_UNREADABLE,
+        ("connect", TOKEN): REJECTED_IF_UNREADABLE,
+        ("connect", VERIFY): REJECTED_IF_UNREADABLE,
+        ("connect", LIST): {**REJECTED_IF_UNREADABLE, "list": None, "404 html": None},
         ("publish", LIST): {"list": None, "404 html": None},
         ("revoke", REVOKE): {"401": AccountDisconnected},
         **{(act, call): IGNORED for act in ("connect", "identify") for call in EXTRAS},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, Transient
+from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected
 from tests.accounts.platforms.contract.world import Post, World, redirect_uri
 from tests.fakes.http_server import Answer
 from tests.fakes.pinterest import CREATE, REVOKE, TOKEN, FakePinterest
@@ -20,11 +20,10 @@ class PlatformWorld(World):
     shown = ("alice", "Alice", "https://www.pinterest.com/alice/")
     unusual = {
         ("connect", TOKEN): {
-            "object": CredentialsRejected,
             "refused": CredentialsRejected,
             "401": ConnectionUnavailable,
         },
-        ("revoke", REVOKE): {"404 html": None, "429": Transient},
+        ("revoke", REVOKE): {"404 html": None},
     }
 
     def __init__(self) -> None:

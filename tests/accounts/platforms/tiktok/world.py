@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings as project
 
 from accounts.platforms.errors import TokenExpired, Transient
-from tests.accounts.platforms.contract.world import IGNORED, REJECTED, Post, World, redirect_uri
+from tests.accounts.platforms.contract.world import IGNORED, REJECTED_IF_UNREADABLE, Post, World, redirect_uri
 from tests.fakes.http_server import Answer
 from tests.fakes.tiktok import CREATOR, LAST, REVOKE, STATUS, TOKEN, USER, FakeTikTok
 from tests.fakes.tiktok_oauth import ACCESS_LIVES, CLIENT_KEY, CLIENT_SECRET
@@ -31,7 +31,7 @@ class PlatformWorld(World):
     pause_of_30 = 60.0
     says_when = False
     unusual = {
-        ("connect", TOKEN): REJECTED,
+        ("connect", TOKEN): REJECTED_IF_UNREADABLE,
         ("revoke", REVOKE): {"401": None, "429": Transient},
         ("publish", STATUS): {**IGNORED, "401": TokenExpired},
         ("publish", LAST): {"403 html": None, "404 html": None, "401": Transient},  # the upload is announced again

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from accounts.platforms.errors import Transient
 from tests.accounts.platforms.contract.world import REJECTED, Post, World, redirect_uri
 from tests.fakes.http_server import Answer
 from tests.fakes.x import FakeX
-from tests.fakes.x_methods import CREATE, REVOKE, TOKEN
+from tests.fakes.x_methods import CREATE, TOKEN
 from tests.fakes.x_oauth import ACCESS_LIVES, CLIENT_ID, CLIENT_SECRET
 from tests.fakes.x_problems import Problem, forbidden
 
@@ -22,7 +21,7 @@ class PlatformWorld(World):
     rotates = True
     shown = ("alice", "Alice", "https://x.com/alice")
     pause_of_30 = None  # X says when the limit ends in headers of its own
-    unusual = {("connect", TOKEN): REJECTED, ("revoke", REVOKE): {"429": Transient}}
+    unusual = {("connect", TOKEN): REJECTED}
 
     def __init__(self) -> None:
         super().__init__()
