@@ -20,7 +20,7 @@ from config.jobs.fenced_updates import Write, update_rows
 
 
 def take_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
-    """Reserve a turn at each of these accounts, in this order; returns the moments of the turns, the earliest being now.
+    """Reserve a turn at each of these accounts, in this order; returns when each turn is, now or later.
 
     An account may occur several times. Takes three statements for any number of turns.
     """

@@ -52,7 +52,7 @@ return {allowed, backlogs}
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket that requests are counted in, of one caller or shared by several; `limit` requests a minute."""
+    """What requests are counted in: the key's or person's own, or one that several share; `limit` a minute."""
 
     key: str
     limit: int
@@ -64,7 +64,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a request is allowed, and the state of its fullest bucket for the answer's headers."""
+    """Whether a request may pass, and what its answer tells of the limit."""
 
     allowed: bool
     bucket: Bucket
@@ -88,7 +88,7 @@ class Verdict:
 
 
 class LocalLimiter:
-    """Counts requests in this process."""
+    """GCRA in this process."""
 
     def __init__(self) -> None:
         self._empty_at: dict[str, float] = {}
@@ -110,7 +110,7 @@ class LocalLimiter:
 
 
 class SharedLimiter:
-    """Counts requests in Redis, in one round trip for each; uses a LocalLimiter while Redis is down."""
+    """GCRA in Redis, one round trip for each request; falls back to this process while Redis is away."""
 
     def __init__(self, url: str) -> None:
         client = redis.Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
@@ -132,7 +132,7 @@ class SharedLimiter:
 
 
 def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> Verdict:
-    """The verdict on the bucket with the fewest requests left; among equals, on the one with the longest wait."""
+    """The verdict by the bucket that has the fewest requests left; of several, by the one that takes longest to have one."""
     if len(buckets) == 1:
         return Verdict(allowed, buckets[0], backlogs[0])
     verdicts = [Verdict(allowed, bucket, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
@@ -141,10 +141,10 @@ def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float
 
 @lru_cache(maxsize=4)
 def limiter(url: str) -> SharedLimiter | LocalLimiter:
-    """This process's limiter: one that counts in the Redis at `url`, or here when `url` is empty."""
+    """This process's limiter for a Redis address, or its own where that is empty."""
     return SharedLimiter(url) if url else LocalLimiter()
 
 
 def take(*buckets: Bucket) -> Verdict:
-    """Count a request in each of these buckets. When one of them is full, it is refused and counted in none."""
+    """Count one request in each of these buckets. When one is full it is refused, and counted in none."""
     return limiter(settings.REDIS_URL).take(*buckets)

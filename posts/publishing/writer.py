@@ -1,8 +1,8 @@
-"""The writer thread of a worker: publishing threads hand their writes to it, and it writes them over one connection.
+"""The writing thread of a worker: what its publishing threads have to tell the database goes over one connection.
 
-Requests that arrive during a write are written together next, in as few statements as possible. So the cost of a
-transaction is shared by more writes the busier the worker is, and a platform that hangs holds threads but no database
-connections. Without a writer thread, as in a command, each thread writes for itself.
+What comes while it is writing is written next, in as few statements as that takes. So the costs of a transaction are shared
+the more, the more there is to do, and a platform that hangs holds threads but no connections. Where there is no writing
+thread, as in a command, everybody writes for themselves.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from config.db.outage import DATABASE_ERRORS
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-WriteAll = Callable[[Sequence[Item]], Sequence[Result]]  # all items or none; returns a result for each item
+WriteAll = Callable[[Sequence[Item]], Sequence[Result]]  # in transactions of its own; a result for each item
 MOST_AT_ONCE = 100
 GATHER_SECONDS, GATHER_AFTER_SECONDS = 0.02, 0.25
 
@@ -33,7 +33,7 @@ _of_thread = threading.local()
 
 @dataclass
 class WriteRequest:
-    """One thread's item, and the future of its result."""
+    """One thread's item, and the promise of what comes of it."""
 
     write_all: WriteAll[Any, Any]
     item: Any
@@ -41,7 +41,7 @@ class WriteRequest:
 
 
 class Writer:
-    """The writer thread. A publishing thread calls `serve` once, and then writes through it."""
+    """The thread; `serve` is called in each thread that is to write through it."""
 
     def __init__(self) -> None:
         self._requests: SimpleQueue[WriteRequest | None] = SimpleQueue()
@@ -53,7 +53,7 @@ class Writer:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Stop the thread after it has written all earlier requests; waits up to `seconds` for that."""
+        """End the thread when everything is written that was asked for before."""
         self._requests.put(None)
         self._thread.join(seconds)
 
@@ -61,7 +61,7 @@ class Writer:
         _of_thread.writer = self
 
     def write(self, write_all: WriteAll[Item, Result], item: Item) -> Result:
-        """Write the item together with those of other threads, and return its result. Raises the database's error."""
+        """Write the item together with others and return what came of it; raises what the database raised."""
         request = WriteRequest(write_all, item)
         self._requests.put(request)
         result: Result = request.result.result()
@@ -77,7 +77,7 @@ class Writer:
         connection.close()
 
     def _gather(self) -> list[WriteRequest]:
-        """Wait for a request; returns it with all others that are queued. A busy writer waits some milliseconds for more."""
+        """What waits to be written, once there is something; where much is written, some milliseconds' worth of it."""
         first = self._requests.get()
         if time.monotonic() - self._ended < GATHER_AFTER_SECONDS:
             time.sleep(GATHER_SECONDS)
@@ -92,25 +92,26 @@ class Writer:
 
 
 def _carry_out(requests: Sequence[WriteRequest]) -> None:
-    """Write the items of requests and set each request's result or error, because their threads wait for it."""
+    """Write them and tell each what came of it, whatever happens: their threads wait for it."""
     try:
         close_old_connections()
         trust_if_fresh()
-        results: Sequence[Any] = all_or_each(requests[0].write_all, [request.item for request in requests])
-    except BaseException as fault:  # most likely the database is down, for all of them
+        results = all_or_each(requests[0].write_all, [request.item for request in requests])
+        told = dict(zip(map(id, requests), results, strict=True))
+    except BaseException as fault:  # the database is away, most likely, for all of them
         connection.close()
-        results = [fault] * len(requests)
-    for request, result in zip(requests, results, strict=True):
-        if isinstance(result, BaseException):
+        told = {id(request): fault for request in requests}
+    for request in requests:
+        if isinstance(result := told[id(request)], BaseException):
             request.result.set_exception(result)
         else:
             request.result.set_result(result)
 
 
 def all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-    """Write the items together, or one by one when that fails; an item that cannot be written gets its error as result.
+    """Write the items together, or each alone when one of them cannot be written: it gets its fault for a result.
 
-    Raises OperationalError or InterfaceError when the database is down.
+    Raises OperationalError, InterfaceError when the database is away.
     """
     try:
         return write_all(items)
@@ -124,7 +125,7 @@ def _each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> list[Resu
     results: list[Result | Exception] = []
     held_up: list[Exception] = []
     for item in items:
-        if len(held_up) > 1:  # they all need a row that is locked, and are tried again later
+        if len(held_up) > 1:  # what they all need is locked by somebody: they come again
             results.append(held_up[0])
             continue
         [result] = all_or_each(write_all, [item])
@@ -135,17 +136,17 @@ def _each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> list[Resu
 
 
 def _database_answers() -> bool:
-    """Whether the database is up; a row locked by another transaction raises OperationalError too."""
+    """What tells a database that is away from a row that somebody else holds locked: both are OperationalErrors."""
     return connection.is_usable()
 
 
 def write_batched(write_all: WriteAll[Item, Result], item: Item) -> Result:
-    """Write one item, through this thread's writer if it has one. Raises the database's error."""
+    """Write one item through this thread's writer, where it has one; raises what the database raised."""
     writer: Writer | None = getattr(_of_thread, "writer", None)
     return write_all([item])[0] if writer is None else writer.write(write_all, item)
 
 
 def run_on_writer(call: Callable[..., Result], *args: Any, **named: Any) -> Result:
-    """Make a short call that uses the database on the writer's connection, on its own and in this thread's trace."""
-    context = copy_context()  # the lambda is a new function, so the call is not grouped with others
+    """A short call that uses the database, made alone over the writer's connection, in the trace of this thread."""
+    context = copy_context()  # and a function of its own below, with which nothing else is written together
     return write_batched(lambda _: [context.run(call, *args, **named)], None)

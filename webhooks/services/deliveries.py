@@ -1,4 +1,4 @@
-"""Webhook deliveries: claim them, sign them, and record the outcomes of attempts (webhooks/sender.py sends them)."""
+"""Deliveries: claimed, signed, sent, and their outcomes recorded. The attempt itself is in webhooks/sender.py."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ CLAIMED = (
 
 
 def claim(deliveries: QuerySet[Delivery], *, limit: int, looked: bool = False) -> list[Delivery]:
-    """Claim up to `limit` due rows of `deliveries`, with the related rows that sending them needs.
+    """Claim up to `limit` due ones of `deliveries`, with what is needed to send them.
 
-    `looked` skips the query for due rows before the claim (see `claim_due`).
+    `looked`: there most likely are some, so the look before the claim is spared.
     """
     rows = deliveries.select_related("event", "workspace").only(*CLAIMED)
     return claim_due(rows, limit=limit, lease=LEASE, looked=looked)
 
 
 def keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
-    """The signing secrets of the deliveries' workspaces, by workspace id; deleted workspaces have no secrets."""
+    """The signing secrets that these deliveries need, by workspace; a deleted workspace has none any more."""
     return signing_keys(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
 
 
 def headers_of(delivery: Delivery, signature: str) -> dict[str, str]:
-    """The headers of an attempt; the HTTP client adds the service's user-agent."""
+    """What goes with the body of an attempt; the user-agent is that of every request of the service."""
     return {
         "content-type": "application/json",
         signing.EVENT_HEADER: delivery.event.kind,
@@ -67,7 +67,7 @@ def headers_of(delivery: Delivery, signature: str) -> dict[str, str]:
 
 
 def pack(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> Parcel | Outcome:
-    """Sign a delivery for an attempt made now; returns its outcome instead when it cannot be sent."""
+    """Sign a delivery for an attempt at this moment, or say what came of it when it cannot be sent."""
     if delivery.workspace.status == WorkspaceStatus.DELETED:
         return Outcome(Verdict.REFUSED, error="The workspace was deleted.")
     if delivery.workspace_id not in keys:
@@ -79,7 +79,7 @@ def pack(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> Parcel | Ou
 
 
 def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
-    """Write the outcomes of claimed deliveries; returns how many were written. Rows whose claim was lost are unchanged."""
+    """Write what came of claimed deliveries; returns how many. A row whose claim is lost stays as it is."""
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
     written = update_rows([Write(row, {name: getattr(row, name) for name in RECORDED}) for row in settled])
@@ -89,9 +89,9 @@ def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
 
 
 def deliver_due(*, limit: int = IN_FLIGHT) -> int:
-    """Claim up to `limit` due deliveries, send them and record their outcomes; returns how many were claimed.
+    """Claim up to `limit` due deliveries, send them all and record what came of them; returns how many were claimed.
 
-    For commands and tests. Workers use `DeliverLoop` (webhooks/worker_loop.py), where no receiver delays another.
+    For commands and tests; the worker loop keeps receivers from delaying each other (webhooks/worker_loop.py).
     """
     claimed = claim(Delivery.objects.all(), limit=limit)
     keys = keys_for(claimed)
@@ -103,7 +103,7 @@ def deliver_due(*, limit: int = IN_FLIGHT) -> int:
 
 
 def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:
-    """A copy of the delivery with the attempt's outcome; the original stays unchanged, so a failed write can be repeated."""
+    """The delivery as it stands after the attempt; a copy, so that a write that failed can be made again."""
     row = copy(delivery)
     row.lease_until = None
     row.attempts += 1
