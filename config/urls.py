@@ -19,7 +19,7 @@ urlpatterns = [
     path("", RedirectView.as_view(url="/docs")),
     path("openapi.json", openapi, name="openapi"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
-    path("", include("config.home.urls")),  # first: /webhooks/test is no delivery, /agents/new no agent
+    path("", include("config.home.urls")),  # first: /webhooks/test is no delivery
     path("", include("config.notices.urls")),
     path("", include("config.console.urls")),
     path("", include("workspaces.urls")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.dashboard import audit_log, invitations, members, sessions, settings
+from workspaces.dashboard import audit_log, invitations, members, sessions, settings, workspaces
 from workspaces.sign_in import pages
 from workspaces.views import UserViewSet, WorkspaceViewSet
 
@@ -14,6 +14,7 @@ urlpatterns = [
     path("workspaces/<str:workspace_id>/export", WorkspaceViewSet.as_view({"get": "export"})),
     path("users/<str:user_id>", UserViewSet.as_view({"delete": "destroy"})),
     path("users/<str:user_id>/export", UserViewSet.as_view({"get": "export"})),
+    path("dashboard/", workspaces.choose, name="dashboard"),
     path("dashboard/workspaces/<str:workspace_id>/audit-log", audit_log.audit_log, name="audit-log"),
     path("dashboard/workspaces/<str:workspace_id>/audit-log/csv", audit_log.audit_csv, name="audit-log-csv"),
     path("dashboard/workspaces/<str:workspace_id>/settings", settings.settings, name="settings"),
