@@ -8,7 +8,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config.api.views import openapi
-from workspaces.sign_in.pages import sign_out
+from workspaces.dashboard.sign_in import sign_out
 
 handler400 = "config.api.handler.bad_request"
 handler403 = "config.api.handler.permission_denied"
