@@ -12,7 +12,8 @@ from rest_framework.request import Request
 from config.api import errors
 from config.api.caller import Mode
 from config.api.serializers import StrictSerializer, shape
-from config.api.uploads import Spool, read_fields
+from config.api.upload_body import read_fields
+from config.api.uploads import Spool
 
 if TYPE_CHECKING:
     from config.api.operation import Call, Operation

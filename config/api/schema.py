@@ -16,7 +16,8 @@ from config.api.schema_errors import codes_of, error_answers, error_examples
 from config.api.schema_examples import add_examples
 from config.api.scopes import AnyOf
 from config.api.serializers import ErrorEnvelope
-from config.api.uploads import FILE_PART, FORM, JSON, UploadRules
+from config.api.upload_limits import FORM
+from config.api.uploads import FILE_PART, JSON, UploadRules
 
 RATE_LIMIT_HEADERS = {
     name: {"schema": {"type": "integer"}, "description": text, "required": True}

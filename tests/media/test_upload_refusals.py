@@ -78,6 +78,13 @@ def test_a_form_is_strict(api: ApiClient, sent: bytes, refused: list[tuple[str, 
         pytest.param(FILE, FORM, id="cut behind the file"),
         pytest.param(form(FILE, end=b"\r\n"), FORM, id="last boundary not closed"),
         pytest.param(form(FILE) + form(part("alt_text")), FORM, id="goes on after its end"),
+        pytest.param(form(part("file", jpeg() + b"\r\n--b0undaryish", "a.jpg")), FORM, id="boundary inside the file"),
+        pytest.param(form(part("file", jpeg() + b"\r\n--b0undary  ", "a.jpg")), FORM, id="padded boundary"),
+        pytest.param(
+            form(FILE, b"--b0undary\r\nContent-Disposition: form-data; name*=undefined''x\r\n\r\nx\r\n"),
+            FORM,
+            id="name in no charset",
+        ),
         pytest.param(form(FILE, b"--b0undary\r\n\r\nnameless\r\n"), FORM, id="part without headers"),
         pytest.param(
             form(FILE, b"--b0undary\r\nContent-Disposition: form-data\r\n\r\nx\r\n"), FORM, id="part without a name"
