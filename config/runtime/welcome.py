@@ -7,9 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import OutputWrapper
-from django.urls import reverse
 
 from config.runtime.demo import Demo
 
@@ -29,25 +27,19 @@ def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, da
     if demo is not None:
         if demo.note:
             lines += ["", demo.note]
-        seen = ", and see its signed events arrive in this log" if settings.OUTBOUND_ALLOW_LOOPBACK else ""
-        lines += ["", f"Publish a first post to the sandbox{seen}:", "", f"  {first_post(demo)}"]
+        lines += ["", "Publish a first post to the sandbox:", "", f"  {first_post(demo)}"]
     stdout.write("\n".join([*lines, "", ""]))
     stdout.flush()
 
 
 def first_post(demo: Demo) -> str:
-    """One shell line: a post to the demo's sandbox account, scheduled for now, whose answer comes when it is published.
-
-    Where webhooks may go to this machine, its events go to the service's own receiver, which logs them.
-    """
+    """One shell line: a post to the demo's sandbox account, scheduled for now, whose answer comes when it is published."""
     body: dict[str, Any] = {
         "text": "Hello from the sandbox",
         "targets": [{"platform": demo.sandbox_platform, "connected_account_id": demo.sandbox_account_id}],
         "scheduled_at": NOW,
         "wait": True,
     }
-    if settings.OUTBOUND_ALLOW_LOOPBACK:
-        body["webhook_url"] = demo.base_url + reverse("webhook-receiver")
     words = [
         *("curl", "-sS", f"{demo.base_url}/posts"),
         *("-H", f"Authorization: Bearer {demo.api_key}"),

@@ -6,12 +6,20 @@ import hashlib
 import hmac
 import re
 import shutil
+import socket
 import subprocess
+import sys
+import time
+from collections.abc import Iterator
 
+import pytest
+import requests
 import stripe
+from django.conf import settings
 
 from tests.fakes.http_server import ReceivedRequest
 from tests.fakes.receiver import Receiver
+from tests.until import wait_until
 from tests.webhooks.rows import emit
 from webhooks import services, signing
 from webhooks.models import SigningSecret
@@ -73,3 +81,38 @@ def test_a_delivery_verifies_with_openssl(workspace: Workspace, receiver: Receiv
     signed = time.removeprefix("t=").encode() + b"." + request.body
     answer = subprocess.run(command, input=signed, capture_output=True, check=True)
     assert answer.stdout.decode().split()[0] == digest.removeprefix("v1=")
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture
+def example() -> Iterator[str]:
+    """The address of the receiver in the documentation, which runs with the secret `whsec_test`."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    environ = {"SIGNING_SECRET": "whsec_test"}
+    command = [sys.executable, str(settings.BASE_DIR / "docs/webhook_receiver.py"), str(port)]
+    with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE) as program:
+        wait_until(lambda: listens(port))
+        yield f"http://127.0.0.1:{port}/"
+        program.terminate()
+
+
+def test_the_receiver_in_the_documentation_verifies_signatures(example: str) -> None:
+    body = b'{"id": "evt_1", "type": "post.published", "data": {"post_group": {"status": "published"}}}'
+
+    def answer(header: str) -> int:
+        with requests.Session() as session:
+            return session.post(example, body, headers={"x-service-signature": header}, timeout=10).status_code
+
+    now = int(time.time())
+    right = signing.signature_header(["whsec_test"], body, at=now)
+    both = signing.signature_header(["whsec_new", "whsec_test"], body, at=now)
+    old = signing.signature_header(["whsec_test"], body, at=now - 400)
+    foreign = signing.signature_header(["whsec_other"], body, at=now)
+
+    assert [answer(header) for header in (right, both)] == [204, 204]
+    assert [answer(header) for header in (old, foreign, "", "t=,v1=", "t=x,v1=\u00e9")] == [401] * 5
