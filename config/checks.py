@@ -53,9 +53,10 @@ def _short_secret_key() -> bool:
         return True
 
 
-def _unfit_ffprobe() -> bool:
-    path = Path(settings.FFPROBE)
-    return bool(settings.FFPROBE) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
+def _no_program(value: str) -> bool:
+    """Whether a setting names something else than a program by its absolute path; an empty one names nothing."""
+    path = Path(value)
+    return bool(value) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
 
 
 def _cannot_be_asked(address: str) -> bool:
@@ -85,7 +86,14 @@ _ALWAYS = [
         "API_KEY_DEFAULT_DAYS must be 1 to 36500 days; without it keys have no end by default.",
     ),
     (lambda: settings.MEDIA_SCANNER not in ("none", "clamav"), "MEDIA_SCANNER is unknown: use none or clamav."),
-    (_unfit_ffprobe, "FFPROBE must be the absolute path of a program that can be run, such as /usr/bin/ffprobe."),
+    (
+        lambda: _no_program(settings.FFPROBE),
+        "FFPROBE must be the absolute path of a program that can be run, such as /usr/bin/ffprobe.",
+    ),
+    (
+        lambda: _no_program(settings.FFMPEG),
+        "FFMPEG must be the absolute path of a program that can be run, such as /usr/bin/ffmpeg.",
+    ),
     (
         lambda: bool(settings.OIDC_ISSUER) and _cannot_be_asked(settings.OIDC_ISSUER),
         "OIDC_ISSUER must be an https address; http on this machine needs OUTBOUND_ALLOW_LOOPBACK=true.",

@@ -259,7 +259,8 @@ MEDIA_MAX_BYTES = {
 }
 MEDIA_QUOTA_BYTES = env.int("MEDIA_QUOTA_BYTES", default=5_000_000_000)  # of all files of a workspace; 0: no quota
 MEDIA_MAX_PIXELS = env.int("MEDIA_MAX_PIXELS", default=40_000_000)
-FFPROBE = env.str("FFPROBE", default="")  # the path of a program that looks at videos a second time
+FFPROBE = env.str("FFPROBE", default="")  # the path of a program that checks videos a second time
+FFMPEG = env.str("FFMPEG", default="")  # the path of a program that makes thumbnails of videos
 MEDIA_LINK_SECONDS = env.int("MEDIA_LINK_SECONDS", default=3600)  # how long the `url` of an answer is good
 MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")
 CLAMAV_ADDRESS = env.str("CLAMAV_ADDRESS", default="127.0.0.1:3310")

@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import io
 import math
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from django.conf import settings
 from PIL import Image, ImageCms
 
 from media.inspection.bounded_program import run_bounded
 from media.inspection.bounds import WORKING_BYTES
 from media.inspection.image_metadata import orientation
 from media.inspection.images import decodes, read_layout
+from media.inspection.video import DEMUXERS
 
 LONGEST_SIDE = 320
 QUALITY = 80
@@ -34,7 +35,6 @@ _TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-_DEMUXERS = {"video/mp4": "mov", "video/quicktime": "mov", "video/webm": "matroska"}
 
 
 class NoFrame(Exception):
@@ -76,16 +76,15 @@ def thumbnail_of_image(content: bytes, mime_type: str) -> Thumbnail | None:
 def thumbnail_of_video(
     opened: Callable[[], BinaryIO], *, mime_type: str, sides: tuple[int, int], seconds: float
 ) -> Thumbnail | None:
-    """A frame of a video that is shown with these sides and lasts so long; None without ffmpeg on the path.
+    """A frame of a video that is shown with these sides and lasts so long; None without the setting FFMPEG.
 
     `opened` opens it as a file on this machine's disk. Raises NoFrame, subprocess.TimeoutExpired, and what `opened` does.
     """
-    program = shutil.which("ffmpeg")
-    if program is None:
+    if not settings.FFMPEG:
         return None
     width, height = _fitting(*sides)
     call = [
-        *(program, "-v", "error", "-nostdin", "-protocol_whitelist", "file", "-f", _DEMUXERS[mime_type]),
+        *(settings.FFMPEG, "-v", "error", "-nostdin", "-protocol_whitelist", "file", "-f", DEMUXERS[mime_type]),
         *("-threads", "1", "-ss", f"{min(FRAME_AT_SECONDS, seconds / 2):.3f}", "-i", "file:/dev/stdin"),
         *("-map", "0:V:0", "-frames:v", "1", "-filter_threads", "1", "-vf", f"scale={width}:{height}"),
         *("-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"),

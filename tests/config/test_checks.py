@@ -60,6 +60,7 @@ def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
         ("FFPROBE", "ffprobe"),
         ("FFPROBE", "/nowhere/ffprobe"),
         ("FFPROBE", "/etc/passwd"),
+        ("FFMPEG", "ffmpeg"),
         ("STRIPE_API_BASE", "http://stripe.example"),
         ("STRIPE_API_BASE", "http://127.0.0.1:12111"),
         ("DEBUG", True),

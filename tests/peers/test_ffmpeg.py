@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from pytest_django import Settings
 
 from media.inspection import inspect
 from media.thumbnails import Thumbnail, thumbnail_of_video
@@ -20,6 +21,11 @@ pytestmark = [
     pytest.mark.peer,
     pytest.mark.skipif(not FFMPEG, reason="there is no ffmpeg on the path"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _setting(settings: Settings) -> None:
+    settings.FFMPEG = FFMPEG
 
 
 def film(path: Path, *options: str, sides: str = "640x360") -> Path:
