@@ -1,4 +1,4 @@
-"""Agents, API keys and claim tokens."""
+"""Models of agents, API keys and claim tokens."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from config.db.ids import PrefixedIdField
 from config.db.models import TimestampedModel
 from workspaces.models import User, Workspace
 
-OVERLAP_HOURS = 24  # for which a key that was rotated goes on beside the new one
+KEY_OVERLAP_HOURS = 24  # for which a rotated key still works beside the new one
 
 
 class Agent(TimestampedModel):
-    """A registered automated caller. `default_mode` is its ceiling; null caps mean that only the workspace's hold."""
+    """A registered program that posts by itself. `default_mode` is its ceiling; a null cap means the workspace's cap only."""
 
     class Status(models.TextChoices):
         ACTIVE = "active"
@@ -49,7 +49,7 @@ class Agent(TimestampedModel):
 
     @property
     def effective_rate_limit(self) -> int | None:
-        """The agent's own limit, which the service's highest bounds; None: as for any key."""
+        """Return the agent's requests per minute, at most MAX_RATE_LIMIT_PER_MINUTE; None means the limit of every key."""
         own = self.rate_limit_per_minute
         return None if own is None else min(own, settings.MAX_RATE_LIMIT_PER_MINUTE)
 
@@ -57,8 +57,8 @@ class Agent(TimestampedModel):
 class ApiKey(TimestampedModel):
     """A bearer token of a workspace or of an agent; only its SHA-256 is stored.
 
-    `allowed_networks`: where it may be used from (CIDR); null: anywhere. `seen_networks`: where it was used from, the latest
-    new one last; `new_network_at` is when that one was first seen, null while there is only the key's first one.
+    `allowed_networks` are the networks it may be used from (CIDR); null means anywhere. `seen_networks` are those it was used
+    from, the newest last; `new_network_at` is when the newest was first seen, null for a key with only one network.
     """
 
     id = PrefixedIdField("key")
@@ -88,7 +88,7 @@ class ApiKey(TimestampedModel):
 
     @property
     def status(self) -> str:
-        """active, retiring (rotated, its overlap runs), revoked or expired."""
+        """Return active, retiring (rotated, but still working during the overlap), revoked or expired."""
         if self.revoked_at:
             return "revoked"
         if self.expires_at and self.expires_at <= timezone.now():
@@ -97,7 +97,7 @@ class ApiKey(TimestampedModel):
 
     @property
     def held_scopes(self) -> list[str]:
-        """An agent key's scopes are its agent's, as they stand now."""
+        """Return the key's scopes; an agent key has the current scopes of its agent."""
         return list(self.agent.scopes if self.agent else self.scopes)
 
 

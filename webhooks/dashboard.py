@@ -17,7 +17,7 @@ from config.db.ids import is_id
 from webhooks import selectors, services
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services.deliveries import headers_of
-from workspaces.frame import WorkspacePage, once, workspace_page
+from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 PER_PAGE = 50
 SHOWN_CHARACTERS = 30_000  # of a payload
@@ -84,9 +84,9 @@ def rotate_secret(page: WorkspacePage) -> HttpResponse:
         made.append(services.rotate_signing_secret(caller=page.caller, workspace_id=page.workspace.id))
         return page.workspace
 
-    once(page, "workspaces.rotate_signing_secret", rotate)
+    submit_once(page, "workspaces.rotate_signing_secret", rotate)
     if not made:
-        return page.done("The secret was replaced already.", "webhooks")
+        return page.success_redirect("The secret was replaced already.", "webhooks")
     return page.render("webhooks/secret.html", secret=made[0], replaced=True)
 
 
@@ -111,8 +111,8 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 def replay(page: WorkspacePage, delivery_id: str) -> HttpResponse:
     """Send it once more."""
     found = _delivery_on(page, delivery_id)
-    once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
-    return page.done("It is sent again.", "delivery", delivery_id=found.id)
+    submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
+    return page.success_redirect("It is sent again.", "delivery", delivery_id=found.id)
 
 
 def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:

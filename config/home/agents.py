@@ -12,9 +12,9 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from agents import selectors, services
 from agents.dashboard.forms import AgentForm
-from agents.models import OVERLAP_HOURS, Agent, ApiKey
+from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from auditlog.selectors import entries_of
-from billing.selectors import AgentCounts, SpendCap, agent_counts, agent_usage_of
+from billing.selectors import AgentCapUsage, SpendCap, agent_cap_usage, agent_usage_of
 from config.api.caller import Mode, require, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
@@ -22,7 +22,7 @@ from config.pages.templatetags.dashboard import money
 from posts.selectors import accounts_to_choose, search_posts
 from posts.services import cancel_post
 from posts.states import GroupStatus
-from workspaces.frame import WorkspacePage, once, put_errors, refuse, workspace_page
+from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
 
 CREATE, UPDATE = "agents.create", "agents.update"
 SHOWN_POSTS, SHOWN_ENTRIES, SHOWN_KEYS = 5, 10, 5
@@ -33,7 +33,7 @@ PER_PAGE = 50
 @workspace_page()
 def agents(page: WorkspacePage) -> HttpResponse:
     """The workspace's agents, the newest first."""
-    found = selectors.agents_with_use(
+    found = selectors.agents_with_key_info(
         caller=page.caller,
         workspace_id=page.workspace.id,
         limit=PER_PAGE,
@@ -52,7 +52,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
         return page.render("home/agent_new.html", form=form)
     if not form.is_valid():
         return page.render("home/agent_new.html", form=form, status=422)
-    made: list[services.AgentCreated] = []
+    made: list[services.CreatedAgent] = []
 
     def create() -> Agent:
         owner = page.workspace.owner_user_id
@@ -64,13 +64,13 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 
     try:
         _check_webhook_host(page, form.settings)
-        agent_id, repeated = once(page, CREATE, create)
+        agent_id, repeated = submit_once(page, CREATE, create)
     except ApiError as error:
         _show_refusal(page, CREATE, form, error)
         return page.render("home/agent_new.html", form=form, status=error.status)
     if repeated:
         told = "This agent was made already, and its claim token was shown then. If nobody kept it, issue a new key."
-        return page.done(told, "agent", agent_id=agent_id)
+        return page.success_redirect(told, "agent", agent_id=agent_id)
     [created] = made
     return page.render(
         "home/agent_created.html",
@@ -84,36 +84,36 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 @workspace_page("GET", "POST", operation=UPDATE)
 def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """One agent; the form of its settings comes here too."""
-    found = selectors.agent_with_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     form = AgentForm(page.request.POST or None, agent=found, accounts=_choices(page, found.account_allowlist or ()))
     if page.request.method != "POST":
         return _shown(page, found, form)
     if not form.is_valid():
         return _shown(page, found, form, status=422)
     if not form.changes:
-        return page.done("Nothing was changed.", "agent", agent_id=found.id)
+        return page.success_redirect("Nothing was changed.", "agent", agent_id=found.id)
     try:
         _check_webhook_host(page, form.changes)
         services.update_agent(caller=page.caller, agent_id=found.id, **form.changes)
     except ApiError as error:
         _show_refusal(page, UPDATE, form, error)
         return _shown(page, found, form, status=error.status)
-    return page.done("Saved. It holds from the agent's next request on.", "agent", agent_id=found.id)
+    return page.success_redirect("Saved. It holds from the agent's next request on.", "agent", agent_id=found.id)
 
 
 @workspace_page("POST", operation="agents.rotate_key")
 def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Issue the agent a new key; the answer shows it, which no page shows again."""
-    found = selectors.agent_with_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
-    issued: list[services.KeyRotated] = []
+    """Issue a new key to the agent; the response shows the key once."""
+    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    issued: list[services.RotatedKey] = []
 
     def issue() -> ApiKey:
         issued.append(services.rotate_key(caller=page.caller, agent_id=found.id))
         return issued[0].api_key
 
-    _, repeated = once(page, "agents.rotate_key", issue)
+    _, repeated = submit_once(page, "agents.rotate_key", issue)
     if repeated:
-        return page.done("That key was made already, and was shown then.", "agent", agent_id=found.id)
+        return page.success_redirect("This key was already issued and shown.", "agent", agent_id=found.id)
     [rotated] = issued
     return page.render(
         "home/agent_key_rotated.html",
@@ -121,7 +121,7 @@ def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
         api_key=rotated.api_key,
         token=rotated.token,
         retiring_key=rotated.retiring_key,
-        overlap_hours=OVERLAP_HOURS,
+        overlap_hours=KEY_OVERLAP_HOURS,
         base_url=settings.BASE_URL,
     )
 
@@ -132,21 +132,21 @@ def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
     One that is stopped or revoked already may still have posts to be taken back.
     """
-    found = selectors.agent_with_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     if found.status == Agent.Status.ACTIVE and found.default_mode != Mode.DRY_RUN:
         services.update_agent(caller=page.caller, agent_id=found.id, default_mode=Mode.DRY_RUN)
     told = [f"{found.name} is stopped."]
     if "cancel" in page.request.POST:
         told.append(_cancel_scheduled(page, found))
-    return page.done(" ".join(told), "agent", agent_id=found.id)
+    return page.success_redirect(" ".join(told), "agent", agent_id=found.id)
 
 
 @workspace_page("POST", operation="agents.revoke")
 def revoke(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """End the agent and its keys for good."""
-    found = selectors.agent_with_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    """Revoke the agent and its keys permanently."""
+    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     services.revoke_agent(caller=page.caller, agent_id=found.id)
-    return page.done(f"{found.name} is revoked: its keys open nothing any more.", "agents")
+    return page.success_redirect(f"{found.name} is revoked. Its keys no longer work.", "agents")
 
 
 def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
@@ -174,7 +174,7 @@ def _shown(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 
     usage = agent_usage_of(caller=caller, agent_id=found.id, at=now)
     posts = search_posts(caller=caller, workspace_id=workspace_id, agent_id=found.id, limit=SHOWN_POSTS)
     keys = selectors.keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_write else []
-    counts = agent_counts(agent_id=found.id, at=now)
+    counts = agent_cap_usage(agent_id=found.id, at=now)
     _tell_use(form, usage.spend_cap, counts)
     return page.render(
         "home/agent.html",
@@ -193,7 +193,7 @@ def _shown(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 
     )
 
 
-def _tell_use(form: AgentForm, standing: SpendCap, counts: AgentCounts) -> None:
+def _tell_use(form: AgentForm, standing: SpendCap, counts: AgentCapUsage) -> None:
     """Beside each cap, what of it is used."""
     cents = standing.spent_cents + standing.reserved_cents
     for name, used in (
@@ -218,8 +218,8 @@ def _check_webhook_host(page: WorkspacePage, fields: dict[str, Any]) -> None:
 
 
 def _show_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: ApiError) -> None:
-    refuse(page, operation, error)
-    put_errors(form, error, field="webhook_url" if isinstance(error, WebhookUrlNotAllowed) else None)
+    record_refused_write(page, operation, error)
+    add_api_error(form, error, field="webhook_url" if isinstance(error, WebhookUrlNotAllowed) else None)
 
 
 def _choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from config.api import errors, handler
-from workspaces.frame import error_page
+from workspaces.workspace_page import error_page
 
 DASHBOARD = "/dashboard/"
 

@@ -14,7 +14,7 @@ from billing.selectors import spend_cap
 from posts import selectors as posts
 from posts.models import PostGroup
 from posts.states import FOR_A_PERSON, GroupStatus
-from workspaces.frame import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 SHOWN = 8
 NEARLY_SPENT = 0.8  # of what may be spent in a month

@@ -11,7 +11,7 @@ from config.api.webhook_url import MAX_LENGTH, check_webhook_hosts
 from posts import selectors, services
 from posts.dashboard.inputs import checked
 from posts.serializers.writes import CreatePostSerializer
-from workspaces.frame import WorkspacePage, once, put_errors, refuse, workspace_page
+from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
 
 OPERATION = "posts.create"
 TEXT = "A test of webhooks, sent from the dashboard."
@@ -44,8 +44,8 @@ def webhook_trial(page: WorkspacePage) -> HttpResponse:
         try:
             return _send(page, **form.cleaned_data)
         except (ValidationFailed, WebhookUrlNotAllowed) as error:
-            refuse(page, OPERATION, error)
-            put_errors(form, error, field="webhook_url")
+            record_refused_write(page, OPERATION, error)
+            add_api_error(form, error, field="webhook_url")
     return page.render("home/webhook_trial.html", form=form, status=422 if form.errors else 200)
 
 
@@ -61,8 +61,8 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
     }
     asked = checked(CreatePostSerializer, body)
     check_webhook_hosts([webhook_url], page.caller)
-    post_group_id, _ = once(page, OPERATION, lambda: services.create_post(caller=page.caller, **asked))
-    return page.go(f"{page.path('webhooks')}?post={post_group_id}&wait=1")
+    post_group_id, _ = submit_once(page, OPERATION, lambda: services.create_post(caller=page.caller, **asked))
+    return page.redirect(f"{page.path('webhooks')}?post={post_group_id}&wait=1")
 
 
 def _account(page: WorkspacePage, text: str) -> ConnectedAccount:

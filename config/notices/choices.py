@@ -11,7 +11,7 @@ from config.api.caller import Caller, require_role
 from config.notices.models import NoticeChoice, NoticeKind
 from workspaces.models import Member, User
 from workspaces.selectors import members_of
-from workspaces.services.members import ADMINS
+from workspaces.services.members import ADMIN_ROLES
 
 
 def wanted_of(*, caller: Caller, workspace_id: str) -> set[NoticeKind]:
@@ -50,7 +50,7 @@ def can_be_reached(user: User) -> bool:
 
 def _wants(member: Member, kind: NoticeKind) -> bool:
     choice: NoticeChoice | None = getattr(member, "notice_choice", None)
-    return bool((choice.chosen if choice else {}).get(kind, member.role in ADMINS))
+    return bool((choice.chosen if choice else {}).get(kind, member.role in ADMIN_ROLES))
 
 
 def _own(caller: Caller, workspace_id: str) -> Member:

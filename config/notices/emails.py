@@ -19,7 +19,7 @@ from django.utils.formats import date_format
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from agents.models import ApiKey
-from billing.selectors import BudgetUse, nearly_spent
+from billing.selectors import BudgetUse, nearly_spent_budgets
 from config.notices.models import Notice, NoticeKind
 from config.notices.news import TOLD_PERCENTS
 from posts.models import PostGroup
@@ -141,7 +141,9 @@ def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None
 
 def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     months = {moment.date() for moment in notices.values_list("at", flat=True)}
-    near = nearly_spent(percent=TOLD_PERCENTS[0], since=min(months), workspace_id=workspace.pk) if months else []
+    near = (
+        nearly_spent_budgets(percent=TOLD_PERCENTS[0], since=min(months), workspace_id=workspace.pk) if months else []
+    )
     uses = [use for use in near if use.month in months]
     if not uses:
         return None

@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import ConnectedAccount
 from agents.models import ApiKey
 from billing.caps import month_of
-from billing.selectors import BudgetUse, nearly_spent
+from billing.selectors import BudgetUse, nearly_spent_budgets
 from config.api.caller import WorkspaceStatus
 from config.notices.models import Notice, NoticeKind
 from webhooks.event_kinds import EventKind
@@ -77,7 +77,7 @@ def _budgets(since: datetime, limit: int) -> list[News]:
     """This month's budgets and those to come. One that is raised or lowered is told of anew."""
     found = [
         News(budget.workspace_id, f"{budget.workspace_id}:{percent}:{budget.limit_cents}", _start_of(budget))
-        for budget in nearly_spent(percent=TOLD_PERCENTS[0], since=month_of(timezone.now()))
+        for budget in nearly_spent_budgets(percent=TOLD_PERCENTS[0], since=month_of(timezone.now()))
         for percent in TOLD_PERCENTS
         if budget.used_percent >= percent
     ]

@@ -9,8 +9,8 @@ from django.http import HttpResponse
 
 from config.notices.choices import can_be_reached, choose_notices, wanted_of
 from config.notices.models import NoticeKind
-from workspaces.frame import WorkspacePage, workspace_page
 from workspaces.models import User
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 EXPLAINED = {
     NoticeKind.APPROVAL: "An agent asks to publish, and nothing goes out until somebody has read it.",
@@ -43,7 +43,7 @@ def notices(page: WorkspacePage) -> HttpResponse:
     if page.request.method == "POST":
         wanted = NoticesForm(page.request.POST).wanted
         choose_notices(caller=page.caller, workspace_id=page.workspace.id, wanted=wanted)
-        return page.done("Saved. It holds from the next e-mail on.", "notices")
+        return page.success_redirect("Saved. It holds from the next e-mail on.", "notices")
     wanted_now = wanted_of(caller=page.caller, workspace_id=page.workspace.id)
     person = User.objects.get(pk=page.caller.actor_id)
     return page.render(

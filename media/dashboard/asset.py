@@ -10,7 +10,7 @@ from media.dashboard.forms import AltTextForm
 from media.dashboard.words import KINDS, duration_told, fits_told
 from media.links import link, picture_link
 from media.models import MediaAsset
-from workspaces.frame import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 SHOWN_USES = 20
 
@@ -27,14 +27,14 @@ def asset(page: WorkspacePage, media_id: str) -> HttpResponse:
     if not form.is_valid():
         return _show(page, found, form, status=422)
     services.describe_media(caller=page.caller, media_id=found.id, alt_text=str(form.cleaned_data["alt_text"]))
-    return page.done("The alt text is saved.", "media-asset", media_id=found.id)
+    return page.success_redirect("The alt text is saved.", "media-asset", media_id=found.id)
 
 
 @workspace_page("POST", operation="media.delete")
 def delete(page: WorkspacePage, media_id: str) -> HttpResponse:
     found = selectors.asset_in(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
     services.delete_media(caller=page.caller, media_id=found.id)
-    return page.done(f"{found.filename} was deleted. Links to it no longer work.", "media")
+    return page.success_redirect(f"{found.filename} was deleted. Links to it no longer work.", "media")
 
 
 def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: int = 200) -> HttpResponse:

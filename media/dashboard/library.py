@@ -19,7 +19,7 @@ from media.dashboard.words import KINDS, usage_told
 from media.filenames import SUFFIXES
 from media.links import picture_link
 from media.models import MediaAsset
-from workspaces.frame import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 48
 DESCRIBED_AT_ONCE = 50
@@ -57,25 +57,25 @@ def library(page: WorkspacePage) -> HttpResponse:
         messages.error(page.request, problem)
     ids = [("id", asset.id) for asset in taken[:DESCRIBED_AT_ONCE]]
     address = f"{page.path('media-describe')}?{urlencode(ids)}"
-    return HttpResponseClientRedirect(address) if "HX-Request" in page.request.headers else page.go(address)
+    return HttpResponseClientRedirect(address) if "HX-Request" in page.request.headers else page.redirect(address)
 
 
 @workspace_page("GET", "POST", operation="media.describe")
 def describe(page: WorkspacePage) -> HttpResponse:
     """Ask what these files show; the address names them."""
     if not page.may_write:
-        return page.go(page.path("media"))
+        return page.redirect(page.path("media"))
     ids = page.request.GET.getlist("id")[:DESCRIBED_AT_ONCE]
     assets = selectors.assets_of(workspace_id=page.workspace.id, ids=ids)
     if not assets:
-        return page.go(page.path("media"))
+        return page.redirect(page.path("media"))
     sent = page.request.POST if page.request.method == "POST" else None
     rows = [(AltTextForm(assets[pk], sent), picture_link(assets[pk])) for pk in dict.fromkeys(ids) if pk in assets]
     if sent is None or not all(form.is_valid() for form, _ in rows):
         return page.render("media/describe.html", rows=rows, status=200 if sent is None else 422)
     for form, _ in rows:
         services.describe_media(caller=page.caller, media_id=form.asset.id, alt_text=str(form.cleaned_data["alt_text"]))
-    return page.done("Saved.", "media")
+    return page.success_redirect("Saved.", "media")
 
 
 def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 200) -> HttpResponse:

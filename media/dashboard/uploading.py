@@ -8,7 +8,7 @@ from config.api.errors import ApiError
 from config.api.uploads import Upload
 from media.models import MediaAsset
 from media.services import upload_media
-from workspaces.frame import WorkspacePage, refuse
+from workspaces.workspace_page import WorkspacePage, record_refused_write
 
 
 def take_in(page: WorkspacePage, files: Iterable[Upload]) -> tuple[list[MediaAsset], list[str]]:
@@ -18,6 +18,6 @@ def take_in(page: WorkspacePage, files: Iterable[Upload]) -> tuple[list[MediaAss
         try:
             taken.append(upload_media(caller=page.caller, workspace_id=page.workspace.id, upload=upload))
         except ApiError as error:
-            refuse(page, "media.upload", error)
+            record_refused_write(page, "media.upload", error)
             problems.append(f"{upload.filename} was not taken. {error.message} {error.suggested_action}")
     return taken, problems

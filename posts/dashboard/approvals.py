@@ -10,7 +10,7 @@ from posts import selectors, services
 from posts.dashboard.content import shown_groups
 from posts.dashboard.inputs import checked, group_on, plain, version_read
 from posts.serializers.writes import RejectPostSerializer
-from workspaces.frame import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 AT_A_TIME = 10
 READABLE = 6000  # characters of a group that the list shows; a longer one is read, and confirmed, on its own page
@@ -41,7 +41,9 @@ def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Release what was read: a version that is no longer the current one is refused."""
     group = group_on(page, post_group_id)
     written = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version_read(page))
-    return page.back("Approved; it goes out at its time." if written.scheduled_at else "Approved; it goes out now.")
+    return page.success_redirect_back(
+        "Approved; it goes out at its time." if written.scheduled_at else "Approved; it goes out now."
+    )
 
 
 @workspace_page("POST", operation="posts.reject")
@@ -50,4 +52,4 @@ def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     reason = plain(page.request.POST.get("reason", "")).strip()
     asked = checked(RejectPostSerializer, {"reason": reason} if reason else {})
     services.reject_post(caller=page.caller, post_group_id=group.id, **asked)
-    return page.back("Rejected. The agent can read why.")
+    return page.success_redirect_back("Rejected. The agent can read why.")

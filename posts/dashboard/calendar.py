@@ -16,7 +16,7 @@ from posts.dashboard.forms import YEARS
 from posts.local_day import first_instant
 from posts.models import PostGroup
 from posts.states import FOR_A_PERSON
-from workspaces.frame import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 VIEWS = {"month": "Month", "week": "Week", "day": "Day"}
 PER_DAY = {"month": 3, "week": 12}  # a day with more links to its own page

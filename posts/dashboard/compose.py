@@ -20,7 +20,7 @@ from posts.serializers.writes import CreatePostSerializer, UpdatePostSerializer
 from posts.services.review import CONFIRMABLE
 from posts.services.update import EDITABLE
 from posts.states import GroupStatus
-from workspaces.frame import WorkspacePage, once, refuse, workspace_page
+from workspaces.workspace_page import WorkspacePage, record_refused_write, submit_once, workspace_page
 
 KEEP, SCHEDULE, PUBLISH = "keep", "schedule", "publish"
 
@@ -94,12 +94,12 @@ def _save(composer: Composer, how: str) -> HttpResponse:
     operation = "posts.update" if composer.group else "posts.create"
     at = None if how == PUBLISH else schedule.at
     try:
-        group_id, _ = once(page, operation, lambda: _write(composer, how, at))
+        group_id, _ = submit_once(page, operation, lambda: _write(composer, how, at))
     except ApiError as error:
-        refuse(page, operation, error)
+        record_refused_write(page, operation, error)
         composer.problems.append(_told(error))
         return composer.show(status=422)
-    return page.done(_done(how, at, page), "post", post_group_id=group_id)
+    return page.success_redirect(_done(how, at, page), "post", post_group_id=group_id)
 
 
 def _write(composer: Composer, how: str, at: datetime | None) -> Any:

@@ -39,7 +39,7 @@ from posts.models import PostGroup
 from posts.serializers.writes import ValidatePostSerializer
 from posts.states import GroupStatus
 from posts.validation import TargetInput, TargetValidation, Validation
-from workspaces.frame import WorkspacePage
+from workspaces.workspace_page import WorkspacePage
 
 LIBRARY = 24  # assets of the library that are offered at a time
 PREVIEWED = 6000  # characters that the previews show together

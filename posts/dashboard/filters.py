@@ -8,7 +8,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from agents.selectors import agents_of
 from posts import selectors
-from workspaces.frame import WorkspacePage
+from workspaces.workspace_page import WorkspacePage
 
 MOST_AGENTS = 200
 

@@ -12,7 +12,7 @@ from config.api.handler import as_api_error
 from config.api.serializers import StrictSerializer
 from posts import selectors
 from posts.models import PostGroup
-from workspaces.frame import WorkspacePage
+from workspaces.workspace_page import WorkspacePage
 
 
 def checked(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from posts import selectors
 from posts.dashboard.filters import chosen_filters, filter_choices
 from posts.states import GroupStatus
-from workspaces.frame import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
 

@@ -21,7 +21,7 @@ from posts.serializers.writes import CreatePostSerializer, ResolvePostSerializer
 from posts.services.update import EDITABLE
 from posts.states import CANCELLABLE, RETRYABLE, RUNNING_TARGETS, GroupStatus, TargetStatus
 from webhooks import selectors as webhooks
-from workspaces.frame import WorkspacePage, once, workspace_page
+from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 SHOWN = 50  # events, and deliveries
 
@@ -52,7 +52,7 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = group_on(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
-    return page.done("It was cancelled.", "post", post_group_id=group.id)
+    return page.success_redirect("It was cancelled.", "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.retry")
@@ -60,7 +60,7 @@ def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = group_on(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
-    return page.done("It is sent again.", "post", post_group_id=group.id)
+    return page.success_redirect("It is sent again.", "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.resolve")
@@ -76,7 +76,7 @@ def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         permalink=asked.get("permalink"),
     )
     told = "Noted: it is out." if asked.get("permalink") else "Noted: it is not out. You can send it again."
-    return page.done(told, "post", post_group_id=group.id)
+    return page.success_redirect(told, "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.update")
@@ -92,7 +92,7 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         for row in error.details or []:
             schedule.add_error("when", row["message"])
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
-    return page.done(scheduled_for(page, schedule.at), "post", post_group_id=group.id)
+    return page.success_redirect(scheduled_for(page, schedule.at), "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.create")
@@ -107,8 +107,8 @@ def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     simulated = any(each.target.sandbox and not each.account.sandbox for each in shown.targets)
     body = {**content.body, "workspace_id": page.workspace.id, "draft": True, "sandbox": simulated}
     asked = checked(CreatePostSerializer, body)
-    draft_id, _ = once(page, "posts.create", lambda: services.create_post(caller=page.caller, **asked))
-    return page.done("A new draft with the same content.", "post-edit", post_group_id=draft_id)
+    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **asked))
+    return page.success_redirect("A new draft with the same content.", "post-edit", post_group_id=draft_id)
 
 
 def made_by(group: PostGroup) -> str:

@@ -48,7 +48,7 @@ def create_batch(
             plans.append(plan_post(caller=caller, dry_run=dry_run, assets=assets, **fields))
     # The real call asks as well, so that it refuses in the dry run's words; `commit` holds against races.
     parts = [(plan.due, plan.charges if plan.released else []) for plan in plans]
-    spend_cap = billing.check_all(workspace_id=chosen, agent_id=caller.agent_id, parts=parts)
+    spend_cap = billing.check_charges_by_due_time(workspace_id=chosen, agent_id=caller.agent_id, parts=parts)
     if dry_run:
         record(
             caller=caller,

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
-from auditlog.services import record, record_each
+from auditlog.services import record, record_many
 from billing import selectors as billing
 from billing.caps import day_of
 from billing.selectors import SpendCap
@@ -45,7 +45,7 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
     plan = plan_post(caller=caller, dry_run=dry_run, **content)
     if dry_run:
         charges = plan.charges if plan.released else []
-        spend_cap = billing.check(
+        spend_cap = billing.check_charges(
             workspace_id=plan.group.workspace_id, agent_id=caller.agent_id, charges=charges, due=plan.due
         )
         record(
@@ -72,7 +72,7 @@ def commit(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.cr
     for plan in plans:
         selectors.keep_targets(plan.group, plan.targets)
     emit_many([first_event(group) for group in groups if group.event_sequence])
-    record_each(
+    record_many(
         caller=caller,
         operation=operation,
         workspace_id=groups[0].workspace_id,

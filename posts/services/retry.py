@@ -52,7 +52,7 @@ def retry_post(
     attach(group.media, assets_in(group.workspace_id, group.media))
     if dry_run:
         charges = charges_of([target for target in again if target.status == TargetStatus.FAILED])
-        billing.check(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=charges, due=due)
+        billing.check_charges(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=charges, due=due)
         _preview(group, again, webhook_url, scheduled_at, due)
         _record(caller, group, dry_run=True)
         return group

@@ -52,7 +52,9 @@ def confirm_post(
         raise content_invalid(validation)
     if dry_run:
         charges = charges_of(list(group.targets.all()))
-        billing.check(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
+        billing.check_charges(
+            workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now
+        )
         _release(group, when, when or now)
         _record(caller, group, "posts.confirm", dry_run=True)
         return group

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from auditlog.services import record
 from billing import selectors as billing
-from billing.services import hold, lock_months
+from billing.services import hold, lock_month_counters
 from config.api.caller import Caller, check_allowlist, require
 from config.api.errors import Conflict, InvalidState, ValidationFailed
 from config.jobs.wake_up import wake
@@ -115,7 +115,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
         let_go_of_media(locked)
     keep_media(plan.group)
     targets, paying = [target.id for target in group.targets.all()], payer(caller, group)
-    lock_months(target_ids=targets, workspace_id=group.workspace_id, agent_id=paying, due=plan.due)
+    lock_month_counters(target_ids=targets, workspace_id=group.workspace_id, agent_id=paying, due=plan.due)
     take_back(locked, cancel=False)
     _write_targets(group, plan)
     if plan.released and plan.charges:
@@ -146,7 +146,7 @@ def _write_targets(group: PostGroup, plan: PostPlan) -> None:
 def _check_money(caller: Caller, group: PostGroup, plan: PostPlan) -> None:
     """As if the old hold were released first: only what the edit adds has to fit."""
     if plan.released:
-        billing.check(
+        billing.check_charges(
             workspace_id=group.workspace_id,
             agent_id=payer(caller, group),
             charges=plan.charges,

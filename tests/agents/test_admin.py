@@ -1,4 +1,4 @@
-"""Operators stop agents and keys in the console."""
+"""The operators' console: revoke agents and keys."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_revoked_keys_stop_at_once(operator: Client, workspace: Workspace) -> No
     assert {entry[:2] for entry in done_in_the_console()} == {("ops.revoke_key", workspace.id)}
 
 
-def test_who_may_only_look_is_offered_no_action(operator: Client, workspace: Workspace) -> None:
+def test_read_only_staff_see_no_actions(operator: Client, workspace: Workspace) -> None:
     factories.workspace_key(workspace)
     [key] = ApiKey.objects.all()
     User.objects.filter(username="operator").update(is_superuser=False)

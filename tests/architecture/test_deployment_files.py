@@ -25,7 +25,7 @@ from django.core.management.base import BaseCommand
 from django.urls import Resolver404, resolve
 from packaging.specifiers import SpecifierSet
 
-from agents.tokens import AGENT_KEY, CLAIM, WORKSPACE_KEY, new_token
+from agents.tokens import AGENT_KEY_PREFIX, CLAIM_TOKEN_PREFIX, WORKSPACE_KEY_PREFIX, new_token
 from tests.fakes.clamd import FakeClamd
 
 ROOT = Path(settings.BASE_DIR)
@@ -216,7 +216,7 @@ def test_a_production_with_the_examples_settings_has_nothing_to_mend(tmp_path: P
     assert "no issues" in told.stdout
 
 
-@pytest.mark.parametrize("kind", [WORKSPACE_KEY, AGENT_KEY, CLAIM])
+@pytest.mark.parametrize("kind", [WORKSPACE_KEY_PREFIX, AGENT_KEY_PREFIX, CLAIM_TOKEN_PREFIX])
 def test_scanners_find_our_tokens_by_the_published_pattern(kind: str) -> None:
     [pattern] = re.findall(r"^sps_\(.*$", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
 

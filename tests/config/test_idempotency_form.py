@@ -174,7 +174,7 @@ def test_an_owners_keys_are_known_by_the_owner(api: ApiClient, owner: User, team
 
 @pytest.fixture
 def claim_token(workspace: Workspace) -> str:
-    token = tokens.new_token(tokens.CLAIM)
+    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory.create(workspace=workspace),
         token_sha256=tokens.digest(token),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.models import ApiKey
-from agents.tokens import WORKSPACE_KEY, new_token
+from agents.tokens import WORKSPACE_KEY_PREFIX, new_token
 from auditlog.models import AuditEntry
 from config.db.ids import new_id
 from tests import factories
@@ -59,7 +59,7 @@ def test_a_preview_leaves_the_key_as_it_is(operator: ApiClient, workspace: Works
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"token": new_token(WORKSPACE_KEY)}, "token"),
+        ({"token": new_token(WORKSPACE_KEY_PREFIX)}, "token"),
         ({"id": new_id("key")}, "id"),
         ({}, ""),
         ({"token": "x", "id": new_id("key")}, ""),

@@ -26,7 +26,7 @@ from config import metrics
 from config.api.errors import RateLimited
 from config.console.operators import audit
 from config.jobs.backoff import doubling_pause
-from workspaces.frame import error_page
+from workspaces.workspace_page import error_page
 
 ADDRESS_LIMIT = 20
 NAME_LIMIT = 10

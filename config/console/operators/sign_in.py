@@ -27,16 +27,16 @@ from django.views.generic.edit import FormView
 from config.console.operators import audit
 from config.console.operators.models import SecondFactor
 from workspaces.models import User
-from workspaces.sign_in.sessions import SignedInBy, begin_session, signed_in_by
+from workspaces.sign_in.sessions import SignInMethod, begin_session, sign_in_method
 
 PENDING = "pending_operator"  # in the session: {"user", "at", "next", "device"}
 PENDING_FOR = timedelta(minutes=10)
-WITH_SECOND_FACTOR = (SignedInBy.PASSWORD_AND_CODE, SignedInBy.PROVIDER)  # the provider asks for its own
+WITH_SECOND_FACTOR = (SignInMethod.PASSWORD_AND_CODE, SignInMethod.PROVIDER)  # the provider asks for its own
 
 
 def is_strong_enough(request: HttpRequest) -> bool:
     """Whether the session began with all the factors that operators need (OPERATOR_SECOND_FACTOR)."""
-    return not settings.OPERATOR_SECOND_FACTOR or signed_in_by(request) in WITH_SECOND_FACTOR
+    return not settings.OPERATOR_SECOND_FACTOR or sign_in_method(request) in WITH_SECOND_FACTOR
 
 
 class PasswordStep(LoginView):
@@ -49,7 +49,7 @@ class PasswordStep(LoginView):
     def form_valid(self, form: Any) -> HttpResponse:
         user = cast(User, form.get_user())
         if not settings.OPERATOR_SECOND_FACTOR:
-            _sign_in(self.request, user, by=SignedInBy.PASSWORD)
+            _sign_in(self.request, user, by=SignInMethod.PASSWORD)
             return HttpResponseRedirect(self.get_success_url())
         self.request.session.cycle_key()
         self.request.session[PENDING] = {
@@ -131,7 +131,7 @@ class CodeStep(SecondStep):
         device = self.check(form, confirmed=True)
         if device is None:
             return self.form_invalid(form)
-        _sign_in(self.request, self.user, by=SignedInBy.PASSWORD_AND_CODE)
+        _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         if not form.cleaned_data["code"].strip().isdecimal():
             left = device.recovery_codes_left
             messages.warning(self.request, f"That was a recovery code; {left} are left. {audit.RENEWAL}")
@@ -164,7 +164,7 @@ class SetUpStep(SecondStep):
             return self.form_invalid(form)
         codes = device.confirm()
         audit.noted(self.request, self.user, "operators.set_up_second_factor")
-        _sign_in(self.request, self.user, by=SignedInBy.PASSWORD_AND_CODE)
+        _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         shown = {**admin.site.each_context(self.request), "title": "Recovery codes", "codes": codes}
         return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})
 
@@ -189,7 +189,7 @@ def _pending_user(request: HttpRequest) -> User | None:
     return User.objects.filter(pk=pending["user"], is_active=True, is_staff=True).first()
 
 
-def _sign_in(request: HttpRequest, user: User, *, by: SignedInBy) -> None:
+def _sign_in(request: HttpRequest, user: User, *, by: SignInMethod) -> None:
     failures = audit.failures_since(user, user.last_login)
     request.session.pop(PENDING, None)
     begin_session(request, user, by=by, authenticated_at=timezone.now())

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from agents.services import revoke_any_key
+from agents.services import revoke_key_as_operator
 from billing.services import reconcile_now
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import page_body
@@ -37,7 +37,7 @@ from config.console.ops.serializers import (
 from config.console.retention import KEPT, Retained, run_for_operator
 from webhooks.selectors import every_delivery
 from webhooks.services import replay_deliveries
-from workspaces.selectors import every_workspace
+from workspaces.selectors import search_workspaces
 from workspaces.services import pause_workspace, resume_workspace
 
 MOST_ALARMS = 100
@@ -87,7 +87,7 @@ class WorkspacesViewSet(OperatorsViewSet):
         responses={200: OperatorsWorkspacePage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("workspaces", every_workspace(caller=call.caller, **call.query)))
+        return Reply(page_body("workspaces", search_workspaces(caller=call.caller, **call.query)))
 
     @operation(
         "ops.pause_workspace",
@@ -182,7 +182,7 @@ class KeysViewSet(OperatorsViewSet):
         preview=RevokeKeyPreview,
     )
     def revoke(self, call: Call) -> Reply | Preview:
-        key = revoke_any_key(
+        key = revoke_key_as_operator(
             caller=call.caller, token=call.data.get("token"), api_key_id=call.data.get("id"), dry_run=call.dry_run
         )
         return Preview({}, key, "would_update") if call.dry_run else Reply({"api_key": key})
