@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from billing.plans import METERED_PLAN, PLANS
-from billing.subscription_state import SubscriptionState, object_id, unix_time
+from billing.subscription_state import SubscriptionState, as_mapping, object_id, unix_time
 
 # Order of events of the same second.
 SESSION_RANK, CREATED_RANK, UPDATED_RANK, DELETED_RANK = range(4)
@@ -38,8 +38,7 @@ class SubscriptionEvent:
 def parse_event(payload: str) -> SubscriptionEvent | None:
     """Return the subscription event in a payload; None for other event types, other accounts and incomplete events."""
     event = json.loads(payload)
-    data, occurred_at = event.get("data"), unix_time(event.get("created"))
-    obj = data.get("object") if isinstance(data, Mapping) else None
+    obj, occurred_at = as_mapping(event.get("data")).get("object"), unix_time(event.get("created"))
     # `account` is set if the event is about a connected account instead of the service's own.
     if not isinstance(obj, Mapping) or occurred_at is None or event.get("account"):
         return None
@@ -69,8 +68,7 @@ def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> Sub
     opened_at = unix_time(obj.get("created")) or occurred_at
     if obj.get("mode") != "subscription":
         return None
-    metadata = obj.get("metadata")
-    metadata = metadata if isinstance(metadata, Mapping) else {}
+    metadata = as_mapping(obj.get("metadata"))
     workspace_id = str(metadata.get("workspace_id") or obj.get("client_reference_id") or "")
     customer_id, subscription_id = object_id(obj.get("customer")), object_id(obj.get("subscription"))
     state = None
@@ -92,11 +90,8 @@ def _from_checkout_session(obj: Mapping[str, Any], occurred_at: datetime) -> Sub
 
 def _from_invoice(obj: Mapping[str, Any], occurred_at: datetime) -> SubscriptionEvent | None:
     """Return a subscription's invoice as an event without state; the subscription's status shows whether it was paid."""
-    parent = obj.get("parent")
-    details = parent.get("subscription_details") if isinstance(parent, Mapping) else None
-    details = details if isinstance(details, Mapping) else {}
+    details = as_mapping(as_mapping(obj.get("parent")).get("subscription_details"))
     if not object_id(details.get("subscription") or obj.get("subscription")):
         return None
-    metadata = details.get("metadata")
-    workspace_id = str(metadata.get("workspace_id") or "") if isinstance(metadata, Mapping) else ""
+    workspace_id = str(as_mapping(details.get("metadata")).get("workspace_id") or "")
     return SubscriptionEvent(object_id(obj.get("customer")), workspace_id, None, occurred_at, UPDATED_RANK)

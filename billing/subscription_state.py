@@ -42,7 +42,7 @@ class SubscriptionState:
             or not isinstance(status, str)
         ):
             return None
-        metadata, items = _mapping(subscription.get("metadata")), _items(subscription)
+        metadata, items = as_mapping(subscription.get("metadata")), _items(subscription)
         metered = [item for item in items if _is_metered(item)]
         ends = [end for end in map(_period_end, [subscription, *items]) if end]
         return cls(
@@ -88,17 +88,17 @@ def unix_time(value: object) -> datetime | None:
 
 
 def _items(subscription: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    data = _mapping(subscription.get("items")).get("data")
+    data = as_mapping(subscription.get("items")).get("data")
     return [item for item in data if isinstance(item, Mapping)] if isinstance(data, Sequence) else []
 
 
 def _price(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _mapping(item.get("price") or item.get("plan"))
+    return as_mapping(item.get("price") or item.get("plan"))
 
 
 def _is_metered(item: Mapping[str, Any]) -> bool:
     price = _price(item)
-    usage_type = _mapping(price.get("recurring")).get("usage_type") or price.get("usage_type")
+    usage_type = as_mapping(price.get("recurring")).get("usage_type") or price.get("usage_type")
     return usage_type == "metered" or _is_price_of(METERED_PLAN, price)
 
 
@@ -120,5 +120,6 @@ def _period_end(part: Mapping[str, Any]) -> datetime | None:
     return unix_time(part.get("current_period_end"))
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def as_mapping(value: object) -> Mapping[str, Any]:
+    """Return the value if it is a mapping, else an empty one."""
     return value if isinstance(value, Mapping) else {}

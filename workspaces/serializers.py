@@ -148,8 +148,7 @@ class UserSerializer(serializers.ModelSerializer):
     def to_representation(self, instance: User) -> dict[str, Any]:
         shown: dict[str, Any] = super().to_representation(instance)
         shown["email"] = shown["email"] or f"unknown+{instance.id}@users.invalid"  # the API promises an address
-        optional = ("identity_provider_user_id", "display_name")
-        return {name: value for name, value in shown.items() if value or name not in optional}
+        return {name: value for name, value in shown.items() if value or name not in self.optional_fields}
 
 
 class UserDeletedSerializer(serializers.Serializer):

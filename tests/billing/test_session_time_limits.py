@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from tests.billing.test_sessions import CHECKOUT, PORTAL, opened
+from tests.billing.test_sessions import CHECKOUT, PORTAL, open_session
 from tests.config.outbound_servers import Server, drips, hangs
 from tests.config.test_errors import assert_envelope
 from tests.fakes.payment_processor import FakePaymentProcessor
@@ -22,12 +22,12 @@ def test_a_session_is_refused_when_no_thread_for_outbound_requests_is_free(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor, path: str
 ) -> None:
     with no_thread_left():
-        preview = opened(as_user(owner), path, workspace, dry_run=True)
-        refused = opened(as_user(owner), path, workspace)
+        preview = open_session(as_user(owner), path, workspace, dry_run=True)
+        refused = open_session(as_user(owner), path, workspace)
     assert preview.status_code == 200
     assert_envelope(refused, 429, "RATE_LIMITED")
     assert (refused["Retry-After"], processor.requests) == ("5", ())
-    assert opened(as_user(owner), path, workspace).status_code == 200
+    assert open_session(as_user(owner), path, workspace).status_code == 200
 
 
 def test_the_dashboard_shows_that_no_thread_is_free(
@@ -54,4 +54,4 @@ def test_a_processor_that_never_finishes_its_response_times_out(
     answers = hangs if behaviour == "silent" else drips(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
     with Server(answers) as server:
         settings.STRIPE_API_BASE = f"http://127.0.0.1:{server.port}"
-        assert_envelope(opened(as_user(owner), CHECKOUT, workspace), 503, "BILLING_UNAVAILABLE")
+        assert_envelope(open_session(as_user(owner), CHECKOUT, workspace), 503, "BILLING_UNAVAILABLE")

@@ -15,7 +15,7 @@ def sign_out_everywhere(*, caller: Caller, operation: str = "users.sign_out") ->
     """End all sessions of the caller, in all browsers. Access tokens of the provider stay valid until they expire."""
     with transaction.atomic():
         end_every_session(User.objects.get(pk=caller.actor_id))
-        record(caller=caller, operation=operation, resource_type="user", resource_id=caller.actor_id)
+        _record(caller, operation)
 
 
 def end_session(*, caller: Caller, user_session_id: int) -> None:
