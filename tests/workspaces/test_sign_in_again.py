@@ -82,7 +82,7 @@ def test_the_form_for_a_key_is_shown_after_a_new_sign_in(provider: FakeOpenIdPro
     assert asked.status_code == 303
     assert parse_qs(urlsplit(asked["Location"]).query)["next"] == [form]
     shown = words(alice.get(asked["Location"]))
-    assert "need a sign-in of the last 10 minutes" in shown
+    assert "need a sign-in within the last 10 minutes" in shown
     answer = sign_in_again(provider, alice, asked["Location"])
 
     assert (answer.status_code, answer["Location"]) == (302, form)
