@@ -11,10 +11,10 @@ from django.views.decorators.http import require_http_methods
 from auditlog.services import record_refusal
 from config.api.errors import ApiError
 from workspaces.dashboard.forms import GeneralForm
-from workspaces.frame import caller_of, put_errors
 from workspaces.models import Workspace
 from workspaces.selectors import live_workspaces
 from workspaces.services import create_workspace
+from workspaces.workspace_page import add_api_error, caller_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -41,6 +41,6 @@ def _make(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
         plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)
     except ApiError as error:
         record_refusal(caller=caller, operation="workspaces.create", error=error, dry_run=False)
-        put_errors(form, error)
+        add_api_error(form, error)
         return None
     return redirect("home", workspace_id=plan.workspace.id)
