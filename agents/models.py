@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.db.ids import PrefixedIdField
 from config.db.models import TimestampedModel
 from workspaces.models import User, Workspace
@@ -26,7 +26,7 @@ class Agent(TimestampedModel):
     owner_user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     name = models.CharField(max_length=200)
     scopes = models.JSONField(default=list)
-    default_mode = models.CharField(max_length=24, choices=Mode.choices)
+    default_mode = models.CharField(max_length=24, choices=AgentMode.choices)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
     version = models.CharField(max_length=200, null=True)
     description = models.CharField(max_length=2000, null=True)
@@ -41,7 +41,7 @@ class Agent(TimestampedModel):
     class Meta:
         constraints = [
             models.CheckConstraint(condition=models.Q(status__in=["active", "revoked"]), name="agent_status_known"),
-            models.CheckConstraint(condition=models.Q(default_mode__in=Mode.values), name="agent_mode_known"),
+            models.CheckConstraint(condition=models.Q(default_mode__in=AgentMode.values), name="agent_mode_known"),
         ]
 
     def __str__(self) -> str:

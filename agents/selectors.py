@@ -6,7 +6,7 @@ from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from agents.models import Agent, ApiKey, ClaimToken
-from config.api.caller import Caller, absent, require
+from config.api.caller import Caller, not_found_error, require
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 
@@ -21,7 +21,7 @@ def agent_of(*, caller: Caller, agent_id: str, scope: str | None = None, write: 
     """Return an agent that the caller may access. Raises NotFound, ScopeMissing, WorkspacePaused."""
     agent = Agent.objects.filter(pk=agent_id).first() if is_id(agent_id, "agt") else None
     if agent is None:
-        raise absent(None, "agent")
+        raise not_found_error(None, "agent")
     require(caller, agent.workspace_id, scope, write=write, noun="agent")
     return agent
 
@@ -41,7 +41,7 @@ def agent_with_key_info(*, caller: Caller, workspace_id: str, agent_id: str) -> 
     rows = Agent.objects.filter(pk=agent_id, workspace_id=workspace_id)
     agent = _with_use(rows).first() if is_id(agent_id, "agt") else None
     if agent is None:
-        raise absent(None, "agent")
+        raise not_found_error(None, "agent")
     return agent
 
 
@@ -77,6 +77,6 @@ def api_key_of(*, caller: Caller, api_key_id: str) -> ApiKey:
     """Return an API key that the caller may change. Raises NotFound, ScopeMissing, WorkspacePaused."""
     key = ApiKey.objects.select_related("agent").filter(pk=api_key_id).first() if is_id(api_key_id, "key") else None
     if key is None:
-        raise absent(None, "API key")
+        raise not_found_error(None, "API key")
     require(caller, key.workspace_id, "api_keys.write", noun="API key")
     return key

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from agents.networks import MAX_ALLOWED_NETWORKS, parse_network
 from config.api import fields
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.api.operation import WriteBody
 from config.api.scopes import SCOPE_CHOICES
 from config.api.serializers import PageQuery, StrictList, StrictSerializer, page_of, preview_of
@@ -75,7 +75,7 @@ class CreateAgentSerializer(WriteBody):
     owner_user_id = fields.Identifier("usr", help_text="The workspace's owner.")
     name = fields.Name()
     scopes = scope_list()
-    default_mode = fields.Choice(choices=Mode.choices, help_text="The agent's ceiling.")
+    default_mode = fields.Choice(choices=AgentMode.choices, help_text="The agent's ceiling.")
     version = fields.Name(required=False)
     description = fields.Text(required=False, max_length=2000, allow_blank=True)
     account_allowlist = StrictList(
@@ -101,7 +101,7 @@ class UpdateAgentSerializer(WriteBody):
 
     name = fields.Name(required=False)
     scopes = scope_list(required=False)
-    default_mode = fields.Choice(choices=Mode.choices, required=False, help_text="The agent's ceiling.")
+    default_mode = fields.Choice(choices=AgentMode.choices, required=False, help_text="The agent's ceiling.")
     version = fields.Name(required=False, allow_null=True)
     description = fields.Text(required=False, max_length=2000, allow_blank=True, allow_null=True)
     account_allowlist = StrictList(

@@ -14,7 +14,7 @@ from django.db import DatabaseError
 
 from auditlog.models import AuditEntry
 from config.api.caller import Caller
-from config.api.handler import code_of
+from config.api.error_handlers import error_code
 from config.api.trace import current_trace_id
 
 logger = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ def record_many(
 def record_refusal(*, caller: Caller, operation: str, error: Exception, dry_run: bool) -> None:
     """Write an audit entry for a refused write with its error code. A database error is only logged."""
     try:
-        record(caller=caller, operation=operation, dry_run=dry_run, refused_with=code_of(error))
+        record(caller=caller, operation=operation, dry_run=dry_run, refused_with=error_code(error))
     except DatabaseError as fault:
         logger.error("A refusal of %s could not be recorded: %s", operation, fault)
 

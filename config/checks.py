@@ -30,7 +30,7 @@ def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
     return [Error(message, id="sps.E001") for message in problems]
 
 
-def refuse_unfit_settings() -> None:
+def require_valid_settings() -> None:
     """For web and worker processes, which run no system checks: end the process, naming what is wrong."""
     problems = [str(problem.msg) for problem in check_production(None)]
     if problems:

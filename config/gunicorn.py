@@ -16,7 +16,7 @@ from config.logs import logging_config
 
 
 class ServiceLogger(Logger):
-    """gunicorn's own lines in the form of all others; the access lines are the service's (config/api/access.py)."""
+    """gunicorn's own lines in the form of all others; the access lines are the service's (config/api/access_log.py)."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)
@@ -24,7 +24,7 @@ class ServiceLogger(Logger):
 
 
 logger_class = ServiceLogger
-worker_class = "config.runtime.gunicorn_worker.EnvelopeWorker"
+worker_class = "config.runtime.gunicorn_worker.BufferedThreadWorker"
 threads = env.int("WEB_THREADS", default=8)
 worker_connections = 1000
 # A worker whose main loop hangs this long is replaced. Requests run in threads and may take longer.

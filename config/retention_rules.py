@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-RULES = [
+RETENTION_RULES = [
     "config.notices.retention.Notices",
     "config.notices.retention.NoticesOfPurged",
     "config.notices.retention.DigestsOfPurged",

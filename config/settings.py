@@ -7,9 +7,8 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from config.authentication import authentication_settings
+from config.authentication_settings import authentication_settings
 from config.beat_schedule import BEAT_SCHEDULE
-from config.document import document_settings
 from config.environment import (
     BASE_DIR,
     POSTGRES_OPTIONS,
@@ -25,7 +24,8 @@ from config.environment import (
 )
 from config.logs import logging_config
 from config.navigation import PAGES
-from config.retention_rules import RULES
+from config.openapi_settings import openapi_settings
+from config.retention_rules import RETENTION_RULES
 
 ENVIRONMENT = env.str("ENVIRONMENT", default="development")
 PRODUCTION = ENVIRONMENT == "production"
@@ -75,7 +75,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "config.api.trace.TraceMiddleware",
-    "config.api.access.AccessMiddleware",
+    "config.api.access_log.AccessLogMiddleware",
     "config.api.client_address.ClientAddressMiddleware",
     "config.pages.security_headers.SecurityHeadersMiddleware",
     "config.api.plain_http.PlainHttpTokenMiddleware",  # before the redirect to https
@@ -209,12 +209,12 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["config.api.request_body.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
     "DEFAULT_METADATA_CLASS": None,
-    "EXCEPTION_HANDLER": "config.api.handler.handle_exception",
+    "EXCEPTION_HANDLER": "config.api.error_handlers.handle_exception",
     "URL_FORMAT_OVERRIDE": None,  # `format` is a query parameter of GET /logs
     "UNAUTHENTICATED_USER": None,
 }
 API_VERSION = "0.1.0"
-SPECTACULAR_SETTINGS = document_settings(base_url=BASE_URL, version=API_VERSION)
+SPECTACULAR_SETTINGS = openapi_settings(base_url=BASE_URL, version=API_VERSION)
 
 # What a lower layer starts in a higher one is named here by dotted path; there are no signals.
 WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.access_of"
@@ -231,7 +231,7 @@ WORKER_LOOPS = {
     "usage_reports": "billing.worker_loops.UsageReportsLoop",
     "mail": "workspaces.worker_loop.MailLoop",
 }
-RETENTION = RULES
+RETENTION = RETENTION_RULES
 
 RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)
 API_KEY_DEFAULT_DAYS = env.int("API_KEY_DEFAULT_DAYS", default=None)  # when keys end that are given no end; None: never

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 
 from django.conf import settings
 
-from config.api.budget import ThreadShare
 from config.api.errors import ServiceUnavailable
+from config.api.request_limits import ThreadLimit
 from media import storage
 
 PAUSE_SECONDS = 15.0
 SLOW_SECONDS = 2.0  # a call that failed after so long has timed out somewhere
-backend_threads = ThreadShare(settings.WEB_THREADS // 2)
+backend_threads = ThreadLimit(settings.WEB_THREADS // 2)
 
 
 @contextlib.contextmanager

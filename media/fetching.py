@@ -6,8 +6,8 @@ from typing import IO, cast
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from config import outbound
-from config.api.budget import OUTSIDE_SECONDS, outside
 from config.api.errors import ApiError, ValidationFailed
+from config.api.request_limits import OUTBOUND_SECONDS, outbound_slot
 from config.api.uploads import Spool, Upload, too_large
 from media.limits import most_bytes
 
@@ -16,11 +16,11 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 def fetch(url: str, spool: Spool, *, workspace_id: str) -> Upload:
-    """The file at `url`, fetched into the spool within OUTSIDE_SECONDS; each redirect is checked as the first address is.
+    """The file at `url`, fetched into the spool within OUTBOUND_SECONDS; each redirect is checked as the first address is.
 
     Raises ValidationFailed on `source_url` when there is none to be had, PayloadTooLarge, RateLimited.
     """
-    with outside(workspace_id):
+    with outbound_slot(workspace_id):
         return _fetched(url, spool)
 
 
@@ -55,7 +55,7 @@ def _refusal(error: outbound.OutboundError) -> ApiError:
         return _refused("not_allowed", f"Files are not fetched from there: {error}")
     if isinstance(error, outbound.NotSent):
         return _refused("unreachable", "The address cannot be reached.")
-    return _refused("no_answer", f"No whole answer came within {OUTSIDE_SECONDS:g} seconds.")
+    return _refused("no_answer", f"No whole answer came within {OUTBOUND_SECONDS:g} seconds.")
 
 
 def _refused(code: str, message: str) -> ValidationFailed:

@@ -18,8 +18,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, Http
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header, parse_etags
 
+from config.api.error_handlers import error_response
 from config.api.errors import ApiError, NotFound
-from config.api.handler import read_only, respond
+from config.api.views import get_only
 from media.backends import storage_access
 from media.errors import RangeNotSatisfiable
 from media.links import Link, read_link, shown_name
@@ -44,7 +45,7 @@ class Stored:
     disposition: str
 
 
-@read_only
+@get_only
 def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpResponseBase:
     """GET and HEAD /files/<media id>/<file name>. Whatever is wrong with a link, the answer is the same 404."""
     try:
@@ -52,7 +53,7 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
         stored = _stored(link)
         response = _answer(request, link, stored)
     except ApiError as error:
-        return respond(error)
+        return error_response(error)
     response["ETag"] = stored.etag
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"

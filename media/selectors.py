@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from django.db.models import Q, QuerySet
 
-from config.api.caller import Caller, absent, require
-from config.api.paging import Page, paginate, paginate_within
+from config.api.caller import Caller, not_found_error, require
+from config.api.paging import Page, paginate, paginate_scan
 from config.api.scopes import AnyOf, any_of
 from config.db.ids import is_id
 from media.models import MediaAsset, MediaUsage
@@ -48,7 +48,7 @@ def search_library(
     for word in words.split()[:MOST_WORDS]:
         wanted &= Q(filename__icontains=word) | Q(alt_text__icontains=word)
     uploads = MediaAsset.objects.filter(workspace_id=workspace_id)
-    return paginate_within(uploads, wanted=wanted, span=SEARCHED, limit=limit, cursor=cursor)
+    return paginate_scan(uploads, wanted=wanted, span=SEARCHED, limit=limit, cursor=cursor)
 
 
 def asset_in(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
@@ -57,7 +57,7 @@ def asset_in(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
     rows = MediaAsset.objects.filter(workspace_id=workspace_id, pk=media_id)
     asset = rows.first() if is_id(media_id, "med") else None
     if asset is None:
-        raise absent(None, "media asset")
+        raise not_found_error(None, "media asset")
     return asset
 
 
@@ -75,7 +75,7 @@ def asset_of(*, caller: Caller, media_id: str, scope: str, write: bool) -> Media
     """An asset that exists for this caller. Raises ScopeMissing, NotFound, WorkspacePaused."""
     asset = ready_assets().filter(pk=media_id).first() if is_id(media_id, "med") else None
     if asset is None:
-        raise absent(None, "media asset")
+        raise not_found_error(None, "media asset")
     require(caller, asset.workspace_id, scope, write=write, noun="media asset")
     return asset
 

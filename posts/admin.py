@@ -10,7 +10,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import asks_first, operator_of
+from config.api.admin_actions import requires_confirmation, signed_in_operator
 from config.api.admin_search import TRACE
 from posts.models import PostGroup, PostTarget
 from posts.services import cancel_post, resolve_post, retry_post
@@ -52,26 +52,28 @@ class PostGroupAdmin(ReadOnlyAdmin):
         self._retry(request, queryset, include_unconfirmed=False)
 
     @admin.action(description="Retry what failed and what is unconfirmed", permissions=["operate"])
-    @asks_first(
+    @requires_confirmation(
         "Unconfirmed targets may be out already. Where the platform cannot be asked, they could come out twice."
     )
     def retry_unconfirmed(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
         self._retry(request, queryset, include_unconfirmed=True)
 
     @admin.action(description="Cancel", permissions=["operate"])
-    @asks_first("What of these posts has not begun is cancelled; their money is released and their events say so.")
+    @requires_confirmation(
+        "What of these posts has not begun is cancelled; their money is released and their events say so."
+    )
     def cancel(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
         self.carry_out(
             request,
             queryset.select_related("workspace"),
             "posts.cancel",
-            lambda group: cancel_post(caller=operator_of(request, group.workspace), post_group_id=group.pk),
+            lambda group: cancel_post(caller=signed_in_operator(request, group.workspace), post_group_id=group.pk),
             "Cancelled",
         )
 
     def _retry(self, request: HttpRequest, rows: QuerySet[PostGroup], *, include_unconfirmed: bool) -> None:
         def work(group: PostGroup) -> object:
-            caller = operator_of(request, group.workspace)
+            caller = signed_in_operator(request, group.workspace)
             return retry_post(caller=caller, post_group_id=group.pk, include_unconfirmed=include_unconfirmed)
 
         self.carry_out(request, rows.select_related("workspace"), "posts.retry", work, "On their way again")
@@ -106,7 +108,7 @@ class PostTargetAdmin(ReadOnlyAdmin):
     actions = ("resolve",)
 
     @admin.action(description="Resolve what is unconfirmed", permissions=["operate"])
-    @asks_first(
+    @requires_confirmation(
         "Look at the platform first. What is said here is final: the customer is charged or not by it.", Resolution
     )
     def resolve(self, request: HttpRequest, queryset: QuerySet[PostTarget], permalink: str | None) -> None:
@@ -116,7 +118,7 @@ class PostTargetAdmin(ReadOnlyAdmin):
             return
 
         def work(target: PostTarget) -> object:
-            caller = operator_of(request, target.group.workspace)
+            caller = signed_in_operator(request, target.group.workspace)
             return resolve_post(caller=caller, post_group_id=target.group_id, target_id=target.pk, permalink=permalink)
 
         self.carry_out(request, targets, "posts.resolve", work, "Resolved")

@@ -12,7 +12,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.platforms.registry import PLATFORMS
-from config.api.serializers import shape
+from config.api.serializers import shared_serializer
 from posts.models import PostGroup, PostTarget
 from posts.states import GroupStatus, TargetStatus
 
@@ -118,7 +118,7 @@ class PostGroupSerializer(serializers.ModelSerializer):
         )
 
     def to_representation(self, group: PostGroup) -> dict[str, Any]:
-        show_target = shape(TargetSerializer).to_representation
+        show_target = shared_serializer(TargetSerializer).to_representation
         return {
             "id": group.id,
             "workspace_id": group.workspace_id,
@@ -148,5 +148,5 @@ def told_time(value: datetime | None) -> str | None:
 
 def group_body(group: PostGroup) -> dict[str, Any]:
     """The group as plain JSON values."""
-    body: dict[str, Any] = shape(PostGroupSerializer).to_representation(group)
+    body: dict[str, Any] = shared_serializer(PostGroupSerializer).to_representation(group)
     return body

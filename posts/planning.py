@@ -16,7 +16,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.text_check import CallCache
 from agents.models import Agent
 from billing.prices import Charge
-from config.api.caller import Caller, Mode, check_allowlist, require, require_scope, workspace_of
+from config.api.caller import AgentMode, Caller, check_account_allowlist, require, require_scope, resolve_workspace_id
 from config.api.errors import AgentModeForbids, ValidationFailed
 from config.api.scopes import any_of
 from config.api.trace import current_trace_id
@@ -71,7 +71,7 @@ def plan_post(
     Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed, AccountNotAllowed,
     ContentInvalid (a draft may hold invalid content, so that it can be repaired).
     """
-    workspace_id = workspace_of(caller, workspace_id)
+    workspace_id = resolve_workspace_id(caller, workspace_id)
     require(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
     accounts = accounts_in(workspace_id, targets)
     if not (dry_run or sandbox or _only_sandbox(accounts, targets)):
@@ -124,9 +124,9 @@ def ceiling(caller: Caller, wanted: GroupStatus) -> GroupStatus:
     """What the group becomes under the agent's mode: as wanted, or waiting for a person. Raises AgentModeForbids."""
     if wanted == GroupStatus.DRAFT:
         return wanted
-    if caller.mode == Mode.DRAFT:
+    if caller.mode == AgentMode.DRAFT:
         raise AgentModeForbids("The owner lets this agent make drafts only: send `draft: true`.")
-    return GroupStatus.PENDING_CONFIRMATION if caller.mode == Mode.REQUIRES_CONFIRMATION else wanted
+    return GroupStatus.PENDING_CONFIRMATION if caller.mode == AgentMode.REQUIRES_CONFIRMATION else wanted
 
 
 def check_schedule(scheduled_at: datetime | None) -> None:
@@ -167,7 +167,7 @@ def resolve_targets(
         seen.add(target["connected_account_id"])
     if problems:
         raise ValidationFailed(details=problems)
-    check_allowlist(caller, seen)
+    check_account_allowlist(caller, seen)
     cached = CallCache()
     return [
         TargetInput(
@@ -217,7 +217,7 @@ def inputs_of(group: PostGroup) -> list[TargetInput]:
 
 def require_publishing_mode(caller: Caller) -> None:
     """Raises AgentModeForbids for an agent that may publish nothing without a person (dry runs it may make)."""
-    if caller.agent_id and caller.mode not in (Mode.ALLOW_PUBLISH, Mode.DRY_RUN):
+    if caller.agent_id and caller.mode not in (AgentMode.ALLOW_PUBLISH, AgentMode.DRY_RUN):
         raise AgentModeForbids(
             "The owner lets this agent publish nothing without a person.",
             suggested_action="Ask a person of the workspace to do it.",

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from agents.models import Agent
-from config.api.caller import Caller, absent, require
+from config.api.caller import Caller, not_found_error, require
 from config.api.paging import Page, paginate, paginate_by_time
 from config.api.scopes import AnyOf
 from config.db.ids import is_id
@@ -51,7 +51,7 @@ def group_of(
     """A group that exists for this caller. Raises NotFound, ScopeMissing, WorkspacePaused."""
     group = _group.first(post_group_id) if is_id(post_group_id, "pgr") else None
     if group is None or (not caller.is_user and group.workspace_id != caller.workspace_id):
-        raise absent(None, "post group")
+        raise not_found_error(None, "post group")
     keep_targets(group, _targets(group.id))
     require(caller, group.workspace_id, scope, write=write, noun="post group")
     return group
@@ -226,9 +226,9 @@ def _in_calendar(
 def _require_in(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
     """Raises NotFound for what a list is to be filtered by and the workspace does not hold."""
     if account_id and not ConnectedAccount.objects.filter(pk=account_id, workspace_id=workspace_id).exists():
-        raise absent(None, "account")
+        raise not_found_error(None, "account")
     if agent_id and not Agent.objects.filter(pk=agent_id, workspace_id=workspace_id).exists():
-        raise absent(None, "agent")
+        raise not_found_error(None, "agent")
 
 
 def _with_target(rows: QuerySet[PostGroup], platform: str | None, account_id: str | None) -> QuerySet[PostGroup]:

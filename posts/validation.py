@@ -20,7 +20,7 @@ from accounts.platforms.schemas import violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
 from accounts.platforms.types import Capabilities, MediaKind
 from billing.prices import price_of
-from config.api.budget import check_cpu
+from config.api.request_limits import check_cpu_time
 from posts import selectors
 from posts.media import AttachedMedia
 
@@ -171,7 +171,7 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
     )
     checked = []
     for index, target in enumerate(targets):
-        check_cpu()
+        check_cpu_time()
         issues = [
             *_account_issues(target, index),
             *_text_issues(target, index),

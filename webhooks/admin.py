@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from auditlog.models import AuditEntry
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import asks_first, operator_of, put_on_record
+from config.api.admin_actions import record_operator_refusal, requires_confirmation, signed_in_operator
 from config.api.admin_search import TRACE
 from config.api.errors import ApiError
 from webhooks.models import FINISHED, Delivery, DeliveryStatus, Event, SigningSecret
@@ -76,7 +76,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         self._replay(request, ids=list(queryset.values_list("pk", flat=True)))
 
     @admin.action(description="Replay all dead letters of the workspace", permissions=["operate"])
-    @asks_first(
+    @requires_confirmation(
         "Every dead letter of the workspaces of these deliveries is sent once more, not only those listed here."
     )
     def replay_dead_letters(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
@@ -85,9 +85,9 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
     def _replay(self, request: HttpRequest, **which: Any) -> None:
         try:
-            found = replay_deliveries(caller=operator_of(request), **which)
+            found = replay_deliveries(caller=signed_in_operator(request), **which)
         except ApiError as error:
-            put_on_record(request, REPLAY, error)
+            record_operator_refusal(request, REPLAY, error)
             self.message_user(request, f"{error.message} {error.suggested_action}", messages.WARNING)
             return
         whose = f" of {which['workspace_id']}" if "workspace_id" in which else ""

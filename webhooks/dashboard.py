@@ -12,7 +12,7 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
 
-from config.api.caller import absent
+from config.api.caller import not_found_error
 from config.db.ids import is_id
 from webhooks import selectors, services
 from webhooks.models import Delivery, DeliveryStatus
@@ -119,7 +119,7 @@ def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
     """The delivery of a page under this workspace. Raises NotFound, for another workspace's too."""
     found = selectors.delivery_of(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
     if found.workspace_id != page.workspace.id:
-        raise absent(None, "delivery")
+        raise not_found_error(None, "delivery")
     return found
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from config.api.caller import Caller, absent, require, require_operator
+from config.api.caller import Caller, not_found_error, require, require_operator
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from webhooks.models import Delivery, Event, SigningSecret
@@ -43,7 +43,7 @@ def delivery_of(*, caller: Caller, delivery_id: str, scope: str, write: bool) ->
     rows = Delivery.objects.select_related("event")
     delivery = rows.filter(pk=delivery_id).first() if is_id(delivery_id, "dlv") else None
     if delivery is None:
-        raise absent(None, "delivery")
+        raise not_found_error(None, "delivery")
     require(caller, delivery.workspace_id, scope, write=write, noun="delivery")
     return delivery
 

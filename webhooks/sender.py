@@ -15,7 +15,7 @@ from enum import Enum, auto
 import aiohttp
 from django.utils import timezone
 
-from config.outbound import Answer, DestinationNotAllowed, OutboundError, check_url, create_session, post
+from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, check_url, create_session, post
 
 logger = logging.getLogger(__name__)
 ATTEMPT_SECONDS = 10.0  # over the whole exchange, from the name's lookup to the end of what is read
@@ -93,7 +93,7 @@ async def send_all(parcels: Sequence[Parcel]) -> list[Outcome]:
         return await asyncio.gather(*map(send, parcels))
 
 
-def _judge(answer: Answer) -> Outcome:
+def _judge(answer: PostAnswer) -> Outcome:
     """2xx is delivered, 410 says that nobody will ever take it, anything else may be better another time."""
     excerpt = _text(answer.excerpt[:KEPT_BYTES].decode("utf-8", "replace"))
     if 200 <= answer.status < 300:

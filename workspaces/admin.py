@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import asks_first, operator_of
+from config.api.admin_actions import requires_confirmation, signed_in_operator
 from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, UserSession, Workspace
 from workspaces.services import pause_workspace, resume_workspace
 
@@ -44,9 +44,11 @@ class WorkspaceAdmin(ReadOnlyAdmin):
         return ", ".join(workspace.paused_by)
 
     @admin.action(description="Pause", permissions=["operate"])
-    @asks_first("These workspaces refuse writes and do not publish scheduled posts until an operator resumes them.")
+    @requires_confirmation(
+        "These workspaces refuse writes and do not publish scheduled posts until an operator resumes them."
+    )
     def pause(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
-        caller = operator_of(request)
+        caller = signed_in_operator(request)
         self.carry_out(
             request,
             queryset,
@@ -57,7 +59,7 @@ class WorkspaceAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Resume: lift the operators' pause", permissions=["operate"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
-        caller = operator_of(request)
+        caller = signed_in_operator(request)
         self.carry_out(
             request,
             queryset,

@@ -7,19 +7,19 @@ from collections.abc import Iterable
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from config.api.caller import Access, Caller, WorkspaceStatus, absent, require, require_operator
+from config.api.caller import Caller, WorkspaceAccess, WorkspaceStatus, not_found_error, require, require_operator
 from config.api.errors import Forbidden, UserSessionRequired
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from workspaces.models import Invitation, Member, User, Workspace
 
 
-def access_of(*, workspace_id: str, user_id: str) -> Access | None:
+def access_of(*, workspace_id: str, user_id: str) -> WorkspaceAccess | None:
     """Return a user's access to a workspace, None for a non-member. Used as WORKSPACE_ACCESS_RESOLVER."""
     member = Member.objects.select_related("workspace").filter(workspace_id=workspace_id, user_id=user_id).first()
     if member is None:
         return None
-    return Access(member.role, member.workspace.status, member.workspace.retention_tier)
+    return WorkspaceAccess(member.role, member.workspace.status, member.workspace.retention_tier)
 
 
 def live_workspaces() -> QuerySet[Workspace]:
@@ -46,19 +46,19 @@ def authorized_workspace(*, caller: Caller, workspace_id: str, roles: tuple[str,
         raise Forbidden(f"Only the workspace's {' or '.join(roles)} or a workspace key may do this.")
     workspace = live_workspaces().filter(pk=workspace_id).first()
     if workspace is None:  # deleted a moment ago
-        raise absent(None, "workspace")
+        raise not_found_error(None, "workspace")
     return workspace
 
 
 def signed_in_user(*, caller: Caller, user_id: str) -> User:
     """Return the signed-in user, who must have this id. Raises NotFound, UserSessionRequired (a key)."""
     if not is_id(user_id, "usr"):
-        raise absent(None, "user")
+        raise not_found_error(None, "user")
     if not caller.is_user:
         raise UserSessionRequired()
     user = User.objects.filter(pk=user_id).first() if caller.actor_id == user_id else None
     if user is None:
-        raise absent(None, "user")
+        raise not_found_error(None, "user")
     return user
 
 

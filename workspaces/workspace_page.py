@@ -159,15 +159,15 @@ def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) ->
     stored with the API's idempotency keys and expires like them. Raises what `work` raises (the form may then be
     submitted again with its key), and ValidationFailed for a form without a key.
     """
-    ticket = idempotency.ticket(
+    keyed = idempotency.keyed_request(
         workspace_id=page.workspace.id,
         actor=page.caller.idempotency_actor,
         operation=operation,
         key=idempotency.read_key(page.request.POST.get("key", "")) or "",
         request=[page.request.path],
     )
-    result = idempotency.in_transaction(
-        ticket, work, lambda row: idempotency.Answer(201, None, str(row.pk), page.workspace.id)
+    result = idempotency.run_in_transaction(
+        keyed, work, lambda row: idempotency.StoredAnswer(201, None, str(row.pk), page.workspace.id)
     )
     repeated = isinstance(result, IdempotencyRecord)
     return (result.resource_id if repeated else str(result.pk)), repeated

@@ -12,7 +12,7 @@ from accounts.dashboard.words import capabilities_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import platform, platforms
-from config.api.caller import absent
+from config.api.caller import not_found_error
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
@@ -90,7 +90,7 @@ def account_on(page: WorkspacePage, account_id: str) -> ConnectedAccount:
     """The account of a page under this workspace. Raises NotFound, for another workspace's too."""
     row = selectors.account_of(caller=page.caller, account_id=account_id, scope="accounts.read", write=False)
     if row.workspace_id != page.workspace.id:
-        raise absent(None, "account")
+        raise not_found_error(None, "account")
     return row
 
 

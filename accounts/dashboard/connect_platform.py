@@ -12,7 +12,7 @@ from accounts.dashboard.forms import ConnectForm
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, platform
-from config.api.caller import absent, require
+from config.api.caller import not_found_error, require
 from config.api.errors import ApiError
 from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, workspace_page
 
@@ -38,7 +38,7 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
     """The platform's ways; the form of credentials comes here, that of OAuth goes to /dashboard/connect."""
     require(page.caller, page.workspace.id, "accounts.write", write=False)
     if platform_name not in PLATFORMS:
-        raise absent(None, "platform")
+        raise not_found_error(None, "platform")
     chosen = platform(platform_name)
     if page.request.method != "POST":
         return _shown(page, chosen, ConnectForm(chosen.credentials_schema, method=Method.CREDENTIALS))

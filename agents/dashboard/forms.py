@@ -17,7 +17,7 @@ from agents.dashboard.labels import AGENT_SCOPE_LABELS, KEY_SCOPE_LABELS, MODE_L
 from agents.models import Agent
 from agents.networks import MAX_ALLOWED_NETWORKS, parse_network
 from agents.serializers import INT32
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.api.fields import INT64
 from config.api.webhook_url import MAX_LENGTH
 
@@ -53,7 +53,7 @@ class AgentForm(forms.Form):
         label="How far it may go",
         choices=[(mode, _choice_label(*label)) for mode, label in MODE_LABELS.items()],
         widget=forms.RadioSelect,
-        initial=Mode.REQUIRES_CONFIRMATION,
+        initial=AgentMode.REQUIRES_CONFIRMATION,
     )
     scopes = _scope_field(AGENT_SCOPE_LABELS, "What it may do")
     accounts_from = forms.ChoiceField(

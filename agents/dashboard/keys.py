@@ -9,7 +9,7 @@ from django.utils import timezone
 from agents import selectors, services
 from agents.dashboard.forms import ApiKeyForm
 from agents.models import ApiKey
-from config.api.caller import absent, require, require_recent_sign_in
+from config.api.caller import not_found_error, require, require_recent_sign_in
 from config.api.errors import ApiError
 from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
 
@@ -68,6 +68,6 @@ def revoke(page: WorkspacePage, api_key_id: str) -> HttpResponse:
     """Revoke a key, which stops working at once."""
     key = selectors.api_key_of(caller=page.caller, api_key_id=api_key_id)
     if key.workspace_id != page.workspace.id:
-        raise absent(None, "API key")
+        raise not_found_error(None, "API key")
     services.revoke_api_key(caller=page.caller, api_key_id=key.id)
     return page.success_redirect_back(f"The key {key.name} is revoked. It no longer works.")

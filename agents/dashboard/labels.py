@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.api.scopes import SCOPES
 
 # What a workspace key with the scope may do, in the order of config/api/scopes.py.
@@ -25,13 +25,13 @@ AGENT_SCOPE_LABELS = KEY_SCOPE_LABELS | {"api_keys.write": "Nothing: agents cann
 
 # (name, description) of each mode, from the most to the least restricted.
 MODE_LABELS = {
-    Mode.DRY_RUN: ("Only tries things", "It sees what would happen. Nothing is saved, scheduled or published."),
-    Mode.DRAFT: ("Writes drafts", "It saves drafts. A person decides whether to publish them."),
-    Mode.REQUIRES_CONFIRMATION: (
+    AgentMode.DRY_RUN: ("Only tries things", "It sees what would happen. Nothing is saved, scheduled or published."),
+    AgentMode.DRAFT: ("Writes drafts", "It saves drafts. A person decides whether to publish them."),
+    AgentMode.REQUIRES_CONFIRMATION: (
         "Asks first",
         "What it publishes or schedules waits under Approvals until a person says yes.",
     ),
-    Mode.ALLOW_PUBLISH: ("Publishes by itself", "It publishes and schedules without asking, within its caps."),
+    AgentMode.ALLOW_PUBLISH: ("Publishes by itself", "It publishes and schedules without asking, within its caps."),
 }
 
 

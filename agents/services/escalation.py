@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 
 from agents.models import Agent
-from config.api.caller import Caller, Mode
+from config.api.caller import AgentMode, Caller
 from config.api.errors import ScopeMissing
 
 CAP_FIELDS = ("posts_per_day_cap", "monthly_spend_cap_cents", "monthly_social_url_post_cap")
@@ -38,7 +38,7 @@ def _increases_permission(agent: Agent, name: str, value: Any) -> bool:
 
 
 def _mode_rank(mode: str) -> int:
-    return list(Mode.values).index(mode)
+    return list(AgentMode.values).index(mode)
 
 
 def _requests_per_minute(limit: int | None) -> int:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from agents import tokens
 from agents.models import ApiKey
 from auditlog.services import record
-from config.api.caller import Caller, absent, require_operator
+from config.api.caller import Caller, not_found_error, require_operator
 
 
 def revoke_key_as_operator(
@@ -23,7 +23,7 @@ def revoke_key_as_operator(
     with transaction.atomic():
         key = ApiKey.objects.select_related("agent").select_for_update(of=("self",)).filter(**lookup).first()
         if key is None:
-            raise absent("id" if token is None else "token", "API key")
+            raise not_found_error("id" if token is None else "token", "API key")
         if key.revoked_at is None:
             key.revoked_at = timezone.now()
             if not dry_run:

@@ -6,7 +6,7 @@ from django import template
 
 from agents.dashboard.labels import AGENT_SCOPE_LABELS, KEY_SCOPE_LABELS, MODE_LABELS, scope_labels
 from agents.models import ApiKey
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 
 register = template.Library()
 
@@ -14,13 +14,13 @@ register = template.Library()
 @register.filter
 def mode_name(mode: str) -> str:
     """Return the display name of an agent mode."""
-    return MODE_LABELS[Mode(mode)][0]
+    return MODE_LABELS[AgentMode(mode)][0]
 
 
 @register.filter
 def mode_meaning(mode: str) -> str:
     """Return the description of an agent mode."""
-    return MODE_LABELS[Mode(mode)][1]
+    return MODE_LABELS[AgentMode(mode)][1]
 
 
 @register.filter

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from auditlog.services import record
 from billing.plans import is_paid
 from billing.services.reconcile import ReconciliationResult, reconcile
-from config.api import budget
+from config.api import request_limits
 from config.api.caller import Caller, require_operator
 from workspaces.processor_customers import workspaces_with_customer
 
@@ -22,7 +22,9 @@ def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationRes
     if dry_run:
         result = ReconciliationResult(workspaces=workspaces_with_customer(deleted=False).count() if is_paid() else 0)
     else:
-        with budget.outside_threads.held(caller.actor_id):  # may take longer than the deadline
+        with request_limits.outbound_threads.held(
+            caller.actor_id
+        ):  # may take longer than the deadline
             result = reconcile()
     record(
         caller=caller,

@@ -8,4 +8,4 @@ from django.contrib.admin.apps import AdminConfig
 class ConsoleConfig(AdminConfig):
     """Its site is the operators' console."""
 
-    default_site = "config.console.admin_site.Console"
+    default_site = "config.console.admin_site.OperatorConsole"

@@ -22,13 +22,13 @@ from accounts.platforms.registry import platforms
 from billing.plans import available_plans, is_paid
 from config.checks import check_production
 from config.console import status
-from config.db.clock import MOST_OFF, database_time
+from config.db.clock import MAX_CLOCK_SKEW, database_time
 from media import storage
 from workspaces.sign_in.provider import Provider
 
-LOOK_SECONDS = 5.0
-LEAST_FREE_BYTES = 1024**3
-_OF_APPLICATIONS = ("_CLIENT_ID", "_CLIENT_SECRET")
+CHECK_SECONDS = 5.0
+MIN_FREE_BYTES = 1024**3
+_APPLICATION_SUFFIXES = ("_CLIENT_ID", "_CLIENT_SECRET")
 OLDEST_POSTGRESQL = 140_000  # what Django 5.2 asks for
 
 
@@ -48,9 +48,9 @@ class Finding:
     todo: str = ""
 
 
-def examine() -> Iterator[Finding]:
+def diagnose() -> Iterator[Finding]:
     """Every part in turn. A look that breaks off is a fault of what it looked at."""
-    for name, look in LOOKS.items():
+    for name, look in CHECKS.items():
         try:
             yield from look(name)
         except Exception as error:  # whatever the driver, the broker's client or the storage raises
@@ -76,7 +76,7 @@ def _data_directory(name: str) -> Iterator[Finding]:
     with tempfile.TemporaryFile(dir=settings.DATA_DIR):
         free = shutil.disk_usage(settings.DATA_DIR).free
     told = f"{settings.DATA_DIR}, {free / 1024**3:.1f} GiB free"
-    if free < LEAST_FREE_BYTES:
+    if free < MIN_FREE_BYTES:
         yield Finding(Level.WARNING, name, told, "Make room: uploads are kept there until they are checked.")
     else:
         yield Finding(Level.OK, name, told)
@@ -107,7 +107,7 @@ def _migrations(name: str) -> Iterator[Finding]:
 def _clock(name: str) -> Iterator[Finding]:
     off = abs(timezone.now() - database_time())
     told = f"{off.total_seconds():.1f} s off the database's"
-    if off > MOST_OFF:
+    if off > MAX_CLOCK_SKEW:
         yield Finding(Level.FAULT, name, told, "Set this machine's clock by NTP: its workers do nothing until then.")
     else:
         yield Finding(Level.OK, name, told)
@@ -118,19 +118,21 @@ def _broker(name: str) -> Iterator[Finding]:
         several = "" if settings.SQLITE else "Set REDIS_URL: each web process counts its own rate limits without it."
         yield Finding(Level.WARNING if several else Level.OK, name, "none: workers look four times a second", several)
         return
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=LOOK_SECONDS, socket_connect_timeout=LOOK_SECONDS)
+    client = redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=CHECK_SECONDS, socket_connect_timeout=CHECK_SECONDS
+    )
     version = client.info("server")["redis_version"]
     yield Finding(Level.OK, name, f"Redis {version}")
 
 
 def _heartbeats(name: str) -> Iterator[Finding]:
     now, beats = timezone.now(), status.heartbeats()
-    silent = [duty for duty in status.QUEUES if not status.is_fresh(beats.get(duty), now)]
+    silent = [duty for duty in status.QUEUE_MODELS if not status.is_recent(beats.get(duty), now)]
     if silent:
         yield Finding(Level.FAULT, name, f"nobody does: {', '.join(silent)}", f"Start a worker: {WORKER}")
     else:
         yield Finding(Level.OK, name, "a worker does every duty")
-    if status.is_fresh(beats.get(status.BEAT), now, status.BEAT_FRESH):
+    if status.is_recent(beats.get(status.BEAT), now, status.BEAT_ALIVE_WITHIN):
         yield Finding(Level.OK, "beat", "heard of within three minutes")
     else:
         todo = "A worker brings a beat of its own; with Redis look whether the broker answers."
@@ -171,7 +173,7 @@ def _platforms(name: str) -> Iterator[Finding]:
         if "oauth" not in platform.methods:
             continue
         reason = platform.unavailable_reason("oauth")
-        halves = _half_applications(platform.name)
+        halves = _incomplete_applications(platform.name)
         for given, missing in halves:
             yield Finding(Level.FAULT, platform.label, f"{given} without {missing}", "Set both, or neither.")
         if reason is None:
@@ -180,10 +182,12 @@ def _platforms(name: str) -> Iterator[Finding]:
             yield Finding(Level.OK, platform.label, f"not offered: {reason}")
 
 
-def _half_applications(platform_name: str) -> list[tuple[str, str]]:
+def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
     """The settings of the platform's applications that are there without the one that belongs to them, and that one."""
     given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
-    ours = (name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_OF_APPLICATIONS))
+    ours = (
+        name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES)
+    )
     applications = sorted({name.rpartition("_CLIENT_")[0] for name in ours})
     pairs = [(f"{each}_CLIENT_ID", f"{each}_CLIENT_SECRET") for each in applications]
     return [pair if pair[0] in given else pair[::-1] for pair in pairs if not given.issuperset(pair)]
@@ -207,7 +211,7 @@ def _mail(name: str) -> Iterator[Finding]:
         level = Level.WARNING if settings.PRODUCTION else Level.OK
         yield Finding(level, name, f"{backend}: nothing is sent", "Set EMAIL_URL." if settings.PRODUCTION else "")
         return
-    with get_connection(timeout=LOOK_SECONDS):
+    with get_connection(timeout=CHECK_SECONDS):
         yield Finding(Level.OK, name, f"{settings.EMAIL_HOST} takes mail")
 
 
@@ -227,7 +231,7 @@ def _identity(name: str) -> Iterator[Finding]:
 
 
 WORKER = "celery -A config.celery worker -P threads"
-LOOKS: dict[str, Callable[[str], Iterator[Finding]]] = {
+CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
     "settings": _settings,
     "data directory": _data_directory,
     "database": _database,

@@ -20,7 +20,7 @@ from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import OutgoingMail
 
 # The rows of each loop of settings.WORKER_LOOPS.
-QUEUES: dict[str, type[DueRow]] = {
+QUEUE_MODELS: dict[str, type[DueRow]] = {
     "publish": PostTarget,
     "deliver": Delivery,
     "thumbnail": MediaAsset,
@@ -29,14 +29,14 @@ QUEUES: dict[str, type[DueRow]] = {
     "mail": OutgoingMail,
 }
 BEAT, RETENTION = "beat", "retention"  # what besides the loops leaves a heartbeat (config/runtime/tasks.py)
-FRESH = timedelta(seconds=30)
-BEAT_FRESH = timedelta(minutes=3)
-MOST_COUNTED = 10_000
+ALIVE_WITHIN = timedelta(seconds=30)
+BEAT_ALIVE_WITHIN = timedelta(minutes=3)
+MAX_COUNTED_ROWS = 10_000
 
 
 @dataclass(frozen=True)
 class Queue:
-    """One duty: what is due (`due` counts no further than MOST_COUNTED), since when, and whether a worker lives."""
+    """One duty: what is due (`due` counts no further than MAX_COUNTED_ROWS), since when, and whether a worker lives."""
 
     duty: str
     due: int
@@ -49,12 +49,12 @@ class Queue:
 def queues(now: datetime) -> list[Queue]:
     """Every duty as it stands."""
     beats = heartbeats()
-    return [_queue(duty, now, beats.get(duty)) for duty in QUEUES]
+    return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 
 
 def oldest_due_seconds(duty: str, now: datetime) -> float:
     """For how long the duty's oldest due row has been due; 0 when none is."""
-    return _late(_oldest(duty, now), now)
+    return _seconds_late(_oldest(duty, now), now)
 
 
 def heartbeats() -> dict[str, datetime]:
@@ -62,11 +62,11 @@ def heartbeats() -> dict[str, datetime]:
     return dict(Heartbeat.objects.values_list("duty", "beat_at"))
 
 
-def is_fresh(beat_at: datetime | None, now: datetime, within: timedelta = FRESH) -> bool:
+def is_recent(beat_at: datetime | None, now: datetime, within: timedelta = ALIVE_WITHIN) -> bool:
     return beat_at is not None and now - beat_at < within
 
 
-def note_heartbeat(duty: str) -> None:
+def record_heartbeat(duty: str) -> None:
     Heartbeat.objects.update_or_create(duty=duty, defaults={"beat_at": timezone.now()})
 
 
@@ -90,14 +90,16 @@ def drifting_months() -> int:
 
 def _queue(duty: str, now: datetime, beat_at: datetime | None) -> Queue:
     oldest = _oldest(duty, now)
-    waiting = due(QUEUES[duty]._default_manager.all(), now=now).order_by()[:MOST_COUNTED].count() if oldest else 0
-    return Queue(duty, waiting, oldest, _late(oldest, now), beat_at, is_fresh(beat_at, now))
+    waiting = (
+        due(QUEUE_MODELS[duty]._default_manager.all(), now=now).order_by()[:MAX_COUNTED_ROWS].count() if oldest else 0
+    )
+    return Queue(duty, waiting, oldest, _seconds_late(oldest, now), beat_at, is_recent(beat_at, now))
 
 
 def _oldest(duty: str, now: datetime) -> datetime | None:
-    rows = due(QUEUES[duty]._default_manager.all(), now=now)
+    rows = due(QUEUE_MODELS[duty]._default_manager.all(), now=now)
     return rows.values_list("due_at", flat=True).first()
 
 
-def _late(oldest: datetime | None, now: datetime) -> float:
+def _seconds_late(oldest: datetime | None, now: datetime) -> float:
     return round((now - oldest).total_seconds(), 3) if oldest else 0.0

@@ -15,7 +15,7 @@ from agents.dashboard.forms import AgentForm
 from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
 from auditlog.selectors import entries_of
 from billing.selectors import AgentCapUsage, SpendCap, agent_cap_usage, agent_usage_of
-from config.api.caller import Mode, require, require_recent_sign_in
+from config.api.caller import AgentMode, require, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
 from config.pages.templatetags.dashboard import money
@@ -133,8 +133,8 @@ def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
     One that is stopped or revoked already may still have posts to be taken back.
     """
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
-    if found.status == Agent.Status.ACTIVE and found.default_mode != Mode.DRY_RUN:
-        services.update_agent(caller=page.caller, agent_id=found.id, default_mode=Mode.DRY_RUN)
+    if found.status == Agent.Status.ACTIVE and found.default_mode != AgentMode.DRY_RUN:
+        services.update_agent(caller=page.caller, agent_id=found.id, default_mode=AgentMode.DRY_RUN)
     told = [f"{found.name} is stopped."]
     if "cancel" in page.request.POST:
         told.append(_cancel_scheduled(page, found))
@@ -187,7 +187,7 @@ def _shown(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 
         api_keys=keys,
         entries=entries_of(caller=caller, workspace_id=workspace_id, actor_id=found.id)[:SHOWN_ENTRIES],
         may_change=page.may_write and found.status == Agent.Status.ACTIVE,
-        stopped=found.default_mode == Mode.DRY_RUN or found.status == Agent.Status.REVOKED,
+        stopped=found.default_mode == AgentMode.DRY_RUN or found.status == Agent.Status.REVOKED,
         now=now,
         status=status,
     )

@@ -21,16 +21,16 @@ from accounts.platforms.registry import platform
 from agents.models import ApiKey
 from billing.selectors import BudgetUse, nearly_spent_budgets
 from config.notices.models import Notice, NoticeKind
-from config.notices.news import TOLD_PERCENTS
+from config.notices.occurrences import BUDGET_THRESHOLDS
 from posts.models import PostGroup
 from posts.selectors import groups_with_targets
 from posts.states import RETRYABLE, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import Workspace
 
-SHOWN = 10  # lines of one e-mail; the page has all
-LONGEST_NAME = 80
-BECAME = {
+MAX_LINES = 10  # lines of one e-mail; the page has all
+MAX_NAME_LENGTH = 80
+STATUS_PHRASES = {
     GroupStatus.FAILED: "failed",
     GroupStatus.PARTIAL: "failed on some of its accounts",
     GroupStatus.UNCONFIRMED: "may be out, or not",
@@ -56,17 +56,17 @@ class _Body:
     address: str
 
 
-def email_of(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
+def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
     """The e-mail about what these notices of a workspace speak of, as it stands now; None when nothing of it stands still."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None
     more = [f"and {body.number - len(body.lines)} more"] if body.number > len(body.lines) else []
-    listed = "\n".join(f"- {line}" for line in [*body.lines, *more])
+    summaries = "\n".join(f"- {line}" for line in [*body.lines, *more])
     why = f"You get this as a member of {_plain(workspace.name)}. Choose what you hear of, or turn it off:"
     return Email(
         body.subject,
-        f"{body.subject}.\n\n{listed}\n\n{body.todo}\n{body.address}\n\n--\n{why}\n{_page(workspace, 'notices')}\n",
+        f"{body.subject}.\n\n{summaries}\n\n{body.todo}\n{body.address}\n\n--\n{why}\n{_page(workspace, 'notices')}\n",
     )
 
 
@@ -77,7 +77,7 @@ def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         return None
     return _Body(
         f"A post waits for approval in {name}" if number == 1 else f"{number} posts wait for approval in {name}",
-        [_described(group, workspace) for group in groups[:SHOWN]],
+        [_described(group, workspace) for group in groups[:MAX_LINES]],
         number,
         "Nothing of it goes out until somebody approves it. Read and approve or reject it here:",
         _page(workspace, "approvals"),
@@ -86,14 +86,14 @@ def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
 
 def _posts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     groups = _groups(notices).filter(status__in=RETRYABLE)
-    number, shown = groups.count(), list(groups[:SHOWN])
+    number, shown = groups.count(), list(groups[:MAX_LINES])
     if not number:
         return None
-    became = BECAME[GroupStatus(shown[0].status)] if number == 1 else "failed or may not be out"
+    became = STATUS_PHRASES[GroupStatus(shown[0].status)] if number == 1 else "failed or may not be out"
     return _Body(
         f"{'A post' if number == 1 else f'{number} posts'} of {_plain(workspace.name)} {became}",
         [
-            f"{_described(group, workspace)}: {BECAME[GroupStatus(group.status)]}\n"
+            f"{_described(group, workspace)}: {STATUS_PHRASES[GroupStatus(group.status)]}\n"
             f"  {_page(workspace, 'post', post_group_id=group.id)}"
             for group in shown
         ],
@@ -115,7 +115,7 @@ def _accounts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         f"An account of {name} has to be reconnected"
         if number == 1
         else f"{number} accounts of {name} have to be reconnected",
-        [f"{platform(row.platform).label}: {_plain(row.handle or row.external_id)}" for row in rows[:SHOWN]],
+        [f"{platform(row.platform).label}: {_plain(row.handle or row.external_id)}" for row in rows[:MAX_LINES]],
         number,
         "The platform does not let the service in any more, so posts to it fail. Connect it again here:",
         _page(workspace, "accounts"),
@@ -127,7 +127,7 @@ def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None
     number, name = rows.count(), _plain(workspace.name)
     if not number:
         return None
-    shown = rows.select_related("event").defer("event__payload").order_by("-pk")[:SHOWN]
+    shown = rows.select_related("event").defer("event__payload").order_by("-pk")[:MAX_LINES]
     return _Body(
         f"A webhook delivery of {name} was given up"
         if number == 1
@@ -142,7 +142,7 @@ def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None
 def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     months = {moment.date() for moment in notices.values_list("at", flat=True)}
     near = (
-        nearly_spent_budgets(percent=TOLD_PERCENTS[0], since=min(months), workspace_id=workspace.pk) if months else []
+        nearly_spent_budgets(percent=BUDGET_THRESHOLDS[0], since=min(months), workspace_id=workspace.pk) if months else []
     )
     uses = [use for use in near if use.month in months]
     if not uses:
@@ -168,7 +168,7 @@ def _keys(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         f"An API key of {name} was used from another network"
         if number == 1
         else f"{number} API keys of {name} were used from other networks",
-        [_new_network(row, workspace) for row in rows.order_by("-new_network_at")[:SHOWN]],
+        [_new_network(row, workspace) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
         number,
         "If nobody of you uses that network, the key may have leaked: revoke it here, and make another:",
         _page(workspace, "api-keys"),
@@ -221,7 +221,7 @@ def _time(moment: datetime, workspace: Workspace) -> str:
 def _plain(name: str) -> str:
     """What somebody has chosen as a name, in one short line."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
-    return line if len(line) <= LONGEST_NAME else f"{line[: LONGEST_NAME - 1]}…"
+    return line if len(line) <= MAX_NAME_LENGTH else f"{line[: MAX_NAME_LENGTH - 1]}…"
 
 
 def _page(workspace: Workspace, route: str, **named: str) -> str:

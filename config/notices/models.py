@@ -11,7 +11,7 @@ from django.utils import timezone
 from config.db.ids import LENGTH
 from workspaces.models import Member, Workspace
 
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=10), timedelta(hours=6)
+MIN_PAUSE, MAX_PAUSE = timedelta(minutes=10), timedelta(hours=6)
 
 
 class NoticeKind(models.TextChoices):
@@ -26,7 +26,7 @@ class NoticeKind(models.TextChoices):
 
 
 # These come up by themselves, again and again for as long as something is broken. The others each ask for an answer.
-SELF_REPEATING = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, NoticeKind.KEY)
+REPEATING_KINDS = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, NoticeKind.KEY)
 
 
 class NewsCursor(models.Model):
@@ -45,7 +45,7 @@ class NewsCursor(models.Model):
 class Digest(models.Model):
     """The notices of one kind of a workspace, which are told together: `due_at` is when (null: there are none).
 
-    From one e-mail to the next `pause` goes by; it grows while what repeats itself goes on (SELF_REPEATING). Whoever
+    From one e-mail to the next `pause` goes by; it grows while what repeats itself goes on (REPEATING_KINDS). Whoever
     writes notices of this kind and workspace holds the row's lock.
     """
 
@@ -63,18 +63,18 @@ class Digest(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} of {self.workspace_id}"
 
-    def expect(self, now: datetime) -> None:
+    def schedule(self, now: datetime) -> None:
         """There is something to tell: at once, or when the pause since the last e-mail is over."""
         if self.due_at is None:
             self.due_at = max(now, self.told_at + self.pause) if self.told_at else now
 
-    def settle(self, now: datetime, *, told: bool) -> None:
+    def mark_sent(self, now: datetime, *, sent: bool) -> None:
         """Everything is told (or nothing of it was worth an e-mail any more)."""
         self.due_at = None
-        if told:
+        if sent:
             goes_on = self.told_at is not None and now < self.told_at + 2 * self.pause
-            longer = goes_on and self.kind in SELF_REPEATING
-            self.pause = min(2 * self.pause, LONGEST_PAUSE) if longer else FIRST_PAUSE
+            longer = goes_on and self.kind in REPEATING_KINDS
+            self.pause = min(2 * self.pause, MAX_PAUSE) if longer else MIN_PAUSE
             self.told_at = now
 
 

@@ -7,12 +7,12 @@ from typing import Any
 from django import forms
 from django.http import HttpResponse
 
-from config.notices.choices import can_be_reached, choose_notices, wanted_of
+from config.notices.choices import can_receive_email, save_notice_choice, wanted_kinds
 from config.notices.models import NoticeKind
 from workspaces.models import User
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
-EXPLAINED = {
+KIND_HELP_TEXTS = {
     NoticeKind.APPROVAL: "An agent asks to publish, and nothing goes out until somebody has read it.",
     NoticeKind.POST: "On all of its accounts or on some.",
     NoticeKind.ACCOUNT: "A platform does not let the service in any more, so posts to that account fail.",
@@ -28,7 +28,9 @@ class NoticesForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for kind in NoticeKind:
-            self.fields[kind.value] = forms.BooleanField(label=kind.label, help_text=EXPLAINED[kind], required=False)
+            self.fields[kind.value] = forms.BooleanField(
+                label=kind.label, help_text=KIND_HELP_TEXTS[kind], required=False
+            )
 
     @property
     def wanted(self) -> list[str]:
@@ -42,13 +44,13 @@ def notices(page: WorkspacePage) -> HttpResponse:
     """Everybody's own choice, a member's too."""
     if page.request.method == "POST":
         wanted = NoticesForm(page.request.POST).wanted
-        choose_notices(caller=page.caller, workspace_id=page.workspace.id, wanted=wanted)
+        save_notice_choice(caller=page.caller, workspace_id=page.workspace.id, wanted=wanted)
         return page.success_redirect("Saved. It holds from the next e-mail on.", "notices")
-    wanted_now = wanted_of(caller=page.caller, workspace_id=page.workspace.id)
+    wanted_now = wanted_kinds(caller=page.caller, workspace_id=page.workspace.id)
     person = User.objects.get(pk=page.caller.actor_id)
     return page.render(
         "notices/notices.html",
         form=NoticesForm(initial={kind.value: True for kind in wanted_now}),
         person=person,
-        reached=can_be_reached(person),
+        reached=can_receive_email(person),
     )

@@ -11,7 +11,7 @@ from config.db.retention import ExpiredRows
 from config.notices.models import Digest, Notice
 from workspaces.retention import workspaces_to_purge
 
-KEPT = timedelta(days=90)  # longer than any look for news goes back (telling.py), so that nothing is told twice
+KEEP_FOR = timedelta(days=90)  # longer than any look for news goes back (telling.py), so that nothing is told twice
 
 
 class Notices(ExpiredRows):
@@ -20,7 +20,7 @@ class Notices(ExpiredRows):
     name = "notices"
 
     def rows(self) -> QuerySet[Notice]:
-        over = timezone.now() - KEPT
+        over = timezone.now() - KEEP_FOR
         return Notice.objects.filter(created_at__lt=over, at__lt=over)
 
 

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, not_found_error
 from media import selectors, storage
 from media.backends import storage_access
 from media.errors import MediaInUse
@@ -28,7 +28,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
     with transaction.atomic():
         asset = selectors.ready_assets().select_for_update().filter(pk=found.pk).first()
         if asset is None:  # deleted a moment ago
-            raise absent(None, "media asset")
+            raise not_found_error(None, "media asset")
         if asset.uses.exists():
             raise MediaInUse()
         asset.status, asset.deleted_at, asset.due_at = MediaAsset.Status.DELETED, timezone.now(), None

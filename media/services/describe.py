@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, not_found_error
 from media import selectors
 from media.models import MediaAsset
 
@@ -22,7 +22,7 @@ def describe_media(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsse
         return asset
     with transaction.atomic():
         if not selectors.ready_assets().filter(pk=asset.pk).update(alt_text=alt_text, updated_at=timezone.now()):
-            raise absent(None, "media asset")  # deleted a moment ago
+            raise not_found_error(None, "media asset")  # deleted a moment ago
         record(
             caller=caller,
             operation="media.describe",

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, require, workspace_of
+from config.api.caller import Caller, require, resolve_workspace_id
 from config.api.uploads import Spool, Upload, too_large
 from config.jobs.wake_up import wake
 from media import inspection, scanning, selectors, storage
@@ -39,7 +39,7 @@ def upload_media(
     PayloadTooLarge, MediaMalwareDetected, MediaScanUnavailable, MediaQuotaExceeded, RateLimited (source_url),
     ServiceUnavailable.
     """
-    workspace_id = workspace_of(caller, workspace_id)
+    workspace_id = resolve_workspace_id(caller, workspace_id)
     require(caller, workspace_id, "media.upload", body_field="workspace_id")
     with Spool(most_bytes) as spool:
         file = upload or fetch(source_url, spool, workspace_id=workspace_id)

@@ -7,8 +7,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.caller import absent
-from config.api.handler import as_api_error
+from config.api.caller import not_found_error
+from config.api.error_handlers import to_api_error
 from config.api.serializers import StrictSerializer
 from posts import selectors
 from posts.models import PostGroup
@@ -21,7 +21,7 @@ def checked(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict
     try:
         form.is_valid(raise_exception=True)
     except serializers.ValidationError as error:
-        raise as_api_error(error) from error
+        raise to_api_error(error) from error
     return dict(form.validated_data)
 
 
@@ -29,7 +29,7 @@ def group_on(page: WorkspacePage, post_group_id: str) -> PostGroup:
     """The group of a page under this workspace. Raises NotFound, for another workspace's too."""
     group = selectors.group_of(caller=page.caller, post_group_id=post_group_id)
     if group.workspace_id != page.workspace.id:
-        raise absent(None, "post group")
+        raise not_found_error(None, "post group")
     return group
 
 

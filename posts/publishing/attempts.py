@@ -17,7 +17,7 @@ from accounts.platforms.base import START, Platform
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Content, Grant, MediaFile, Progress
 from config.api.caller import system_caller
-from config.api.trace import note_actor, start_trace
+from config.api.trace import set_trace_actor, start_trace
 from config.db.encryption import SealedValueError
 from config.db.outage import DATABASE_ERRORS, retry_while_database_down
 from posts.media import MediaGone, files_of
@@ -58,7 +58,7 @@ def guarded(target: PostTarget) -> Iterator[None]:
     """Work at a target: nothing is raised. Every end is written to its row; when the database itself fails, the claim runs
     out and the row is taken up again."""
     start_trace(target.group.trace_id)
-    note_actor(system_caller(target.group.workspace_id))
+    set_trace_actor(system_caller(target.group.workspace_id))
     try:
         yield
     except ClaimLost:

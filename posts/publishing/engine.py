@@ -24,7 +24,7 @@ from accounts.platforms import errors
 from accounts.platforms.base import Platform
 from accounts.platforms.types import OUT, Absent, Progress, Published
 from accounts.services import BeingRenewed, hold_back, mark_needs_reauth, refresh_grant
-from config.db.connection import let_go
+from config.db.connection import release_connection
 from config.db.outage import retry_while_database_down
 from posts.models import PostTarget
 from posts.publishing import outcomes
@@ -194,7 +194,7 @@ def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:
         logger.exception("The tokens of %s could not be renewed.", attempt.target.account_id)
         raise errors.Transient("The service met a fault while it renewed the account's tokens.") from fault
     finally:
-        let_go()
+        release_connection()
 
 
 def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:

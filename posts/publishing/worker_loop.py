@@ -18,7 +18,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config import metrics
-from config.db.connection import let_go
+from config.db.connection import release_connection
 from config.jobs.due import LookPast, claim_due, due, give_back
 from config.jobs.fair_shares import FairShares, Shares
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
@@ -165,7 +165,7 @@ class PublishLoop(WorkerLoop):
             _tell_lateness(attempt.target)
             go_on(attempt)
         finally:
-            let_go()
+            release_connection()
             self._done(attempt, time.monotonic() - began)
 
     def _done(self, attempt: Attempt, seconds: float) -> None:

@@ -12,7 +12,7 @@ from django.db import transaction
 from auditlog.services import record
 from billing import selectors as billing
 from billing.selectors import SpendCap
-from config.api.caller import Caller, require, workspace_of
+from config.api.caller import Caller, require, resolve_workspace_id
 from config.api.errors import ApiError, ValidationFailed
 from posts.media import assets_in, keep_media, lock_media
 from posts.models import PostGroup
@@ -36,7 +36,7 @@ def create_batch(
 
     Raises what `create_post` raises.
     """
-    chosen = workspace_of(caller, workspace_id)
+    chosen = resolve_workspace_id(caller, workspace_id)
     require(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
     assets = assets_in(chosen, [each for post in posts for each in post.get("media", ())])
     plans = []

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, check_allowlist, require
+from config.api.caller import Caller, check_account_allowlist, require
 from config.api.scopes import any_of
 from posts import selectors
 from posts.events import tell_group
@@ -26,7 +26,7 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
         caller=caller, post_group_id=post_group_id, scope=any_of("posts.schedule", "posts.draft"), write=True
     )
     require(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
-    check_allowlist(caller, group.account_ids)
+    check_account_allowlist(caller, group.account_ids)
     if group.status not in CANCELLABLE:
         raise too_late(group)
     with transaction.atomic():
@@ -57,7 +57,9 @@ def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
         raise too_late(locked)
     take_back(locked, cancel=True)
     written = selectors.groups_with_targets().get(pk=group.pk)
-    check_allowlist(caller, written.account_ids)  # an edit may have changed the targets before the row was locked
+    check_account_allowlist(
+        caller, written.account_ids
+    )  # an edit may have changed the targets before the row was locked
     # What an earlier round published stays so: a retry that is cancelled leaves its group as the round ended.
     written.status = roll_up(target.status for target in written.targets.all())
     written.finished_at = written.updated_at = timezone.now()

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent, check_allowlist
+from config.api.caller import Caller, check_account_allowlist, not_found_error
 from config.api.errors import InvalidState
 from posts import selectors
 from posts.models import PostGroup, PostTarget
@@ -26,7 +26,7 @@ def resolve_post(
     group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     require_publishing_mode(caller)
     target = _unconfirmed(group, target_id)
-    check_allowlist(caller, [target.account_id])
+    check_account_allowlist(caller, [target.account_id])
     status = TargetStatus.PUBLISHED if permalink else TargetStatus.FAILED
     changes: dict[str, object] = (
         {"permalink": permalink, "published_at": timezone.now(), "error": None, "maybe_out": False}
@@ -65,7 +65,7 @@ def _settle(group: PostGroup, target: PostTarget, status: TargetStatus, changes:
 def _unconfirmed(group: PostGroup, target_id: str) -> PostTarget:
     target = next((each for each in group.targets.all() if each.pk == target_id), None)
     if target is None:
-        raise absent("target_id", "target in this group")
+        raise not_found_error("target_id", "target in this group")
     if target.status != TargetStatus.UNCONFIRMED:
         raise _settled(target)
     return target

@@ -12,7 +12,7 @@ from accounts.platforms.registry import publisher
 from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold
-from config.api.caller import Caller, absent, check_allowlist
+from config.api.caller import Caller, check_account_allowlist, not_found_error
 from config.api.errors import InvalidState
 from config.api.webhook_url import check_webhook_url
 from config.jobs.wake_up import wake
@@ -43,7 +43,7 @@ def retry_post(
     """
     group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     if workspace_id not in (None, group.workspace_id):
-        raise absent("workspace_id", "workspace")
+        raise not_found_error("workspace_id", "workspace")
     require_publishing_mode(caller)
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
@@ -61,7 +61,7 @@ def retry_post(
 
 
 def _to_send(caller: Caller, group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
-    check_allowlist(caller, group.account_ids)
+    check_account_allowlist(caller, group.account_ids)
     wanted = {TargetStatus.FAILED} | ({TargetStatus.UNCONFIRMED} if include_unconfirmed else set())
     again = [target for target in group.targets.all() if target.status in wanted]
     if group.status not in RETRYABLE or not again:

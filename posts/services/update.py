@@ -11,7 +11,7 @@ from django.utils import timezone
 from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold, lock_month_counters
-from config.api.caller import Caller, check_allowlist, require
+from config.api.caller import Caller, check_account_allowlist, require
 from config.api.errors import Conflict, InvalidState, ValidationFailed
 from config.jobs.wake_up import wake
 from posts import selectors
@@ -49,7 +49,7 @@ def update_post(
     """
     group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
     require(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, changes))
-    check_allowlist(caller, group.account_ids)  # those that are left too: `_plan` checks those to come
+    check_account_allowlist(caller, group.account_ids)  # those that are left too: `_plan` checks those to come
     if group.status not in EDITABLE:
         raise too_late(group)
     if any(target.attempts for target in group.targets.all()):

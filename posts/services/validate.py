@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from config.api.caller import Caller, require, workspace_of
+from config.api.caller import Caller, require, resolve_workspace_id
 from config.api.scopes import any_of
 from posts.media import assets_in, attach
 from posts.models import PostGroup
@@ -28,7 +28,7 @@ def validate_post(
 
     `group` is the one whose content it is to become, where there is one.
     """
-    chosen = workspace_of(caller, workspace_id)
+    chosen = resolve_workspace_id(caller, workspace_id)
     require(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
     attached = attach(media, assets_in(chosen, media))
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from config.api.budget import ThreadShare
+from config.api.request_limits import ThreadLimit
 from posts import selectors
 from posts.models import PostGroup
 from posts.states import FINISHED, GroupStatus
@@ -18,7 +18,7 @@ from posts.states import FINISHED, GroupStatus
 LOOK_SECONDS = 0.1
 WAITS_FOR_A_PERSON = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 # At most half of the process's threads wait; a caller beyond that is answered at once.
-waiting_threads = ThreadShare(settings.WEB_THREADS // 2)
+waiting_threads = ThreadLimit(settings.WEB_THREADS // 2)
 _stopping = threading.Event()
 
 

@@ -91,7 +91,7 @@ class PostViewSet(PostActionViewSet):
             would = {"post_groups": planned, "cost_cents": sum(each["cost_cents"] for each in planned)}
             extra = {"validations": [plan.validation for plan in made.plans], "spend_cap": made.spend_cap}
             return Preview({**call.data, "workspace_id": made.workspace_id}, would, "would_create", extra=extra)
-        return Reply({"post_groups": made}, 201, kept=[group.id for group in made])
+        return Reply({"post_groups": made}, 201, replay_data=[group.id for group in made])
 
     @operation(
         "posts.list",

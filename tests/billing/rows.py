@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from agents.models import Agent
 from billing.models import DayCounter, MonthCounter, UsageTotal
 from billing.prices import Charge
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.db.ids import new_id
 from workspaces.models import User, Workspace
 
@@ -34,7 +34,7 @@ def make_agent(
         workspace=workspace,
         owner_user=workspace.owner_user,
         name="Herald",
-        default_mode=Mode.ALLOW_PUBLISH,
+        default_mode=AgentMode.ALLOW_PUBLISH,
         monthly_spend_cap_cents=cap,
         monthly_social_url_post_cap=url_cap,
         posts_per_day_cap=day_cap,

@@ -50,7 +50,7 @@ def test_a_processor_that_never_finishes_its_response_times_out(
     behaviour: str,
 ) -> None:
     """A time limit per read would let a slowly dripping response block the thread forever."""
-    monkeypatch.setattr("config.api.budget.OUTSIDE_SECONDS", 0.3)
+    monkeypatch.setattr("config.api.request_limits.OUTBOUND_SECONDS", 0.3)
     answers = hangs if behaviour == "silent" else drips(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
     with Server(answers) as server:
         settings.STRIPE_API_BASE = f"http://127.0.0.1:{server.port}"

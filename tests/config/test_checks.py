@@ -14,7 +14,7 @@ from django.conf import settings as configured
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
-from config.checks import check_production, refuse_unfit_settings
+from config.checks import check_production, require_valid_settings
 
 KEY = Fernet.generate_key().decode()
 FIT = {
@@ -51,7 +51,7 @@ def manage(tmp_path: Path, *command: str, **environment: str) -> subprocess.Comp
 
 def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
     assert apply(settings) == []
-    refuse_unfit_settings()
+    require_valid_settings()
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_each_bad_setting_is_named_alone(settings: Settings, name: str, value: A
     assert len(problems) == 1
     assert problems[0].startswith(name)
     with pytest.raises(ImproperlyConfigured, match=name):
-        refuse_unfit_settings()
+        require_valid_settings()
 
 
 def test_name_servers_are_addresses_with_or_without_a_port(settings: Settings) -> None:

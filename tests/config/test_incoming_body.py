@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.api.errors import MalformedRequest, PayloadTooLarge, RequestTimeout
-from config.api.incoming_body import BodyAwaited, ChunkDecoder, IncomingBody
+from config.api.incoming_body import BodyNotReceived, ChunkDecoder, IncomingBody
 
 CONTENT = st.lists(st.binary(min_size=1, max_size=40), max_size=8)
 
@@ -46,7 +46,7 @@ def test_an_extension_of_a_chunk_is_ignored() -> None:
 def test_a_body_is_read_once_it_is_complete() -> None:
     body = IncomingBody(6, "")
     body.feed(b"abc")
-    with pytest.raises(BodyAwaited):
+    with pytest.raises(BodyNotReceived):
         body.read()
 
     assert body.feed(b"defGET /") == b"GET /"

@@ -57,7 +57,7 @@ def test_how_the_service_stands_is_told_by_few_queries(
     dead.save()
     ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
     BillingAlarm.objects.create(kind="books", subject=f"{workspace.id} 2027-03", detail="The month differs.")
-    status.note_heartbeat("deliver")
+    status.record_heartbeat("deliver")
     with CaptureQueriesContext(connection) as asked:
         page = operator.get(FRONT)
     html = page.content.decode()

@@ -28,8 +28,8 @@ def _well(settings: Settings, tmp_path: Path) -> None:
     """A deployment of the embedded kind, with an operator's token and a worker that lives."""
     settings.SQLITE = True  # else it is told that web processes on PostgreSQL do better with Redis
     settings.MEDIA_ROOT, settings.REDIS_URL, settings.ADMIN_TOKEN = tmp_path, "", "x" * 40
-    for duty in (*status.QUEUES, status.BEAT):
-        status.note_heartbeat(duty)
+    for duty in (*status.QUEUE_MODELS, status.BEAT):
+        status.record_heartbeat(duty)
 
 
 def closed_port() -> int:

@@ -159,7 +159,7 @@ def test_the_rows_are_read_when_they_are_asked_for(operator: ApiClient, workspac
     Delivery.objects.filter(pk=rows[0].pk).update(due_at=timezone.now() - timedelta(seconds=90))
     Delivery.objects.filter(pk=rows[1].pk).update(status="dead_letter", due_at=None)
     BillingAlarm.objects.create(kind="books", subject="one", detail="A month differs.")
-    status.note_heartbeat(status.BEAT)
+    status.record_heartbeat(status.BEAT)
     scrape = Scrape(operator)
 
     assert scrape.of("sps_database_up") == 1

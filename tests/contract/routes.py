@@ -12,7 +12,7 @@ from typing import Any
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from config.api.operation import Operation
-from config.api.views import OperationViewSet, document
+from config.api.views import OperationViewSet, openapi_document
 
 _BUILDING = threading.Lock()
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -60,7 +60,7 @@ def routes() -> list[Route]:
 def described() -> dict[str, Any]:
     """The OpenAPI document. One thread at a time asks for it: while it is built, few threads may wait."""
     with _BUILDING:
-        return dict(json.loads(document()[0]))
+        return dict(json.loads(openapi_document()[0]))
 
 
 def request_schemas(operation: Mapping[str, Any]) -> list[dict[str, Any]]:

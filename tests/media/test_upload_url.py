@@ -232,7 +232,7 @@ def test_a_workspace_whose_files_never_come_holds_two_threads(api: ApiClient, se
 def test_a_server_that_never_finishes_is_given_up_in_time(
     api: ApiClient, server: FileServer, monkeypatch: pytest.MonkeyPatch, behaviour: str
 ) -> None:
-    monkeypatch.setattr("config.api.budget.OUTSIDE_SECONDS", 0.3)
+    monkeypatch.setattr("config.api.request_limits.OUTBOUND_SECONDS", 0.3)
     answers = {"silent": hangs, "drips": drips(b"HTTP/1.1 200 OK\r\nContent-Length: 9999999\r\n\r\n")}
     with Server(answers.get(behaviour, hangs)) as tarpit:
         server.redirect("/on", tarpit.url)

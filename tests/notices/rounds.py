@@ -7,7 +7,7 @@ from typing import Any
 from django.core import mail
 
 from accounts.models import ConnectedAccount
-from config.runtime.tasks import tell_notices
+from config.runtime.tasks import send_notices
 from posts.events import tell_group
 from posts.models import PostGroup
 from tests import factories
@@ -42,7 +42,7 @@ def ended(group: dict[str, Any], status: str) -> None:
 def told() -> list[mail.EmailMessage]:
     """One round of the beat's task and of the worker that sends e-mail; what has gone out in it."""
     mail.outbox = []
-    tell_notices()
+    send_notices()
     while MailLoop().run_once():
         pass
     return mail.outbox

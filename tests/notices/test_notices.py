@@ -14,7 +14,7 @@ from django.test import Client
 from accounts.models import ConnectedAccount
 from accounts.services.tokens import mark_needs_reauth
 from agents.models import ApiKey
-from config.notices.telling import tell_notices
+from config.notices.sending import send_notices
 from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.conftest import ApiClient
@@ -37,7 +37,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 @pytest.fixture(autouse=True)
 def begun(clock: time_machine.Traveller) -> None:
     """The service has been running for a while."""
-    tell_notices()
+    send_notices()
     clock.shift(timedelta(hours=1))
 
 

@@ -12,7 +12,7 @@ from rest_framework.serializers import ModelSerializer, Serializer
 
 from accounts.models import ConnectedAccount
 from config.api.paging import paginate
-from config.api.serializers import shape
+from config.api.serializers import shared_serializer
 from posts.bodies import PostGroupSerializer, TargetSerializer, group_body
 from posts.models import PostGroup, PostTarget
 from posts.publishing.worker_loop import publish_due
@@ -29,7 +29,7 @@ ZONE = ZoneInfo("Pacific/Auckland")
 
 def as_declared(serializer: type[ModelSerializer[Any]], row: Any) -> Any:
     """What the declared fields show of a row."""
-    return ModelSerializer.to_representation(shape(serializer), row)
+    return ModelSerializer.to_representation(shared_serializer(serializer), row)
 
 
 @pytest.fixture
@@ -60,8 +60,12 @@ def test_as_the_fields_declare(groups: list[PostGroup]) -> None:
         assert group_body(group) == as_declared(PostGroupSerializer, group)
         assert list(group_body(group)) == list(PostGroupSerializer.Meta.fields)
         for target in group.targets.all():
-            assert shape(TargetSerializer).to_representation(target) == as_declared(TargetSerializer, target)
-            assert list(shape(TargetSerializer).to_representation(target)) == list(TargetSerializer.Meta.fields)
+            assert shared_serializer(TargetSerializer).to_representation(target) == as_declared(
+                TargetSerializer, target
+            )
+            assert list(shared_serializer(TargetSerializer).to_representation(target)) == list(
+                TargetSerializer.Meta.fields
+            )
 
 
 def test_times_are_utc_wherever_they_are_asked_for(groups: list[PostGroup]) -> None:
@@ -74,10 +78,10 @@ def test_times_are_utc_wherever_they_are_asked_for(groups: list[PostGroup]) -> N
 def test_a_list_shows_what_its_fields_declare(groups: list[PostGroup]) -> None:
     [group] = [group for group in groups if group.text == "Bench Ω"]
     [row] = listed(paginate(columns_of(PostGroup.objects.filter(pk=group.pk)), limit=1)).rows
-    shown = shape(ListedPostSerializer).to_representation((row, ZONE))
+    shown = shared_serializer(ListedPostSerializer).to_representation((row, ZONE))
 
     given = {"targets": group.targets, "local_time": "09:30"}
     given |= {name: getattr(group, name) for name in ("id", "status", "scheduled_at", "text", "sandbox")}
-    declared = Serializer.to_representation(shape(ListedPostSerializer), given)
+    declared = Serializer.to_representation(shared_serializer(ListedPostSerializer), given)
     assert shown == declared
     assert (list(shown), list(shown["targets"][0])) == (list(declared), list(declared["targets"][0]))

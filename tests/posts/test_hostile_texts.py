@@ -12,7 +12,7 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
-from config.api import budget
+from config.api import request_limits
 from posts.models import PostGroup
 from posts.serializers.writes import MAX_TARGETS
 from tests.config.test_errors import assert_envelope
@@ -135,7 +135,7 @@ def test_a_request_that_takes_too_much_cpu_time_ends_and_changes_nothing(
     api: ApiClient, everywhere: list[ConnectedAccount], monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     body = body_for(*everywhere, text=hostile_text("IDN domains"))
-    monkeypatch.setattr(budget, "REQUEST_CPU_SECONDS", 0.01)
+    monkeypatch.setattr(request_limits, "REQUEST_CPU_SECONDS", 0.01)
 
     answer = api.post(path, utf8({"posts": [body]} if path == "/posts/batch" else body))
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from config.api.budget import ThreadShare
+from config.api.request_limits import ThreadLimit
 from posts.models import PostGroup
 from posts.publishing.worker_loop import publish_due
 from posts.services import wait as waiting
@@ -90,7 +90,7 @@ def test_nobody_waits_for_a_person(agent_client: Any, account: ConnectedAccount)
 def test_beyond_half_of_the_threads_nobody_waits(
     api: ApiClient, account: ConnectedAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    share = ThreadShare(1)
+    share = ThreadLimit(1)
     monkeypatch.setattr(waiting, "waiting_threads", share)
     started = time.monotonic()
     with share.held():

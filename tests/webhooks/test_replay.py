@@ -9,7 +9,7 @@ import pytest
 import time_machine
 
 from auditlog.models import AuditEntry
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.db.ids import new_id
 from tests.conftest import ApiClient
 from tests.factories import WorkspaceFactory
@@ -177,8 +177,10 @@ def test_the_owner_may_replay(delivery: Delivery, workspace: Workspace) -> None:
     assert replay(as_user(workspace.owner_user), delivery).status_code == 200
 
 
-@pytest.mark.parametrize("mode", [Mode.DRAFT, Mode.REQUIRES_CONFIRMATION])
-def test_an_agent_that_may_not_publish_may_not_replay(delivery: Delivery, workspace: Workspace, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [AgentMode.DRAFT, AgentMode.REQUIRES_CONFIRMATION])
+def test_an_agent_that_may_not_publish_may_not_replay(
+    delivery: Delivery, workspace: Workspace, mode: AgentMode
+) -> None:
     client = with_agent_key(workspace, mode, "posts.publish")
 
     for body in ({}, {"dry_run": True}):
@@ -187,7 +189,7 @@ def test_an_agent_that_may_not_publish_may_not_replay(delivery: Delivery, worksp
 
 
 def test_an_agent_of_dry_runs_sees_a_preview(delivery: Delivery, workspace: Workspace) -> None:
-    client = with_agent_key(workspace, Mode.DRY_RUN, "posts.publish")
+    client = with_agent_key(workspace, AgentMode.DRY_RUN, "posts.publish")
 
     response = replay(client, delivery)
 
@@ -197,7 +199,7 @@ def test_an_agent_of_dry_runs_sees_a_preview(delivery: Delivery, workspace: Work
 
 
 def test_an_agent_that_may_publish_may_replay(delivery: Delivery, workspace: Workspace) -> None:
-    client = with_agent_key(workspace, Mode.ALLOW_PUBLISH, "posts.publish")
+    client = with_agent_key(workspace, AgentMode.ALLOW_PUBLISH, "posts.publish")
 
     assert replay(client, delivery).status_code == 200
 

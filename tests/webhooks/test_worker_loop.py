@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from config.db.ids import LENGTH
-from config.outbound import asynchronous
+from config.outbound import async_client
 from tests.conftest import ServeNames
 from tests.factories import WorkspaceFactory
 from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
@@ -82,7 +82,7 @@ def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
     name_server: ServeNames,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(asynchronous, "RESOLVE_SECONDS", 30.0)  # the whole attempt ends before that
+    monkeypatch.setattr(async_client, "RESOLVE_SECONDS", 30.0)  # the whole attempt ends before that
     names = name_server(silent)
     emit_many(event_to(workspace, f"https://h{number}.silent.example.com/", number) for number in range(300))
     share = OF_SENDER[SLOW] // 2

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, Mode
+from config.api.caller import AgentMode, Caller
 from config.api.errors import AgentModeForbids, InvalidState
 from config.jobs import wake_up
 from webhooks import selectors
@@ -44,5 +44,5 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
 
 def _require_mode(caller: Caller, dry_run: bool) -> None:
     """A replay sets something going, so it needs the widest mode; an agent of dry runs may look at what it would do."""
-    if caller.mode != Mode.ALLOW_PUBLISH and not (dry_run and caller.mode == Mode.DRY_RUN):
+    if caller.mode != AgentMode.ALLOW_PUBLISH and not (dry_run and caller.mode == AgentMode.DRY_RUN):
         raise AgentModeForbids()

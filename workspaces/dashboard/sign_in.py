@@ -21,10 +21,10 @@ from social_core.exceptions import SocialAuthBaseException as SignInError
 from social_django.utils import load_strategy
 
 from config.api import rate_limit
-from config.api.admin_actions import operator_of
-from config.api.budget import outside
+from config.api.admin_actions import signed_in_operator
 from config.api.caller import is_recent_sign_in
 from config.api.errors import ApiError, Forbidden, RateLimited
+from config.api.request_limits import outbound_slot
 from workspaces.models import User
 from workspaces.services import sign_out_everywhere
 from workspaces.sign_in import saved_form
@@ -114,7 +114,7 @@ def sign_in_callback(request: HttpRequest) -> HttpResponse:
     backend = _backend(request)
     again = request.session.pop(SIGN_IN_AGAIN, False)
     try:
-        with outside(_address_of(request), operator_chosen=True):
+        with outbound_slot(_address_of(request), operator_chosen=True):
             person = cast(User, backend.complete(user=None))
     except SignInError as error:
         return _sign_in_failed(request, error)
@@ -159,7 +159,7 @@ def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
     request.session[NEXT_PAGE] = _local_address(request, request.POST.get(NEXT_PAGE))
     request.session[SIGN_IN_AGAIN] = again
     try:
-        with outside(_address_of(request), operator_chosen=True):
+        with outbound_slot(_address_of(request), operator_chosen=True):
             return backend.start_again() if again else backend.start()
     except SignInError as error:
         return _sign_in_failed(request, error)
@@ -184,7 +184,7 @@ def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBacke
 
 def _sign_out_everywhere(request: HttpRequest) -> None:
     if cast(User, request.user).is_staff:
-        sign_out_everywhere(caller=operator_of(request), operation="operators.sign_out")
+        sign_out_everywhere(caller=signed_in_operator(request), operation="operators.sign_out")
     else:
         sign_out_everywhere(caller=caller_of(request))
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, not_found_error
 from workspaces import selectors
 from workspaces.models import Member, Workspace
 
@@ -24,7 +24,7 @@ def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **c
     with transaction.atomic():
         if changes and not dry_run:
             if not selectors.live_workspaces().filter(pk=workspace.pk).update(**changes):
-                raise absent(None, "workspace")
+                raise not_found_error(None, "workspace")
             workspace.refresh_from_db()
         for name, value in changes.items():
             setattr(workspace, name, value)

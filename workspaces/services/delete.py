@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, WorkspaceStatus, absent, require_recent_sign_in
+from config.api.caller import Caller, WorkspaceStatus, not_found_error, require_recent_sign_in
 from workspaces import selectors
 from workspaces.models import Member, Workspace
 
@@ -35,7 +35,7 @@ def mark_deleted(*, caller: Caller, workspace: Workspace, dry_run: bool = False)
     if not dry_run and not selectors.live_workspaces().filter(pk=workspace.pk).update(
         status=workspace.status, updated_at=workspace.updated_at
     ):
-        raise absent(None, "workspace")
+        raise not_found_error(None, "workspace")
     record(
         caller=replace(caller, retention_tier=workspace.retention_tier),
         operation="workspaces.delete",

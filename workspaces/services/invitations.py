@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from auditlog.services import record
 from config.api import rate_limit
-from config.api.caller import Caller, WorkspaceStatus, absent, require_recent_sign_in, require_role
+from config.api.caller import Caller, WorkspaceStatus, not_found_error, require_recent_sign_in, require_role
 from config.api.errors import Conflict, Forbidden, InvalidState, RateLimited, ValidationFailed, WorkspacePaused
 from workspaces import selectors
 from workspaces.models import Invitation, Member, User, Workspace
@@ -81,7 +81,7 @@ def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int
         lock_workspace(workspace_id)
         invitation = selectors.invitations_of(workspace_id=workspace_id).filter(pk=invitation_id).first()
         if invitation is None:
-            raise absent(None, "invitation")
+            raise not_found_error(None, "invitation")
         _record(caller, "members.withdraw_invitation", invitation)
         invitation.delete()
 

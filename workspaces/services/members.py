@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent, require_recent_sign_in, require_role
+from config.api.caller import Caller, not_found_error, require_recent_sign_in, require_role
 from config.api.errors import Forbidden, InvalidState, ValidationFailed
 from workspaces import selectors
 from workspaces.models import Member, Workspace
@@ -85,7 +85,7 @@ def lock_workspace(workspace_id: str) -> Workspace:
     """Lock the workspace's row, which serializes changes of members, keys and agents. Raises NotFound if it was deleted."""
     workspace = selectors.live_workspaces().select_for_update(no_key=True).filter(pk=workspace_id).first()
     if workspace is None:
-        raise absent(None, "workspace")
+        raise not_found_error(None, "workspace")
     return workspace
 
 
@@ -93,7 +93,7 @@ def _get_non_owner(workspace_id: str, user_id: str) -> Member:
     lock_workspace(workspace_id)
     member = Member.objects.filter(workspace_id=workspace_id, user_id=user_id).first()
     if member is None:
-        raise absent(None, "member")
+        raise not_found_error(None, "member")
     if member.role == Member.Role.OWNER:
         raise InvalidState(
             "This is the owner of the workspace.", suggested_action="Hand the workspace over to another member first."

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, WorkspaceStatus, absent, require_role
+from config.api.caller import Caller, WorkspaceStatus, not_found_error, require_role
 from config.api.errors import WorkspacePaused
 from workspaces import selectors
 from workspaces.models import Member, Workspace
@@ -39,7 +39,7 @@ def _change(caller: Caller, workspace_id: str, *, pausing: bool, dry_run: bool) 
         rows = selectors.live_workspaces().select_related("owner_user").select_for_update(of=("self",), no_key=True)
         workspace = rows.filter(pk=workspace_id).first()
         if workspace is None:
-            raise absent(None, "workspace")
+            raise not_found_error(None, "workspace")
         _set_pause(caller, workspace, pausing=pausing)
         if not dry_run:
             workspace.save(update_fields=["owner_paused_at", "operator_paused_at", "status", "updated_at"])

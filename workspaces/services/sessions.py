@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import F
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, not_found_error
 from workspaces.models import User, UserSession
 
 
@@ -23,7 +23,7 @@ def end_session(*, caller: Caller, user_session_id: int) -> None:
     with transaction.atomic():
         found = UserSession.objects.filter(pk=user_session_id, user_id=caller.actor_id).first()
         if found is None:
-            raise absent(None, "session")
+            raise not_found_error(None, "session")
         Session.objects.filter(pk=found.session_id).delete()
         _record(caller, "users.end_session")
 

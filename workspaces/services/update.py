@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, not_found_error
 from workspaces import selectors
 from workspaces.models import Member, Workspace
 
@@ -23,7 +23,7 @@ def update_workspace(*, caller: Caller, workspace_id: str, name: str, default_ti
     changed = [field for field, value in fields.items() if getattr(workspace, field) != value]
     with transaction.atomic():
         if not selectors.live_workspaces().filter(pk=workspace.pk).update(**fields, updated_at=timezone.now()):
-            raise absent(None, "workspace")
+            raise not_found_error(None, "workspace")
         record(
             caller=caller,
             operation="workspaces.update",

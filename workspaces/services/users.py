@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent, require_recent_sign_in
+from config.api.caller import Caller, not_found_error, require_recent_sign_in
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, Workspace
 from workspaces.services.delete import mark_deleted
@@ -47,7 +47,7 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserD
     with transaction.atomic():
         user = User.objects.select_for_update().filter(pk=found.pk, is_active=True).first()
         if user is None:
-            raise absent(None, "user")
+            raise not_found_error(None, "user")
         owned = list(selectors.active_workspaces_of(user=user).select_for_update(no_key=True))
         if not dry_run:
             record_deleted_identity(user)

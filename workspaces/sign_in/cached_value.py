@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from django.utils import timezone
 
-from config.api.budget import outside
+from config.api.request_limits import outbound_slot
 from config.api.errors import RateLimited
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class CachedValue(Generic[Value]):
             return
         try:
             if self._fetched_at == seen:  # no other thread has fetched it meanwhile
-                with outside(BUDGET_KEY, operator_chosen=True):
+                with outbound_slot(BUDGET_KEY, operator_chosen=True):
                     self._value = self._fetch()
                 self._fetched_at = timezone.now()
         except RateLimited:

@@ -30,8 +30,8 @@ from workspaces.workspace_page import error_page
 
 ADDRESS_LIMIT = 20
 NAME_LIMIT = 10
-LONGEST_PAUSE = 60  # seconds between two attempts for a name that is slowed down
-IPV6_NETWORK = 64  # one customer's share of addresses counts as one address
+MAX_PAUSE_SECONDS = 60  # seconds between two attempts for a name that is slowed down
+IPV6_PREFIX_LENGTH = 64  # one customer's share of addresses counts as one address
 
 
 class SignInLimits(AxesDatabaseHandler):
@@ -51,18 +51,18 @@ def seconds_to_wait(request: HttpRequest, name: str) -> int:
     now: datetime = request.axes_attempt_time  # type: ignore[attr-defined]  # set by django-axes, as the address is
     address: str | None = request.axes_ip_address  # type: ignore[attr-defined]
     recent = AccessAttempt.objects.filter(attempt_time__gte=now - settings.AXES_COOLOFF_TIME)
-    whole = settings.AXES_COOLOFF_TIME
+    cooloff = settings.AXES_COOLOFF_TIME
     pair, pair_last = _failures(recent.filter(username=name, ip_address=address))
     if pair >= settings.AXES_FAILURE_LIMIT:
-        return _left(pair_last, whole, now)
+        return _seconds_left(pair_last, cooloff, now)
     from_address, address_last = _failures(recent.filter(ip_address=address))
     if from_address >= ADDRESS_LIMIT:
-        return _left(address_last, whole, now)
+        return _seconds_left(address_last, cooloff, now)
     for_name, name_last = _failures(recent.filter(username=name))
     if for_name < NAME_LIMIT or _is_known(name, address):
         return 0
-    pause = doubling_pause(for_name - NAME_LIMIT + 1, first=1, longest=LONGEST_PAUSE)
-    return _left(name_last, pause, now)
+    pause = doubling_pause(for_name - NAME_LIMIT + 1, first=1, longest=MAX_PAUSE_SECONDS)
+    return _seconds_left(name_last, pause, now)
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None = None, credentials: object = None) -> HttpResponse:
@@ -88,7 +88,7 @@ def _counted(address: str) -> str | None:
     except ValueError:
         return None
     if found.version == 6:
-        return str(ip_network((found, IPV6_NETWORK), strict=False).network_address)
+        return str(ip_network((found, IPV6_PREFIX_LENGTH), strict=False).network_address)
     return str(found)
 
 
@@ -98,13 +98,13 @@ def _failures(attempts: QuerySet[AccessAttempt]) -> tuple[int, datetime | None]:
     return found["total"] or 0, found["last"]
 
 
-def _left(last: datetime | None, pause: timedelta, now: datetime) -> int:
+def _seconds_left(last: datetime | None, pause: timedelta, now: datetime) -> int:
     """Whole seconds until the pause after the last failure is over."""
     return max(0, math.ceil((last + pause - now).total_seconds())) if last else 0
 
 
 def _is_known(name: str, address: str | None) -> bool:
-    return address is not None and address in {_counted(used) for used in audit.addresses_of(name)}
+    return address is not None and address in {_counted(used) for used in audit.recent_sign_in_addresses(name)}
 
 
 def _in_words(seconds: int) -> str:

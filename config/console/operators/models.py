@@ -18,11 +18,11 @@ from config.db.encryption import EncryptedJSONField
 from workspaces.models import User
 
 ISSUER = "Social Publishing Service"
-DIGITS = 6
-TOLERANCE = 1  # steps of 30 seconds by which the app's clock may differ
-RECOVERY_CODES = 10
-RECOVERY_BYTES = 10  # 80 bits, 16 characters
-MOST_FAILURES_COUNTED = 11  # so the pause between wrong codes grows to 2**10 seconds, 17 minutes, and no further
+CODE_DIGITS = 6
+TOLERATED_STEPS = 1  # steps of 30 seconds by which the app's clock may differ
+RECOVERY_CODE_COUNT = 10
+RECOVERY_CODE_BYTES = 10  # 80 bits, 16 characters
+MAX_FAILURES_COUNTED = 11  # so the pause between wrong codes grows to 2**10 seconds, 17 minutes, and no further
 
 
 class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
@@ -83,7 +83,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     def confirm(self) -> list[str]:
         """Take the device into use. Returns its recovery codes, which are shown once."""
-        made = [b32encode(token_bytes(RECOVERY_BYTES)).decode().lower() for _ in range(RECOVERY_CODES)]
+        made = [b32encode(token_bytes(RECOVERY_CODE_BYTES)).decode().lower() for _ in range(RECOVERY_CODE_COUNT)]
         self.secrets = {**self.secrets, "recovery_codes": made}
         self.confirmed = True
         self.save()
@@ -91,7 +91,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     def throttle_increment(self, commit: bool = True) -> None:
         super().throttle_increment(commit=False)
-        self.throttling_failure_count: int = min(self.throttling_failure_count, MOST_FAILURES_COUNTED)
+        self.throttling_failure_count: int = min(self.throttling_failure_count, MAX_FAILURES_COUNTED)
         if commit:
             self.save()
 
@@ -103,10 +103,10 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return bytes.fromhex(self.secrets["key"])
 
     def _accepts_code(self, token: str) -> bool:
-        if not (token.isascii() and token.isdecimal() and len(token) == DIGITS):
+        if not (token.isascii() and token.isdecimal() and len(token) == CODE_DIGITS):
             return False
-        totp: Any = TOTP(self._key, digits=DIGITS)
-        if not totp.verify(int(token), TOLERANCE, self.last_step + 1):
+        totp: Any = TOTP(self._key, digits=CODE_DIGITS)
+        if not totp.verify(int(token), TOLERATED_STEPS, self.last_step + 1):
             return False
         self.last_step = totp.t()
         return True

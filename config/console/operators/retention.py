@@ -10,7 +10,7 @@ from django.utils import timezone
 from config.console.operators.models import SecondFactor
 from config.db.retention import ExpiredRows
 
-UNCONFIRMED_FOR = timedelta(days=1)
+UNCONFIRMED_TTL = timedelta(days=1)
 
 
 class SecondFactors(ExpiredRows):
@@ -19,5 +19,5 @@ class SecondFactors(ExpiredRows):
     name = "second_factors"
 
     def rows(self) -> QuerySet[SecondFactor]:
-        unfinished = Q(confirmed=False, created_at__lt=timezone.now() - UNCONFIRMED_FOR)
+        unfinished = Q(confirmed=False, created_at__lt=timezone.now() - UNCONFIRMED_TTL)
         return SecondFactor.objects.filter(unfinished | Q(user__is_staff=False)).order_by("pk")

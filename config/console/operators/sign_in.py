@@ -29,14 +29,14 @@ from config.console.operators.models import SecondFactor
 from workspaces.models import User
 from workspaces.sign_in.sessions import SignInMethod, begin_session, sign_in_method
 
-PENDING = "pending_operator"  # in the session: {"user", "at", "next", "device"}
-PENDING_FOR = timedelta(minutes=10)
-WITH_SECOND_FACTOR = (SignInMethod.PASSWORD_AND_CODE, SignInMethod.PROVIDER)  # the provider asks for its own
+PENDING_SESSION_KEY = "pending_operator"  # in the session: {"user", "at", "next", "device"}
+PENDING_TTL = timedelta(minutes=10)
+STRONG_SIGN_INS = (SignInMethod.PASSWORD_AND_CODE, SignInMethod.PROVIDER)  # the provider asks for its own
 
 
 def is_strong_enough(request: HttpRequest) -> bool:
     """Whether the session began with all the factors that operators need (OPERATOR_SECOND_FACTOR)."""
-    return not settings.OPERATOR_SECOND_FACTOR or sign_in_method(request) in WITH_SECOND_FACTOR
+    return not settings.OPERATOR_SECOND_FACTOR or sign_in_method(request) in STRONG_SIGN_INS
 
 
 class PasswordStep(LoginView):
@@ -52,7 +52,7 @@ class PasswordStep(LoginView):
             _sign_in(self.request, user, by=SignInMethod.PASSWORD)
             return HttpResponseRedirect(self.get_success_url())
         self.request.session.cycle_key()
-        self.request.session[PENDING] = {
+        self.request.session[PENDING_SESSION_KEY] = {
             "user": user.pk,
             "at": timezone.now().timestamp(),
             "next": self.get_success_url(),
@@ -62,7 +62,7 @@ class PasswordStep(LoginView):
     def form_invalid(self, form: Any) -> HttpResponse:
         """`sign_in_wait` is 0 when the password was checked; a limit or an empty field comes before that."""
         if getattr(self.request, "sign_in_wait", None) == 0:
-            audit.failed(self.request, form.cleaned_data["username"], reason="wrong_password")
+            audit.record_failed_sign_in(self.request, form.cleaned_data["username"], reason="wrong_password")
         return super().form_invalid(form)
 
 
@@ -97,7 +97,7 @@ class SecondStep(FormView):
 
     @property
     def pending(self) -> dict[str, Any]:
-        return cast(dict[str, Any], self.request.session[PENDING])
+        return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
     def check(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
         """The operator's device that accepts the form's code; else None, and the form says why."""
@@ -108,7 +108,7 @@ class SecondStep(FormView):
             if device and device.verify_token(form.cleaned_data["code"]):
                 return device
         if allowed:
-            audit.failed(self.request, self.user.get_username(), reason="wrong_code")
+            audit.record_failed_sign_in(self.request, self.user.get_username(), reason="wrong_code")
         else:
             problem = "Too many wrong codes. Wait a while, then try again; the wait grows with each wrong code."
         form.add_error("code", problem)
@@ -134,7 +134,7 @@ class CodeStep(SecondStep):
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         if not form.cleaned_data["code"].strip().isdecimal():
             left = device.recovery_codes_left
-            messages.warning(self.request, f"That was a recovery code; {left} are left. {audit.RENEWAL}")
+            messages.warning(self.request, f"That was a recovery code; {left} are left. {audit.RESET_HINT}")
         return HttpResponseRedirect(next_page)
 
 
@@ -163,7 +163,7 @@ class SetUpStep(SecondStep):
         if device is None:
             return self.form_invalid(form)
         codes = device.confirm()
-        audit.noted(self.request, self.user, "operators.set_up_second_factor")
+        audit.record_own_change(self.request, self.user, "operators.set_up_second_factor")
         _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         shown = {**admin.site.each_context(self.request), "title": "Recovery codes", "codes": codes}
         return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})
@@ -173,7 +173,7 @@ class SetUpStep(SecondStep):
         found = SecondFactor.objects.filter(user=self.user, confirmed=False, pk=self.pending.get("device")).first()
         if found is None:
             found = SecondFactor.new_for(self.user)
-            self.request.session[PENDING] = {**self.pending, "device": str(found.pk)}
+            self.request.session[PENDING_SESSION_KEY] = {**self.pending, "device": str(found.pk)}
         return found
 
 
@@ -183,17 +183,17 @@ def _has_second_factor(user: User) -> bool:
 
 def _pending_user(request: HttpRequest) -> User | None:
     """Who has given the right password in this browser a moment ago."""
-    pending = request.session.get(PENDING)
-    if not pending or timezone.now().timestamp() - pending["at"] > PENDING_FOR.total_seconds():
+    pending = request.session.get(PENDING_SESSION_KEY)
+    if not pending or timezone.now().timestamp() - pending["at"] > PENDING_TTL.total_seconds():
         return None
     return User.objects.filter(pk=pending["user"], is_active=True, is_staff=True).first()
 
 
 def _sign_in(request: HttpRequest, user: User, *, by: SignInMethod) -> None:
     failures = audit.failures_since(user, user.last_login)
-    request.session.pop(PENDING, None)
+    request.session.pop(PENDING_SESSION_KEY, None)
     begin_session(request, user, by=by, authenticated_at=timezone.now())
-    audit.signed_in(request, user, by=by.value)
+    audit.record_sign_in(request, user, by=by.value)
     if failures:
         messages.warning(
             request,

@@ -16,7 +16,7 @@ from webhooks.serializers import DeliverySerializer
 from workspaces.models import Workspace
 from workspaces.serializers import WorkspaceSerializer
 
-MOST_IDS = 200
+MAX_IDS = 200
 
 
 class QueueSerializer(serializers.Serializer):
@@ -124,7 +124,7 @@ class EitherBody(WriteBody):
 class ReplayDeliveriesSerializer(EitherBody):
     """Deliveries by their ids, or all dead letters of a workspace."""
 
-    ids = StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MOST_IDS)
+    ids = StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MAX_IDS)
     workspace_id = fields.Identifier("wrk", required=False)
 
 

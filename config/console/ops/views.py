@@ -34,13 +34,13 @@ from config.console.ops.serializers import (
     RunRetentionPreview,
     StatusSerializer,
 )
-from config.console.retention import KEPT, Retained, run_for_operator
+from config.console.retention import NEVER_DELETED, RetentionReport, run_for_operator
 from webhooks.selectors import every_delivery
 from webhooks.services import replay_deliveries
 from workspaces.selectors import search_workspaces
 from workspaces.services import pause_workspace, resume_workspace
 
-MOST_ALARMS = 100
+MAX_ALARMS = 100
 
 
 class OperatorsViewSet(OperationViewSet):
@@ -67,13 +67,13 @@ class StatusViewSet(OperatorsViewSet):
                 "duties": status.queues(now),
                 "periodic": {
                     "beat_at": beat_at,
-                    "beat_alive": status.is_fresh(beat_at, now, status.BEAT_FRESH),
+                    "beat_alive": status.is_recent(beat_at, now, status.BEAT_ALIVE_WITHIN),
                     "retention_at": beats.get(status.RETENTION),
                 },
                 "dead_letters": status.dead_letters(),
                 "accounts_needing_reauth": status.accounts_needing_reauth(),
                 "ledger_drift_months": status.drifting_months(),
-                "billing_alarms": status.open_alarms()[:MOST_ALARMS],
+                "billing_alarms": status.open_alarms()[:MAX_ALARMS],
             }
         )
 
@@ -150,8 +150,8 @@ class RetentionViewSet(OperatorsViewSet):
         preview=RunRetentionPreview,
     )
     def run(self, call: Call) -> Reply | Preview:
-        told = _retained(run_for_operator(caller=call.caller, dry_run=call.dry_run))
-        return Preview({}, told, "would_delete") if call.dry_run else Reply(told)
+        report = _report_body(run_for_operator(caller=call.caller, dry_run=call.dry_run))
+        return Preview({}, report, "would_delete") if call.dry_run else Reply(report)
 
 
 class BillingViewSet(OperatorsViewSet):
@@ -188,6 +188,6 @@ class KeysViewSet(OperatorsViewSet):
         return Preview({}, key, "would_update") if call.dry_run else Reply({"api_key": key})
 
 
-def _retained(found: Retained) -> dict[str, Any]:
+def _report_body(found: RetentionReport) -> dict[str, Any]:
     rules = [{"name": name, "rows": rows} for name, rows in found.rows.items()]
-    return {**asdict(found), "rules": rules, "kept": KEPT}
+    return {**asdict(found), "rules": rules, "kept": NEVER_DELETED}

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.console.doctor import Level, examine
+from config.console.doctor import Level, diagnose
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         styles = {Level.OK: self.style.SUCCESS, Level.WARNING: self.style.WARNING, Level.FAULT: self.style.ERROR}
         faults = 0
-        for finding in examine():
+        for finding in diagnose():
             faults += finding.level is Level.FAULT
             mark = styles[finding.level](f"{finding.level:<8}")
             self.stdout.write(f"{mark} {finding.what:<15} {finding.found}")

@@ -17,7 +17,7 @@ from django.db import OperationalError, connections
 
 from config.jobs.models import Heartbeat
 from config.runtime.demo import Demo, write_demo
-from config.runtime.startup import address, answers, check_address_free, data_dir_lock, local_host
+from config.runtime.startup import answers_ok, check_address_free, data_dir_lock, host_and_port, loopback_host
 from config.runtime.supervisor import Child, Supervisor
 from config.runtime.welcome import print_welcome
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
                 signal.signal(number, supervisor.request_stop)
             demo = self._prepare_database(base_url)
             try:
-                self._run(supervisor, demo, host=local_host(host), port=port, base_url=base_url)
+                self._run(supervisor, demo, host=loopback_host(host), port=port, base_url=base_url)
             finally:
                 supervisor.stop()
         self._say("Stopped.")
@@ -65,7 +65,7 @@ class Command(BaseCommand):
 
         def ready() -> bool:
             own_host = urlsplit(base_url).netloc
-            return all(answers(host, port, path, host_header=own_host) for path in ("/healthz", "/readyz"))
+            return all(answers_ok(host, port, path, host_header=own_host) for path in ("/healthz", "/readyz"))
 
         self._say("Starting web and worker …")
         if not supervisor.watch(until=ready, timeout=READY_SECONDS) and not supervisor.stopping:
@@ -102,7 +102,7 @@ def _prepare_environment(host: str, port: int) -> str:
     os.environ["DATA_DIR"] = str(settings.DATA_DIR)
     if settings.PRODUCTION:
         return settings.BASE_URL
-    base_url = os.environ.get("BASE_URL") or f"http://{address(local_host(host), port)}"
+    base_url = os.environ.get("BASE_URL") or f"http://{host_and_port(loopback_host(host), port)}"
     os.environ["BASE_URL"] = base_url
     return base_url.rstrip("/")
 
@@ -113,6 +113,6 @@ def _children(host: str, port: int) -> list[Child]:
     web_processes = 1 if settings.EMBEDDED else 2  # without Redis the rate limits are kept inside the one process
     celery = [sys.executable, "-m", "celery", "-A", "config.celery", "-q", "worker"]
     return [
-        Child("web", [*gunicorn, "--bind", address(host, port), "--workers", str(web_processes)]),
+        Child("web", [*gunicorn, "--bind", host_and_port(host, port), "--workers", str(web_processes)]),
         Child("worker", [*celery, "-P", "threads", "-c", "8", "--loglevel", "INFO"]),
     ]

@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
 from auditlog.models import AuditEntry
 from billing.models import LedgerEntry
-from config.api import budget
+from config.api import request_limits
 from posts.models import PostGroup
 from tests.factories import AccountFactory
 from tests.hostile.texts import hostile_text
@@ -280,7 +280,7 @@ def test_a_hostile_text_is_checked_at_little_cost(dashboard: Dashboard, workspac
 def test_a_check_that_takes_too_much_cpu_time_says_so(
     dashboard: Dashboard, accounts: list[ConnectedAccount], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget, "REQUEST_CPU_SECONDS", 0.0)
+    monkeypatch.setattr(request_limits, "REQUEST_CPU_SECONDS", 0.0)
 
     page = dashboard.compose("check", *accounts)
 

@@ -1,4 +1,4 @@
-"""The service's error envelope as bytes, for what never reaches the application."""
+"""Builds an HTTP error response as bytes, for requests that never reach the application."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from http import HTTPStatus
 
 from config.api.errors import ApiError
-from config.api.trace import HEADER
+from config.api.trace import TRACE_HEADER
 
 
-def http_answer(error: ApiError) -> bytes:
-    """`error` as a whole HTTP/1.1 answer, after which the connection closes."""
+def raw_error_response(error: ApiError) -> bytes:
+    """Return `error` as a complete HTTP/1.1 response with the error envelope and `Connection: close`."""
     envelope = error.envelope()
     body = json.dumps(envelope).encode()
     lines = [
@@ -18,6 +18,6 @@ def http_answer(error: ApiError) -> bytes:
         "Connection: close",
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
-        f"{HEADER}: {envelope['trace_id']}",
+        f"{TRACE_HEADER}: {envelope['trace_id']}",
     ]
     return "\r\n".join([*lines, "", ""]).encode("ascii") + body

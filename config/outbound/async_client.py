@@ -1,9 +1,9 @@
-"""Webhook posts, hundreds at once on one event loop.
+"""The asynchronous HTTP client for webhook deliveries: hundreds of POST requests on one event loop.
 
-Each post looks its host's name up and checks every address; the session's resolver hands on what the post has checked, so
-the address checked is the one connected to, and what is dialled is looked at once more where the socket is made.
-Connections are kept for a moment, since a busy receiver's handshakes cost more than all else. A kept one serves a post that
-has checked its address; where its server is just closing it, the post is made once more, on a new one.
+Each post resolves its host and checks every address. The session's resolver returns those checked addresses, so that the
+checked address is the one connected to; the address is checked again when the socket is created.
+Connections stay open for a second, because TLS handshakes are the largest cost at a busy receiver. A connection is reused
+only by a post that has checked its address. If the server closes it at that moment, the post is sent again on a new one.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from config.outbound.destinations import (
     check_url,
     require_allowed,
 )
-from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, summary
-from config.outbound.resolver import DestinationUnresolved, webhook_names
+from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, error_summary
+from config.outbound.resolver import DestinationUnresolved, webhook_resolver
 
-KEPT_SECONDS = 1.0  # between two posts; few servers close sooner (gunicorn after 2 s, Node after 5)
+KEEPALIVE_SECONDS = 1.0  # few servers close sooner (gunicorn after 2 s, Node after 5)
 
 
 @dataclass
 class _Post:
-    """A post on its way: the checked addresses of its host, none where that is one, and what connection it went out on."""
+    """A post in progress: the checked addresses of its host (none if the host is an IP address)."""
 
     addresses: list[ResolveResult]
-    on_kept: bool = False  # one that has served another before
+    reused: bool = False  # it was sent on a connection that served another post before
 
 
-_in_hand: ContextVar[_Post] = ContextVar("the post in hand")
+_current_post: ContextVar[_Post] = ContextVar("current_post")
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A receiver's answer: `headers` are looked up in any case, `excerpt` is the beginning of the body as sent."""
+class PostAnswer:
+    """The answer to a POST: `headers` is case-insensitive, `excerpt` is the start of the body."""
 
     status: int
     headers: Mapping[str, str]
@@ -60,16 +60,16 @@ class Answer:
 
 
 def create_session(*, connections: int) -> aiohttp.ClientSession:
-    """Return a session for `post`, of at most `connections` at once; call it, and close it, on a running event loop.
+    """Return a session for `post` with at most `connections` open; create and close it on a running event loop.
 
-    Waiting for a free connection counts against a post's time-out, so keep no more posts than that in flight.
+    Waiting for a free connection counts against a post's time-out, so do not run more posts than that at once.
     """
     connector = _Connector(
         limit=connections,
         ssl=tls_context(),
         resolver=_CheckedResolver(),
         use_dns_cache=False,
-        keepalive_timeout=KEPT_SECONDS,
+        keepalive_timeout=KEEPALIVE_SECONDS,
         socket_factory=_checked_socket,
     )
     return aiohttp.ClientSession(
@@ -90,47 +90,46 @@ async def post(
     headers: Mapping[str, str],
     timeout: float,
     read_limit: int = 4096,
-) -> Answer:
+) -> PostAnswer:
     """Send `body` and return the answer; a 3xx is an answer like any other.
 
-    `timeout` is in seconds over the whole exchange, from the name's lookup to the end of the excerpt. At most
-    `read_limit` bytes of the answer are read, and the connection of a longer one is closed. A kept connection that ends
-    without an answer makes it send once more, so the receiver may have the same bytes twice.
-    Raises NotSent if no connection was made, NoAnswer for anything else, the passed deadline included.
+    `timeout` limits the whole exchange in seconds, from the DNS lookup to the end of the excerpt. At most `read_limit`
+    bytes of the answer are read. If a reused connection closes without an answer, the request is sent again, so the
+    receiver may get the same bytes twice. Raises NotSent if no connection was made, and NoAnswer for any other failure.
     """
     try:
         destination = check_url(url)
         async with asyncio.timeout(timeout):
-            _in_hand.set(_Post(await _look_up(destination)))
+            _current_post.set(_Post(await _look_up(destination)))
             return await _exchange(session, url, body, headers, read_limit)
     except DestinationNotAllowed as error:
         raise DestinationRefused(error.reason) from error
     except DestinationUnresolved as error:
         raise NotSent(str(error)) from error
     except aiohttp.ClientConnectorError as error:
-        raise NotSent(summary(error)) from error
+        raise NotSent(error_summary(error)) from error
     except TimeoutError as error:
-        raise NoAnswer(f"There was no whole answer within {timeout:g} s.") from error
+        raise NoAnswer(f"No complete answer within {timeout:g} s.") from error
     except (aiohttp.ClientError, OSError) as error:
-        raise NoAnswer(summary(error)) from error
+        raise NoAnswer(error_summary(error)) from error
 
 
 async def _exchange(
     session: aiohttp.ClientSession, url: str, body: bytes, headers: Mapping[str, str], read_limit: int
-) -> Answer:
+) -> PostAnswer:
     try:
         response = await _send(session, url, body, headers)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
-        if not _in_hand.get().on_kept:
+        if not _current_post.get().reused:
             raise
         response = await _send(session, url, body, headers)
     try:
         excerpt = bytearray()
         while len(excerpt) < read_limit and (chunk := await response.content.read(read_limit - len(excerpt))):
             excerpt += chunk
-        return Answer(response.status, response.headers, bytes(excerpt))
+        return PostAnswer(response.status, response.headers, bytes(excerpt))
     finally:
-        response.close()  # whatever is still to come; the connection of an answer that was read whole is kept
+        response.close()  # does not close the connection of an answer that was read to its end
 
 
 async def _send(
@@ -141,12 +140,12 @@ async def _send(
 
 
 async def _look_up(destination: Destination) -> list[ResolveResult]:
-    """The checked addresses of the destination's name; raises DestinationUnresolved or DestinationNotAllowed."""
+    """Resolve the destination and check its addresses. Raises DestinationUnresolved or DestinationNotAllowed."""
     if destination.is_ip:
-        return []  # checked with the URL, and where the socket is made
+        return []  # checked with the URL and when the socket is created
     try:
         async with asyncio.timeout(RESOLVE_SECONDS):
-            addresses = await asyncio.wrap_future(webhook_names.begin(destination.host))
+            addresses = await asyncio.wrap_future(webhook_resolver.begin(destination.host))
     except TimeoutError as error:
         raise DestinationUnresolved(f"{destination.host} does not resolve in time.") from error
     require_allowed(destination.host, addresses)
@@ -154,7 +153,7 @@ async def _look_up(destination: Destination) -> list[ResolveResult]:
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Gives a kept connection only to a post that has checked its address, and none to a post that is made once more."""
+    """Reuses a connection only for a post that has checked its address, and never for a post that is sent again."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -163,21 +162,21 @@ class _Connector(aiohttp.TCPConnector):
     async def connect(
         self, req: aiohttp.ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
     ) -> Connection:
-        post = _in_hand.get(_Post([]))
-        once_more, post.on_kept = post.on_kept, False
+        post = _current_post.get(_Post([]))
+        sent_again, post.reused = post.reused, False
         while True:
             connection = await super().connect(req, traces, timeout)
             if connection.protocol not in self._served:
                 self._served.add(connection.protocol)
                 return connection
-            if not once_more and _fits(connection, post):
-                post.on_kept = True
+            if not sent_again and _fits(connection, post):
+                post.reused = True
                 return connection
             connection.close()
 
 
 def _fits(connection: Connection, post: _Post) -> bool:
-    """Whether a kept connection leads where the post may go, and nothing has come on it that would pass for an answer."""
+    """Return whether an open connection goes to an address of the post and has no unread data."""
     if connection.transport is None or connection.protocol is None or connection.protocol.should_close:
         return False
     address = connection.transport.get_extra_info("peername")[0]
@@ -185,15 +184,15 @@ def _fits(connection: Connection, post: _Post) -> bool:
 
 
 class _CheckedResolver(AbstractResolver):
-    """Hands on the addresses that the post in hand has checked."""
+    """Returns the addresses that the current post has checked."""
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        return _in_hand.get().addresses
+        return _current_post.get().addresses
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing; the resolver holds no resources."""
 
 
 def _resolved(host: str, address: str, port: int) -> ResolveResult:
@@ -208,7 +207,7 @@ def _resolved(host: str, address: str, port: int) -> ResolveResult:
 
 
 def _checked_socket(addr_info: aiohttp.AddrInfoType) -> socket.socket:
-    """Make the socket for one address. The last wall: aiohttp dials a literal address without asking a resolver."""
+    """Create the socket after a last check of the address: aiohttp connects to literal addresses without the resolver."""
     family, kind, protocol, _, address = addr_info
     if not address_allowed(address[0]):
         raise PermissionError(errno.EACCES, "the address is not public")

@@ -19,11 +19,11 @@ from config.notices.models import Notice, NoticeKind
 from webhooks.event_kinds import EventKind
 from webhooks.models import Delivery, DeliveryStatus, Event
 
-TOLD_PERCENTS = (80, 100)
+BUDGET_THRESHOLDS = (80, 100)
 
 
 @dataclass(frozen=True)
-class News:
+class Occurrence:
     """Something that has come up; the fields are a notice's."""
 
     workspace_id: str
@@ -32,67 +32,69 @@ class News:
     about: str = ""
 
 
-def news_of(kind: NoticeKind, *, since: datetime, limit: int) -> list[News]:
+def new_occurrences(kind: NoticeKind, *, since: datetime, limit: int) -> list[Occurrence]:
     """Up to `limit` occurrences of a kind since then that are no notices yet, the earliest first."""
     return _SOURCES[kind](since, limit)
 
 
-def _approvals(since: datetime, limit: int) -> list[News]:
+def _approvals(since: datetime, limit: int) -> list[Occurrence]:
     return _events(NoticeKind.APPROVAL, [EventKind.PENDING_CONFIRMATION], since, limit)
 
 
-def _posts(since: datetime, limit: int) -> list[News]:
+def _posts(since: datetime, limit: int) -> list[Occurrence]:
     return _events(NoticeKind.POST, [EventKind.FAILED, EventKind.PARTIAL, EventKind.UNCONFIRMED], since, limit)
 
 
-def _events(kind: NoticeKind, events: Sequence[EventKind], since: datetime, limit: int) -> list[News]:
+def _events(kind: NoticeKind, events: Sequence[EventKind], since: datetime, limit: int) -> list[Occurrence]:
     """Every occurrence has an event of its own, whether a webhook hears of it or not."""
     rows = Event.objects.filter(sandbox=False, kind__in=events, created_at__gte=since)
-    return _unknown(kind, rows, "created_at", "post_group_id", limit)
+    return _without_notice(kind, rows, "created_at", "post_group_id", limit)
 
 
-def _accounts(since: datetime, limit: int) -> list[News]:
+def _accounts(since: datetime, limit: int) -> list[Occurrence]:
     rows = ConnectedAccount.objects.filter(
         sandbox=False, status=ConnectedAccount.Status.NEEDS_REAUTH, updated_at__gte=since
     )
-    return _unknown(NoticeKind.ACCOUNT, rows, "updated_at", "pk", limit)
+    return _without_notice(NoticeKind.ACCOUNT, rows, "updated_at", "pk", limit)
 
 
-def _deliveries(since: datetime, limit: int) -> list[News]:
+def _deliveries(since: datetime, limit: int) -> list[Occurrence]:
     rows = Delivery.objects.filter(status=DeliveryStatus.DEAD_LETTER, given_up_at__gte=since, event__sandbox=False)
-    return _unknown(NoticeKind.DELIVERY, rows, "given_up_at", "pk", limit)
+    return _without_notice(NoticeKind.DELIVERY, rows, "given_up_at", "pk", limit)
 
 
-def _keys(since: datetime, limit: int) -> list[News]:
-    return _unknown(NoticeKind.KEY, ApiKey.objects.filter(new_network_at__gte=since), "new_network_at", "pk", limit)
+def _keys(since: datetime, limit: int) -> list[Occurrence]:
+    return _without_notice(
+        NoticeKind.KEY, ApiKey.objects.filter(new_network_at__gte=since), "new_network_at", "pk", limit
+    )
 
 
-def _unknown(kind: NoticeKind, rows: QuerySet[Any], at: str, about: str, limit: int) -> list[News]:
-    known = Notice.objects.filter(kind=kind, occurrence=OuterRef("pk"), at=OuterRef(at))
-    new = rows.exclude(workspace__status=WorkspaceStatus.DELETED).exclude(Exists(known)).order_by(at, "pk")
-    return [News(*found) for found in new.values_list("workspace_id", "pk", at, about)[:limit]]
+def _without_notice(kind: NoticeKind, rows: QuerySet[Any], at: str, about: str, limit: int) -> list[Occurrence]:
+    noticed = Notice.objects.filter(kind=kind, occurrence=OuterRef("pk"), at=OuterRef(at))
+    new = rows.exclude(workspace__status=WorkspaceStatus.DELETED).exclude(Exists(noticed)).order_by(at, "pk")
+    return [Occurrence(*found) for found in new.values_list("workspace_id", "pk", at, about)[:limit]]
 
 
-def _budgets(since: datetime, limit: int) -> list[News]:
+def _budgets(since: datetime, limit: int) -> list[Occurrence]:
     """This month's budgets and those to come. One that is raised or lowered is told of anew."""
     found = [
-        News(budget.workspace_id, f"{budget.workspace_id}:{percent}:{budget.limit_cents}", _start_of(budget))
-        for budget in nearly_spent_budgets(percent=TOLD_PERCENTS[0], since=month_of(timezone.now()))
-        for percent in TOLD_PERCENTS
+        Occurrence(budget.workspace_id, f"{budget.workspace_id}:{percent}:{budget.limit_cents}", _start_of(budget))
+        for budget in nearly_spent_budgets(percent=BUDGET_THRESHOLDS[0], since=month_of(timezone.now()))
+        for percent in BUDGET_THRESHOLDS
         if budget.used_percent >= percent
     ]
     if not found:
         return []
     notices = Notice.objects.filter(kind=NoticeKind.BUDGET, at__gte=min(news.at for news in found))
-    known = set(notices.values_list("occurrence", "at"))
-    return [news for news in found if (news.occurrence, news.at) not in known][:limit]
+    noticed = set(notices.values_list("occurrence", "at"))
+    return [news for news in found if (news.occurrence, news.at) not in noticed][:limit]
 
 
 def _start_of(budget: BudgetUse) -> datetime:
     return datetime.combine(budget.month, time.min, UTC)
 
 
-_SOURCES: dict[NoticeKind, Callable[[datetime, int], list[News]]] = {
+_SOURCES: dict[NoticeKind, Callable[[datetime, int], list[Occurrence]]] = {
     NoticeKind.APPROVAL: _approvals,
     NoticeKind.POST: _posts,
     NoticeKind.ACCOUNT: _accounts,

@@ -1,6 +1,6 @@
 """Taking down what is new, and telling it: each occurrence in at most one e-mail to each person, and none forgotten.
 
-News are taken down together with the turn at which they are told, and notices are settled together with the e-mails that
+Occurrence are taken down together with the turn at which they are sent, and notices are settled together with the e-mails that
 tell them, so whoever dies in between leaves only work to be done. Several workers at it at once do no harm.
 """
 
@@ -15,102 +15,102 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from config.api.caller import WorkspaceStatus
-from config.notices.choices import listeners
-from config.notices.emails import Email, email_of
-from config.notices.models import FIRST_PAUSE, Digest, NewsCursor, Notice, NoticeKind
-from config.notices.news import News, news_of
+from config.notices.choices import recipients
+from config.notices.emails import Email, build_email
+from config.notices.models import MIN_PAUSE, Digest, NewsCursor, Notice, NoticeKind
+from config.notices.occurrences import Occurrence, new_occurrences
 from workspaces.models import User
 from workspaces.services import queue_mail
 
 logger = logging.getLogger(__name__)
 # A transaction's rows bear a time of before its commit, so each look goes back further than any transaction lasts.
 OVERLAP = timedelta(minutes=5)
-LONGEST_LOOK = timedelta(days=30)  # after a long stand-still; what is older is no news (and see retention.py)
-AT_ONCE = 500  # news in one transaction
-MOST_DIGESTS = 1000  # of one round; the others are told in the next
+MAX_LOOKBACK = timedelta(days=30)  # after a long stand-still; what is older is no occurrences (and see retention.py)
+BATCH_SIZE = 500  # occurrences in one transaction
+MAX_DIGESTS_PER_RUN = 1000  # of one round; the others are sent in the next
 
 
-def tell_notices() -> int:
-    """Take down the news of every kind, then have the digests sent that are due; returns how many were seen to."""
+def send_notices() -> int:
+    """Take down the occurrences of every kind, then have the digests sent that are due; returns how many were seen to."""
     for kind in NoticeKind:
-        while take_down(kind) == AT_ONCE:
+        while create_notices(kind) == BATCH_SIZE:
             pass
-    told = 0
-    while told < MOST_DIGESTS and tell_next():
-        told += 1
-    return told
+    sent = 0
+    while sent < MAX_DIGESTS_PER_RUN and send_next_digest():
+        sent += 1
+    return sent
 
 
-def take_down(kind: NoticeKind) -> int:
-    """Make notices of up to AT_ONCE news of a kind; returns how many. None while another worker is at the same."""
+def create_notices(kind: NoticeKind) -> int:
+    """Make notices of up to BATCH_SIZE occurrences of a kind; returns how many. None while another worker is at the same."""
     now = timezone.now()
     NewsCursor.objects.get_or_create(kind=kind, defaults={"seen_until": now})
     with transaction.atomic():
         cursor = NewsCursor.objects.select_for_update(skip_locked=True).filter(pk=kind).first()
         if cursor is None:
             return 0
-        since = max(cursor.seen_until - OVERLAP, now - LONGEST_LOOK)
-        news = news_of(kind, since=since, limit=AT_ONCE)
-        if news:
-            _keep(kind, news)
-        if len(news) < AT_ONCE:
+        since = max(cursor.seen_until - OVERLAP, now - MAX_LOOKBACK)
+        occurrences = new_occurrences(kind, since=since, limit=BATCH_SIZE)
+        if occurrences:
+            _store_notices(kind, occurrences)
+        if len(occurrences) < BATCH_SIZE:
             cursor.seen_until = now
             cursor.save()
-    return len(news)
+    return len(occurrences)
 
 
-def _keep(kind: NoticeKind, news: Sequence[News]) -> None:
+def _store_notices(kind: NoticeKind, occurrences: Sequence[Occurrence]) -> None:
     now = timezone.now()
-    workspace_ids = {each.workspace_id for each in news}
+    workspace_ids = {each.workspace_id for each in occurrences}
     Digest.objects.bulk_create(
         [Digest(workspace_id=each, kind=kind) for each in sorted(workspace_ids)], ignore_conflicts=True
     )
     of_kind = Digest.objects.filter(kind=kind, workspace__in=workspace_ids)
     digests = list(of_kind.order_by("pk").select_for_update())
-    Notice.objects.bulk_create(Notice(kind=kind, **vars(each)) for each in news)
+    Notice.objects.bulk_create(Notice(kind=kind, **vars(each)) for each in occurrences)
     for digest in digests:
-        digest.expect(now)
+        digest.schedule(now)
     Digest.objects.bulk_update(digests, ["due_at"])
 
 
-def tell_next() -> bool:
+def send_next_digest() -> bool:
     """See to the digest that has been due longest; whether there was one. A fault at one holds up none of the others."""
-    due = _due()
-    first = due.values_list("pk", flat=True).first()  # a look costs no write lock
-    if first is None:
+    due = _due_digests()
+    digest_id = due.values_list("pk", flat=True).first()  # a look costs no write lock
+    if digest_id is None:
         return False
     try:
         with transaction.atomic():
             digest = due.select_related("workspace").select_for_update(skip_locked=True, of=("self",)).first()
             if digest is None:
                 return False
-            first = digest.pk
-            _tell(digest)
+            digest_id = digest.pk
+            _send_digest(digest)
     except Exception:
-        logger.exception("The digest %s could not be told; it is tried again in %s.", first, FIRST_PAUSE)
-        Digest.objects.filter(pk=first).update(due_at=timezone.now() + FIRST_PAUSE)
+        logger.exception("The digest %s could not be sent; it is tried again in %s.", digest_id, MIN_PAUSE)
+        Digest.objects.filter(pk=digest_id).update(due_at=timezone.now() + MIN_PAUSE)
     return True
 
 
-def _due() -> QuerySet[Digest]:
-    """A deleted workspace is told nothing any more, and one that an operator has paused later."""
+def _due_digests() -> QuerySet[Digest]:
+    """A deleted workspace is sent nothing any more, and one that an operator has paused later."""
     away = Q(workspace__status=WorkspaceStatus.DELETED) | Q(workspace__operator_paused_at__isnull=False)
     return Digest.objects.filter(due_at__lte=timezone.now()).exclude(away).order_by("due_at", "pk")
 
 
-def _tell(digest: Digest) -> None:
+def _send_digest(digest: Digest) -> None:
     """One e-mail to each listener, about what still stands of all that has come up."""
     now = timezone.now()
     notices = Notice.objects.filter(workspace=digest.workspace_id, kind=digest.kind, settled_at=None)
     kind = NoticeKind(digest.kind)
-    email = email_of(kind, digest.workspace, notices)
-    told = email is not None and _send(email, listeners(workspace_id=digest.workspace_id, kind=kind))
+    email = build_email(kind, digest.workspace, notices)
+    sent = email is not None and _queue_emails(email, recipients(workspace_id=digest.workspace_id, kind=kind))
     notices.update(settled_at=now)
-    digest.settle(now, told=told)
+    digest.mark_sent(now, sent=sent)
     digest.save()
 
 
-def _send(email: Email, people: Sequence[User]) -> bool:
+def _queue_emails(email: Email, people: Sequence[User]) -> bool:
     """An e-mail to each of them; whether there was anybody."""
     for person in people:
         queue_mail(to=person.email, subject=email.subject, text=email.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def document_settings(*, base_url: str, version: str) -> dict[str, Any]:
+def openapi_settings(*, base_url: str, version: str) -> dict[str, Any]:
     """SPECTACULAR_SETTINGS; the operations are described by their declarations (config/api/schema.py)."""
     return {
         "TITLE": "Social Publishing Service",
