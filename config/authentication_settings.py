@@ -1,4 +1,4 @@
-"""Settings of libraries for signing in. What our own code reads is in config/settings.py."""
+"""Sign-in settings of Django, social-auth and django-axes; config/settings.py includes them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _VALIDATION = "django.contrib.auth.password_validation"
 
 
 def authentication_settings() -> dict[str, Any]:
-    """Those of Django, social-auth and django-axes."""
+    """Return the sign-in settings of Django, social-auth and django-axes."""
     return {
         "AUTHENTICATION_BACKENDS": [
-            "axes.backends.AxesStandaloneBackend",  # first: it stops whoever is locked out
+            "axes.backends.AxesStandaloneBackend",  # first: it refuses locked-out users
             "workspaces.sign_in.backend.OpenIdBackend",
             "django.contrib.auth.backends.ModelBackend",  # the operators' passwords, and every session
         ],
@@ -30,7 +30,7 @@ def authentication_settings() -> dict[str, Any]:
 
 
 def _lockout_settings() -> dict[str, Any]:
-    """Only operators have passwords. The limits that django-axes does not offer are in config/console/operators/limits.py."""
+    """Return the django-axes settings. config/console/operators/limits.py adds limits that django-axes does not have."""
     return {
         "AXES_HANDLER": "config.console.operators.limits.SignInLimits",
         "AXES_LOCKOUT_PARAMETERS": [["username", "ip_address"]],  # the pair: nobody can lock a name for everybody

@@ -1,4 +1,4 @@
-"""System checks that stop a production start with a bad setting, and name it."""
+"""The system check of settings, which prevents a production start with invalid settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from config.outbound.destinations import LOOPBACK_HOSTS
 
 
 def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """One error for each setting that is not fit for `ENVIRONMENT=production` (CONTRACT: section 11)."""
+    """Return one error for each invalid setting, with additional rules for ENVIRONMENT=production."""
     if settings.ENVIRONMENT not in ("development", "production"):
         return [
             Error(f"ENVIRONMENT={settings.ENVIRONMENT!r} is unknown: use development or production.", id="sps.E000")
@@ -31,7 +31,7 @@ def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
 
 
 def require_valid_settings() -> None:
-    """For web and worker processes, which run no system checks: end the process, naming what is wrong."""
+    """Raise ImproperlyConfigured for invalid settings. Web and worker processes call it; they run no system checks."""
     problems = [str(problem.msg) for problem in check_production(None)]
     if problems:
         raise ImproperlyConfigured("The service does not start with these settings: " + " ".join(problems))
@@ -60,7 +60,7 @@ def _no_program(value: str) -> bool:
 
 
 def _cannot_be_asked(address: str) -> bool:
-    """Whether config.outbound refuses this address of a server: it is neither https nor admitted on this machine."""
+    """Return whether config.outbound refuses this server URL: it is neither https nor an allowed loopback address."""
     parts = urlsplit(address)
     here = settings.OUTBOUND_ALLOW_LOOPBACK and parts.hostname in LOOPBACK_HOSTS
     return parts.scheme != "https" and not (here and parts.scheme == "http")
@@ -80,10 +80,10 @@ _ALWAYS = [
         lambda: any(map(_bad_nameserver, settings.OUTBOUND_NAMESERVERS)),
         "OUTBOUND_NAMESERVERS must be IP addresses with or without a port, such as 10.0.0.2,[::1]:5353.",
     ),
-    (_bad_encryption_key, "ENCRYPTION_KEYS holds a key that is no Fernet key: 32 bytes in URL-safe base64."),
+    (_bad_encryption_key, "ENCRYPTION_KEYS contains an invalid Fernet key: each must be 32 bytes in URL-safe base64."),
     (
         lambda: settings.API_KEY_DEFAULT_DAYS is not None and not 1 <= settings.API_KEY_DEFAULT_DAYS <= 36_500,
-        "API_KEY_DEFAULT_DAYS must be 1 to 36500 days; without it keys have no end by default.",
+        "API_KEY_DEFAULT_DAYS must be 1 to 36500 days; without it keys never expire by default.",
     ),
     (lambda: settings.MEDIA_SCANNER not in ("none", "clamav"), "MEDIA_SCANNER is unknown: use none or clamav."),
     (

@@ -1,4 +1,4 @@
-"""The rules by which expired rows are deleted, from the highest layer down (config/db/retention.py)."""
+"""The list of all retention rules, from the highest layer down (settings.RETENTION)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The WSGI entry that gunicorn serves."""
+"""The WSGI application that gunicorn serves."""
 
 from __future__ import annotations
 

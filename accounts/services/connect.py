@@ -98,7 +98,7 @@ def _faults(problem: ValidationError) -> list[tuple[str, str, str]]:
     if rule == "additionalProperties":
         known = problem.schema["properties"]
         return [
-            (f".{name[:100]}", "unknown_field", "This field is not known here.")
+            (f".{name[:100]}", "unknown_field", "Unknown field.")
             for name in islice(instance, len(known) + MAX_VIOLATIONS)
             if name not in known
         ]

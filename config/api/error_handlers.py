@@ -81,7 +81,7 @@ def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
 
 
 def error_response(error: errors.ApiError) -> JsonResponse:
-    """Return the error envelope as a Django response. Content-Length is set here: not every response passes CommonMiddleware."""
+    """Return the error envelope as a Django response. Sets Content-Length, because not all pass CommonMiddleware."""
     response = JsonResponse(error.envelope(), status=error.status, headers=error.headers)
     response["Content-Length"] = str(len(response.content))
     return response

@@ -197,7 +197,7 @@ class OperationSchema(AutoSchema):
         return parameters
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
-        """Mark all fields of model serializers as required, except those in `optional_fields`: answers contain whole rows."""
+        """Mark the fields of model serializers as required, except `optional_fields`: answers contain whole rows."""
         schema = super()._map_basic_serializer(serializer, direction)
         if isinstance(serializer, ModelSerializer):
             optional = getattr(serializer, "optional_fields", ())

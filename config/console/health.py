@@ -1,7 +1,7 @@
-"""/healthz: the process answers. /readyz: the database, the workers and their sweeps do their work. Both tell no secret.
+"""Health checks: /healthz shows that the process answers, /readyz that the database and the workers do.
 
-Red is what keeps posts or their events back. Billing's queues and alarms are told in /ops/status and /metrics instead: a
-service that an operator has to look at still publishes, and must not be taken out of its load balancer for that.
+/readyz fails only when posts or their events are delayed. Billing queues and alarms are reported by /ops/status and
+/metrics instead, because a service with those problems still publishes and must stay in its load balancer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 @get_only
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when everything works, else 503 and what does not; ages in seconds."""
+    """Answer 200 when all checks pass, else 503; the body lists the checks and the age of the oldest due rows."""
     now = timezone.now()
     try:
         beats = status.heartbeats()
@@ -44,7 +44,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 
 def _health_response(body: dict[str, Any], ready: bool) -> JsonResponse:
-    """A red answer is for whoever asked; it is no fault of this request that the log should tell."""
+    """Build the JSON response. Django must not log a 503 here as an error of this request."""
     response = JsonResponse(body, status=200 if ready else 503)
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response

@@ -1,4 +1,4 @@
-"""GET /metrics, behind ADMIN_TOKEN: what the processes of this machine counted, and how the rows stand at this moment."""
+"""GET /metrics for Prometheus, with ADMIN_TOKEN: counters of this machine's processes, and gauges read from the database."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from config.console.ops.authentication import require_admin_token
 
 @get_only
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus' text format. 404 while no token is set, 401 without it."""
+    """Answer with all metrics; 404 if ADMIN_TOKEN is not set, 401 without the token."""
     try:
         require_admin_token(request)
     except ApiError as error:
@@ -34,7 +34,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class DatabaseCollector(Collector):
-    """What is read when it is asked for; while the database is away, only that."""
+    """Collects gauges from the database at each scrape; only sps_database_up while the database is down."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
@@ -49,19 +49,19 @@ class DatabaseCollector(Collector):
         queues = status.queues(now)
         yield _gauge_by_label(
             "sps_queue_oldest_due_seconds",
-            "For how long the oldest due row of a duty has been due.",
+            "How long the oldest due row of a queue (duty) has been due.",
             "duty",
             {queue.duty: queue.late_seconds for queue in queues},
         )
         yield _gauge_by_label(
             "sps_queue_due_rows",
-            f"How many rows of a duty are due, counted to {status.MAX_COUNTED_ROWS}.",
+            f"How many rows of a queue (duty) are due, counted up to {status.MAX_COUNTED_ROWS}.",
             "duty",
             {queue.duty: queue.due for queue in queues},
         )
         yield _gauge_by_label(
             "sps_heartbeat_age_seconds",
-            "Since when nobody has heard of a duty, the beat or a complete retention.",
+            "Seconds since the last run of a worker loop, the beat or a complete retention.",
             "duty",
             {duty: (now - beat_at).total_seconds() for duty, beat_at in status.heartbeats().items()},
         )
@@ -69,19 +69,21 @@ class DatabaseCollector(Collector):
         yield _gauge_by_label("sps_billing_alarms", "Open billing alarms.", "kind", alarms)
         yield GaugeMetricFamily(
             "sps_ledger_drift_months",
-            "Months whose counter was not the sum of its ledger entries at the last nightly look.",
+            "Months whose counter differed from the sum of the ledger entries at the last nightly check.",
             value=status.drifting_months(),
         )
         yield GaugeMetricFamily("sps_dead_letters", "Deliveries that were given up.", value=status.dead_letters())
         yield GaugeMetricFamily(
             "sps_accounts_needing_reauth",
-            "Accounts that a person has to reconnect.",
+            "Connected accounts that a person must reconnect.",
             value=status.accounts_needing_reauth(),
         )
 
 
-def _gauge_by_label(name: str, told: str, label: str, values: dict[str, float] | Counter[str]) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, told, labels=[label])
+def _gauge_by_label(
+    name: str, description: str, label: str, values: dict[str, float] | Counter[str]
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, description, labels=[label])
     for which, value in values.items():
         family.add_metric([which], value)
     return family

@@ -60,7 +60,7 @@ class PrefixedIdField(models.CharField):
         return name, path, [self.prefix], kwargs
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str | None:
-        """Use `character varying` on PostgreSQL: for `varchar` Django adds a LIKE index to the column and its foreign keys."""
+        """Use `character varying` on PostgreSQL: for `varchar` Django adds LIKE indexes, also to foreign keys."""
         return f"character varying({LENGTH})" if connection.vendor == "postgresql" else super().db_type(connection)
 
     def get_default(self) -> str:

@@ -44,7 +44,7 @@ def agents(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation=CREATE)
 def new_agent(page: WorkspacePage) -> HttpResponse:
-    """The form for a new agent; its answer shows the claim token, which no page shows again."""
+    """Create an agent and show its claim token, which is not shown again."""
     require(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
     form = AgentForm(page.request.POST or None, accounts=_choices(page))
@@ -69,7 +69,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
         _show_refusal(page, CREATE, form, error)
         return page.render("home/agent_new.html", form=form, status=error.status)
     if repeated:
-        told = "This agent was made already, and its claim token was shown then. If nobody kept it, issue a new key."
+        told = "This agent was already created, and its claim token was shown then. If it is lost, issue a new key."
         return page.success_redirect(told, "agent", agent_id=agent_id)
     [created] = made
     return page.render(
@@ -83,7 +83,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation=UPDATE)
 def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """One agent; the form of its settings comes here too."""
+    """Show an agent with its usage, posts and log; save its settings on POST."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     form = AgentForm(page.request.POST or None, agent=found, accounts=_choices(page, found.account_allowlist or ()))
     if page.request.method != "POST":
@@ -98,7 +98,7 @@ def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     except ApiError as error:
         _show_refusal(page, UPDATE, form, error)
         return _shown(page, found, form, status=error.status)
-    return page.success_redirect("Saved. It holds from the agent's next request on.", "agent", agent_id=found.id)
+    return page.success_redirect("Saved. The change applies from the agent's next request on.", "agent", agent_id=found.id)
 
 
 @workspace_page("POST", operation="agents.rotate_key")
@@ -128,9 +128,9 @@ def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation=UPDATE)
 def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Let the agent do nothing but dry runs, and take back what it has scheduled if the form says so.
+    """Restrict the agent to dry runs, and cancel its scheduled posts if the form says so.
 
-    One that is stopped or revoked already may still have posts to be taken back.
+    An agent that is already stopped or revoked may still have scheduled posts.
     """
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     if found.status == Agent.Status.ACTIVE and found.default_mode != AgentMode.DRY_RUN:
@@ -150,7 +150,7 @@ def revoke(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 
 def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
-    """Cancel the agent's scheduled posts, a hundred at the most; says what came of it."""
+    """Cancel up to 100 scheduled posts of the agent; returns a message with the result."""
     scheduled = search_posts(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -162,11 +162,11 @@ def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
     for group in scheduled.rows:
         try:
             cancel_post(caller=page.caller, post_group_id=group.id)
-        except InvalidState:  # it goes out at this moment
+        except InvalidState:  # it is being published now
             continue
         cancelled += 1
-    told = f"Scheduled posts that were cancelled: {cancelled}."
-    return f"{told} More are left: cancel once more." if scheduled.next_cursor else told
+    told = f"Cancelled scheduled posts: {cancelled}."
+    return f"{told} More are left: cancel again." if scheduled.next_cursor else told
 
 
 def _shown(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 200) -> HttpResponse:
@@ -194,10 +194,10 @@ def _shown(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 
 
 
 def _tell_use(form: AgentForm, standing: SpendCap, counts: AgentCapUsage) -> None:
-    """Beside each cap, what of it is used."""
+    """Add the current usage to the help text of each cap."""
     cents = standing.spent_cents + standing.reserved_cents
     for name, used in (
-        ("monthly_spend", f"{money(cents)} spent or held this month."),
+        ("monthly_spend", f"{money(cents)} spent or reserved this month."),
         ("posts_per_day_cap", f"{counts.targets_of_day} today."),
         ("monthly_social_url_post_cap", f"{counts.url_posts_of_month} this month."),
     ):
@@ -205,7 +205,7 @@ def _tell_use(form: AgentForm, standing: SpendCap, counts: AgentCapUsage) -> Non
 
 
 def _bar(spent: int, held: int, limit: int | None) -> dict[str, str] | None:
-    """What is spent, and what is spent or held, of a bar of 100; None without a cap."""
+    """Return the spent and the used (spent or reserved) percentage of the cap; None without a cap."""
     if limit is None:
         return None
     shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + held)]
@@ -223,10 +223,10 @@ def _show_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: A
 
 
 def _choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """The accounts to choose from, by id and name; those that are chosen already stay, whatever became of them."""
+    """Return (id, name) of the accounts to choose from, including chosen accounts that no longer exist."""
     rows = accounts_to_choose(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
     named = {row.id: _named(row) for row in rows}
-    return list(({each: f"An account that is gone ({each})" for each in chosen} | named).items())
+    return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())
 
 
 def _named(account: ConnectedAccount) -> str:

@@ -1,4 +1,4 @@
-"""A trial of a webhook address: a sandbox post whose events go there, as those of any post do."""
+"""The page to test a webhook URL: publishes a sandbox post whose events are delivered to it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from workspaces.workspace_page import WorkspacePage, add_api_error, record_refus
 
 OPERATION = "posts.create"
 TEXT = "A test of webhooks, sent from the dashboard."
-# What people choose from, and the mark by which the sandbox lets it happen.
-ENDINGS = {
+# The choices of outcomes, each with the marker in the text that makes the sandbox produce it.
+OUTCOMES = {
     "published": ("It is published", ""),
     "failed": ("It fails", " [sandbox:reject]"),
-    "unconfirmed": ("Nobody knows whether it is out", " [sandbox:unknown]"),
+    "unconfirmed": ("It is unknown whether it was published", " [sandbox:unknown]"),
 }
 
 
 class TrialForm(forms.Form):
-    """Where to, and what is to happen to the post."""
+    """The form for the webhook URL and the outcome of the test post."""
 
     webhook_url = forms.CharField(
         label="Webhook address",
@@ -32,13 +32,13 @@ class TrialForm(forms.Form):
         widget=forms.URLInput({"placeholder": "https://", "autocomplete": "off"}),
     )
     ending = forms.ChoiceField(
-        label="What happens to the post", choices=[(name, words) for name, (words, _) in ENDINGS.items()]
+        label="What happens to the post", choices=[(name, words) for name, (words, _) in OUTCOMES.items()]
     )
 
 
 @workspace_page("GET", "POST", operation=OPERATION)
 def webhook_trial(page: WorkspacePage) -> HttpResponse:
-    """Ask for an address, and send it the events of a post that reaches nobody and costs nothing."""
+    """Ask for a webhook URL and send it the events of a free sandbox post."""
     form = TrialForm(page.request.POST or None)
     if form.is_valid():
         try:
@@ -50,8 +50,8 @@ def webhook_trial(page: WorkspacePage) -> HttpResponse:
 
 
 def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse:
-    """Publish the post in the sandbox, and go where its deliveries show up."""
-    text = TEXT + ENDINGS[ending][1]
+    """Publish the post in the sandbox and redirect to its deliveries."""
+    text = TEXT + OUTCOMES[ending][1]
     body = {
         "workspace_id": page.workspace.id,
         "text": text,
@@ -66,7 +66,7 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
 
 
 def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
-    """An account whose platform takes a text alone, one of the sandbox where there is one. Raises InvalidState."""
+    """Return an account whose platform accepts text-only posts, preferably a sandbox account. Raises InvalidState."""
     workspace_id = page.workspace.id
     accounts = selectors.accounts_to_choose(caller=page.caller, workspace_id=workspace_id)
     accounts.sort(key=lambda account: not account.sandbox)
@@ -75,7 +75,10 @@ def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
     for account, checked_target in zip(accounts, found.targets, strict=True):
         if checked_target.valid:
             return account
-    raise InvalidState("No account takes a text alone.", suggested_action="Connect one, then send the test again.")
+    raise InvalidState(
+        "No connected account accepts a text-only post.",
+        suggested_action="Connect an account, then send the test again.",
+    )
 
 
 def _target(account: ConnectedAccount) -> dict[str, str]:

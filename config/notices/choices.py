@@ -1,4 +1,4 @@
-"""Who hears of what: each member chooses for themselves, in each workspace."""
+"""Each member's choice of notices, and the recipients of a notice."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from workspaces.services.members import ADMIN_ROLES
 
 
 def wanted_kinds(*, caller: Caller, workspace_id: str) -> set[NoticeKind]:
-    """The kinds that the caller hears of. Raises UserSessionRequired, NotFound."""
+    """Return the kinds of notices that the caller gets. Raises UserSessionRequired, NotFound."""
     member = _own_membership(caller, workspace_id)
     return {kind for kind in NoticeKind if _wants(member, kind)}
 
 
 def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[str]) -> None:
-    """Let the caller hear of these kinds and no others, in a paused workspace too. Raises UserSessionRequired, NotFound."""
+    """Store which kinds of notices the caller gets; works in a paused workspace too. Raises UserSessionRequired, NotFound."""
     member = _own_membership(caller, workspace_id)
     chosen = {str(kind): kind in wanted for kind in NoticeKind}
     with transaction.atomic():
@@ -37,15 +37,17 @@ def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[
 
 
 def recipients(*, workspace_id: str, kind: NoticeKind) -> list[User]:
-    """The members who hear of a kind and can be reached."""
+    """Return the members who get this kind of notice and can receive e-mail."""
     members = members_of(workspace_id=workspace_id).select_related("notice_choice")
     return [member.user for member in members if _wants(member, kind) and can_receive_email(member.user)]
 
 
 def can_receive_email(user: User) -> bool:
-    """Whether notices go to the person's address: not to one that the provider has, but does not vouch for."""
-    vouched_for = user.email_verified or not user.identity_subject  # who is known to this service alone, is known by it
-    return bool(user.is_active and user.email and vouched_for)
+    """Return whether the user has an e-mail address that the identity provider, if there is one, has verified."""
+    verified = (
+        user.email_verified or not user.identity_subject
+    )  # users without an identity provider have their address from us
+    return bool(user.is_active and user.email and verified)
 
 
 def _wants(member: Member, kind: NoticeKind) -> bool:

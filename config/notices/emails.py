@@ -1,6 +1,6 @@
-"""The words of the e-mails. They hold no word of a post, no address of a receiver but its host, and nothing secret.
+"""Builds the text of notice e-mails: what happened in which workspace, what to do, and how to turn the notices off.
 
-Each says what has happened, in which workspace, what to do and where, and how to hear no more of it.
+The e-mails contain no post texts and no secrets, and only the host of a webhook URL.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from posts.states import RETRYABLE, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import Workspace
 
-MAX_LINES = 10  # lines of one e-mail; the page has all
+MAX_LINES = 10  # of one e-mail; the linked page shows all
 MAX_NAME_LENGTH = 80
 STATUS_PHRASES = {
     GroupStatus.FAILED: "failed",
     GroupStatus.PARTIAL: "failed on some of its accounts",
-    GroupStatus.UNCONFIRMED: "may be out, or not",
+    GroupStatus.UNCONFIRMED: "may or may not be published",
 }
 
 
 @dataclass(frozen=True)
 class Email:
-    """An e-mail for everybody who hears of it."""
+    """The subject and text of an e-mail."""
 
     subject: str
     text: str
@@ -47,7 +47,7 @@ class Email:
 
 @dataclass(frozen=True)
 class _Body:
-    """What is of one kind: the subject, a line for each thing (the first of `number`), what to do, and where."""
+    """The parts of an e-mail: subject, summary lines (the first of `number`), what to do, and a link."""
 
     subject: str
     lines: Sequence[str]
@@ -57,13 +57,13 @@ class _Body:
 
 
 def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
-    """The e-mail about what these notices of a workspace speak of, as it stands now; None when nothing of it stands still."""
+    """Build the e-mail for these notices from their current state; returns None when all of them are resolved."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None
     more = [f"and {body.number - len(body.lines)} more"] if body.number > len(body.lines) else []
     summaries = "\n".join(f"- {line}" for line in [*body.lines, *more])
-    why = f"You get this as a member of {_plain(workspace.name)}. Choose what you hear of, or turn it off:"
+    why = f"You get this as a member of {_plain(workspace.name)}. Change which notices you get here:"
     return Email(
         body.subject,
         f"{body.subject}.\n\n{summaries}\n\n{body.todo}\n{body.address}\n\n--\n{why}\n{_page(workspace, 'notices')}\n",
@@ -79,7 +79,7 @@ def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         f"A post waits for approval in {name}" if number == 1 else f"{number} posts wait for approval in {name}",
         [_described(group, workspace) for group in groups[:MAX_LINES]],
         number,
-        "Nothing of it goes out until somebody approves it. Read and approve or reject it here:",
+        "Nothing is published until somebody approves it. Approve or reject it here:",
         _page(workspace, "approvals"),
     )
 
@@ -89,7 +89,7 @@ def _posts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     number, shown = groups.count(), list(groups[:MAX_LINES])
     if not number:
         return None
-    became = STATUS_PHRASES[GroupStatus(shown[0].status)] if number == 1 else "failed or may not be out"
+    became = STATUS_PHRASES[GroupStatus(shown[0].status)] if number == 1 else "failed or may not be published"
     return _Body(
         f"{'A post' if number == 1 else f'{number} posts'} of {_plain(workspace.name)} {became}",
         [
@@ -98,8 +98,8 @@ def _posts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
             for group in shown
         ],
         number,
-        "Open it to see why, and send it again or leave it. Of one that may be out, look at the platform first and say "
-        "what you saw: it is not sent again by itself.\nAll that waits for somebody:",
+        "Open a post to see the reason, and to retry it. If a post may be published, check on the platform first and enter "
+        "the result: it is not retried automatically.\nAll posts that need attention:",
         _page(workspace, "home"),
     )
 
@@ -117,7 +117,7 @@ def _accounts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         else f"{number} accounts of {name} have to be reconnected",
         [f"{platform(row.platform).label}: {_plain(row.handle or row.external_id)}" for row in rows[:MAX_LINES]],
         number,
-        "The platform does not let the service in any more, so posts to it fail. Connect it again here:",
+        "The platform no longer accepts the connection, so posts to the account fail. Reconnect it here:",
         _page(workspace, "accounts"),
     )
 
@@ -134,7 +134,7 @@ def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None
         else f"{number} webhook deliveries of {name} were given up",
         [f"{row.event.kind} to {row.host or 'an address that is not allowed'}, {_why(row)}" for row in shown],
         number,
-        "Every attempt has failed, so your receiver does not know of it. Mend the receiver, then send it again here:",
+        "All attempts failed, so your receiver did not get the event. Fix the receiver, then replay the delivery here:",
         _page(workspace, "webhooks"),
     )
 
@@ -153,8 +153,8 @@ def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         f"{share} of the budget of {_plain(workspace.name)} for {most.month:%B %Y} is used",
         [_spent(use) for use in uses],
         len(uses),
-        "What does not fit into it is refused; what is scheduled already goes out. See here what it went on. If you want "
-        "more, raise the cap in the settings, or subscribe:",
+        "Posts beyond the budget are refused; posts already scheduled are published. To raise it, change the cap in the "
+        "settings or subscribe. See how the budget was used:",
         _page(workspace, "usage"),
     )
 
@@ -170,7 +170,7 @@ def _keys(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         else f"{number} API keys of {name} were used from other networks",
         [_new_network(row, workspace) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
         number,
-        "If nobody of you uses that network, the key may have leaked: revoke it here, and make another:",
+        "If nobody in your team uses that network, the key may have leaked: revoke it and create another one here:",
         _page(workspace, "api-keys"),
     )
 
@@ -190,10 +190,10 @@ def _groups(notices: QuerySet[Notice]) -> QuerySet[PostGroup]:
 
 
 def _described(group: PostGroup, workspace: Workspace) -> str:
-    """A post without its words: where it goes, and when."""
+    """Describe a post without its text: its platforms and times."""
     names = dict.fromkeys(platform(target.platform).label for target in group.targets.all())
     when = f"for {_time(group.scheduled_at, workspace)}" if group.scheduled_at else "without a time"
-    return f"To {', '.join(names)}, {when}, made {_time(group.created_at, workspace)}"
+    return f"To {', '.join(names)}, {when}, created {_time(group.created_at, workspace)}"
 
 
 def _why(row: Delivery) -> str:
@@ -201,12 +201,13 @@ def _why(row: Delivery) -> str:
 
 
 def _new_network(key: ApiKey, workspace: Workspace) -> str:
-    told = [*(key.seen_networks or [])[-1:], *([_time(key.new_network_at, workspace)] if key.new_network_at else [])]
-    return f"{_plain(key.name)} ({key.prefix}…): {', '.join(told)}"
+    details = [*(key.seen_networks or [])[-1:], *([_time(key.new_network_at, workspace)] if key.new_network_at else [])]
+    return f"{_plain(key.name)} ({key.prefix}…): {', '.join(details)}"
 
 
 def _spent(use: BudgetUse) -> str:
-    return f"{use.month:%B %Y}: {_money(use.used_cents)} of {_money(use.limit_cents)} are spent or held for what is scheduled"
+    used, limit = _money(use.used_cents), _money(use.limit_cents)
+    return f"{use.month:%B %Y}: {used} of {limit} is spent or reserved for scheduled posts"
 
 
 def _money(cents: int) -> str:
@@ -219,7 +220,7 @@ def _time(moment: datetime, workspace: Workspace) -> str:
 
 
 def _plain(name: str) -> str:
-    """What somebody has chosen as a name, in one short line."""
+    """Shorten a user-chosen name to one printable line."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
     return line if len(line) <= MAX_NAME_LENGTH else f"{line[: MAX_NAME_LENGTH - 1]}…"
 

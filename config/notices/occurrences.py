@@ -1,4 +1,4 @@
-"""What is new, read from the rows of the apps that know it. Nothing of the sandbox is news, nor of a deleted workspace."""
+"""Finds new occurrences to notify about, in the tables of the apps; ignores the sandbox and deleted workspaces."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUDGET_THRESHOLDS = (80, 100)
 
 @dataclass(frozen=True)
 class Occurrence:
-    """Something that has come up; the fields are a notice's."""
+    """Something to notify about; the fields are those of Notice."""
 
     workspace_id: str
     occurrence: str
@@ -33,7 +33,7 @@ class Occurrence:
 
 
 def new_occurrences(kind: NoticeKind, *, since: datetime, limit: int) -> list[Occurrence]:
-    """Up to `limit` occurrences of a kind since then that are no notices yet, the earliest first."""
+    """Return up to `limit` occurrences of a kind since then that have no notice yet, the earliest first."""
     return _SOURCES[kind](since, limit)
 
 
@@ -46,7 +46,7 @@ def _posts(since: datetime, limit: int) -> list[Occurrence]:
 
 
 def _events(kind: NoticeKind, events: Sequence[EventKind], since: datetime, limit: int) -> list[Occurrence]:
-    """Every occurrence has an event of its own, whether a webhook hears of it or not."""
+    """Find occurrences among events, which are stored even if no webhook gets them."""
     rows = Event.objects.filter(sandbox=False, kind__in=events, created_at__gte=since)
     return _without_notice(kind, rows, "created_at", "post_group_id", limit)
 
@@ -76,7 +76,7 @@ def _without_notice(kind: NoticeKind, rows: QuerySet[Any], at: str, about: str, 
 
 
 def _budgets(since: datetime, limit: int) -> list[Occurrence]:
-    """This month's budgets and those to come. One that is raised or lowered is told of anew."""
+    """Find nearly spent budgets of this and later months; a changed limit counts as a new occurrence."""
     found = [
         Occurrence(budget.workspace_id, f"{budget.workspace_id}:{percent}:{budget.limit_cents}", _start_of(budget))
         for budget in nearly_spent_budgets(percent=BUDGET_THRESHOLDS[0], since=month_of(timezone.now()))

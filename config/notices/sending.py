@@ -1,7 +1,7 @@
-"""Taking down what is new, and telling it: each occurrence in at most one e-mail to each person, and none forgotten.
+"""Stores new occurrences as notices and sends them as digests, each occurrence in at most one e-mail to each person.
 
-Occurrence are taken down together with the turn at which they are sent, and notices are settled together with the e-mails that
-tell them, so whoever dies in between leaves only work to be done. Several workers at it at once do no harm.
+Notices are stored in one transaction with the digest's due time, and settled in one transaction with the queued e-mails.
+A worker that dies in between therefore loses nothing, and several workers may run this at once.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from workspaces.models import User
 from workspaces.services import queue_mail
 
 logger = logging.getLogger(__name__)
-# A transaction's rows bear a time of before its commit, so each look goes back further than any transaction lasts.
+# Rows have a time before their transaction's commit, so each search starts earlier by more than any transaction lasts.
 OVERLAP = timedelta(minutes=5)
-MAX_LOOKBACK = timedelta(days=30)  # after a long stand-still; what is older is no occurrences (and see retention.py)
+MAX_LOOKBACK = timedelta(days=30)  # older occurrences are ignored after a long outage (see retention.py)
 BATCH_SIZE = 500  # occurrences in one transaction
-MAX_DIGESTS_PER_RUN = 1000  # of one round; the others are sent in the next
+MAX_DIGESTS_PER_RUN = 1000  # the next run sends the others
 
 
 def send_notices() -> int:
-    """Take down the occurrences of every kind, then have the digests sent that are due; returns how many were seen to."""
+    """Store new occurrences of all kinds as notices, then send due digests; returns the number of digests processed."""
     for kind in NoticeKind:
         while create_notices(kind) == BATCH_SIZE:
             pass
@@ -42,7 +42,7 @@ def send_notices() -> int:
 
 
 def create_notices(kind: NoticeKind) -> int:
-    """Make notices of up to BATCH_SIZE occurrences of a kind; returns how many. None while another worker is at the same."""
+    """Store up to BATCH_SIZE new occurrences of a kind as notices; returns how many, 0 while another worker does this."""
     now = timezone.now()
     NewsCursor.objects.get_or_create(kind=kind, defaults={"seen_until": now})
     with transaction.atomic():
@@ -74,9 +74,9 @@ def _store_notices(kind: NoticeKind, occurrences: Sequence[Occurrence]) -> None:
 
 
 def send_next_digest() -> bool:
-    """See to the digest that has been due longest; whether there was one. A fault at one holds up none of the others."""
+    """Send the digest that has been due longest; returns whether there was one. A failed digest is retried later."""
     due = _due_digests()
-    digest_id = due.values_list("pk", flat=True).first()  # a look costs no write lock
+    digest_id = due.values_list("pk", flat=True).first()  # reading first takes no write lock
     if digest_id is None:
         return False
     try:
@@ -93,13 +93,13 @@ def send_next_digest() -> bool:
 
 
 def _due_digests() -> QuerySet[Digest]:
-    """A deleted workspace is sent nothing any more, and one that an operator has paused later."""
+    """Return due digests, except of deleted workspaces and of workspaces paused by an operator."""
     away = Q(workspace__status=WorkspaceStatus.DELETED) | Q(workspace__operator_paused_at__isnull=False)
     return Digest.objects.filter(due_at__lte=timezone.now()).exclude(away).order_by("due_at", "pk")
 
 
 def _send_digest(digest: Digest) -> None:
-    """One e-mail to each listener, about what still stands of all that has come up."""
+    """Queue one e-mail to each recipient about the unresolved notices, and mark all notices as settled."""
     now = timezone.now()
     notices = Notice.objects.filter(workspace=digest.workspace_id, kind=digest.kind, settled_at=None)
     kind = NoticeKind(digest.kind)
@@ -111,7 +111,7 @@ def _send_digest(digest: Digest) -> None:
 
 
 def _queue_emails(email: Email, people: Sequence[User]) -> bool:
-    """An e-mail to each of them; whether there was anybody."""
+    """Queue the e-mail for each person; returns whether there was any."""
     for person in people:
         queue_mail(to=person.email, subject=email.subject, text=email.text)
     return bool(people)

@@ -23,7 +23,7 @@ from tests.until import wait_until
 from workspaces.models import User, Workspace
 
 Connect = Callable[..., Any]
-SENTENCE = "Too many requests are waiting for other servers at the moment."
+SENTENCE = "Too many requests are waiting for other servers."
 CREATE_SESSION = "com.atproto.server.createSession"
 
 

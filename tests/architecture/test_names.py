@@ -1,4 +1,4 @@
-"""Names say what a thing is, and each belongs to one thing."""
+"""Public names are unique and avoid vague words."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_the_dashboard_shows_that_no_thread_is_free(
         page = Pages(workspace, owner).post("usage-checkout", {"plan": "payg"}, follow=True)
 
     assert (page.status_code, page["Content-Type"]) == (200, "text/html; charset=utf-8")
-    assert "Too many requests are waiting for other servers at the moment. Try again in a few seconds." in words(page)
+    assert "Too many requests are waiting for other servers. Try again in a few seconds." in words(page)
 
 
 @pytest.mark.parametrize("behaviour", ["silent", "drips"])

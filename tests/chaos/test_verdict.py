@@ -1,4 +1,4 @@
-"""The verdict on a run: each thing that must not be is found and named, and nothing else is."""
+"""The chaos run's verdict: it finds each kind of fault and reports no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one caller may take of a process."""
+"""Limits on threads and CPU time of requests (config/api/request_limits.py)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_request_ends_when_it_used_up_its_cpu_time(monkeypatch: pytest.MonkeyP
 
 
 def test_no_tenants_server_keeps_people_from_signing_in() -> None:
-    """The identity provider has a share of its own."""
+    """The identity provider has its own thread limit."""
     with contextlib.ExitStack() as waiting:
         for number in range(100):
             if request_limits.outbound_threads.acquire(f"wrk_{number}"):

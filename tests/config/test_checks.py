@@ -31,14 +31,14 @@ FIT = {
 
 
 def apply(settings: Settings, **changes: Any) -> list[str]:
-    """What the check says of a fit production with these changes."""
+    """Return the check's messages for valid production settings with these changes."""
     for name, value in {**FIT, **changes}.items():
         setattr(settings, name, value)
     return [str(problem.msg) for problem in check_production(None)]
 
 
 def manage(tmp_path: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A command of the service with this environment and no other."""
+    """Run a manage.py command with only this environment."""
     return subprocess.run(
         [sys.executable, *command],
         cwd=configured.BASE_DIR,

@@ -1,4 +1,4 @@
-"""Writing to many rows at once does what `held(...).update(...)` does to each of them."""
+"""update_rows changes many rows as `held(...).update(...)` changes each."""
 
 from __future__ import annotations
 

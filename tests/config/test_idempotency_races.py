@@ -1,4 +1,4 @@
-"""Requests that race with one Idempotency-Key, and calls whose process died or came back too late."""
+"""Concurrent requests with one Idempotency-Key, and requests whose process died or continued too late."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_of_twelve_connections_at_once_one_asks_the_platform(
 
 @pytest.fixture
 def died(api: ApiClient, workspace: Workspace, settings: Settings) -> Any:
-    """Sends a connection; the first one's process died while it ran, 30 s ago."""
+    """Return a function that connects an account, whose first request died while running, 30 s ago."""
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     with FakeBluesky() as pds:
         pds.add_account("alice.test", "abcd-efgh-ijkl-mnop")
@@ -106,7 +106,7 @@ def test_a_call_whose_process_died_is_taken_over_when_its_lease_ends(died: Any) 
 
 
 def kept() -> Any:
-    """What a repeat is answered."""
+    """Return the answer to a repeated request."""
     record = run_under_lease(SLIP, lambda: "done anew", answer_of)
     return record.body if isinstance(record, IdempotencyRecord) else record
 
@@ -131,7 +131,7 @@ def test_who_comes_back_after_its_lease_changes_nothing(fails: bool, meanwhile: 
             connection.close()
 
     def second() -> str:
-        """The lease ended, and this request took the key over."""
+        """A second request that took the key over after the lease expired."""
         if meanwhile == "while the other runs":
             let_first_end()
             assert IdempotencyRecord.objects.filter(answered_at=None).count() == 1

@@ -1,4 +1,4 @@
-"""The body of a request while it arrives: bytes in any pieces, and what a read says before, during and after."""
+"""IncomingBody: data in pieces of any size, and reads before and after the body is complete."""
 
 from __future__ import annotations
 

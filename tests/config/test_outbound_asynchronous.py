@@ -1,4 +1,4 @@
-"""Webhook posts on an event loop."""
+"""The asynchronous HTTP client for webhook deliveries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that are kept between two webhook posts."""
+"""Connections that are reused between webhook posts."""
 
 from __future__ import annotations
 

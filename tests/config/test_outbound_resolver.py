@@ -1,4 +1,4 @@
-"""Looking up names, with a name server on loopback."""
+"""The DNS resolver, with a name server on loopback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of a list."""
+"""Cursor pagination."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def cursor_of(text: str) -> str:
 
 @pytest.fixture
 def made(workspace: Workspace) -> list[str]:
-    """Five accounts' ids, the newest first."""
+    """Create five accounts and return their ids, newest first."""
     return [factories.AccountFactory.create(workspace=workspace).id for _ in range(5)][::-1]
 
 
 def walk(api: ApiClient, workspace: Workspace, limit: int) -> list[list[str]]:
-    """The ids on each page, up to the last."""
+    """Return the ids of each page."""
     pages: list[list[str]] = []
     cursor = ""
     while len(pages) < 10:

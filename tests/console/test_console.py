@@ -1,4 +1,4 @@
-"""The operators' console: every table can be looked at, found in and not be changed past its services; secrets stay."""
+"""The operators' console: tables can be viewed and searched, are changed only by services, and show no secrets."""
 
 from __future__ import annotations
 

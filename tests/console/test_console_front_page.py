@@ -1,4 +1,4 @@
-"""The console's front page, what it leads to, and how what is done there lands in the audit log."""
+"""The console's front page, its actions, and their audit entries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def operator(db: None) -> Client:
 
 
 def follow(operator: Client, path: str, **query: str) -> str:
-    """Where the browser is sent."""
+    """Return the redirect's target."""
     return str(operator.get(path, query)["Location"])
 
 
@@ -66,7 +66,7 @@ def test_how_the_service_stands_is_told_by_few_queries(
     queue = next(each for each in page.context["queues"] if each.duty == "deliver")
     assert (queue.due, 90 <= queue.late_seconds < 120, queue.alive) == (1, True, True)
     assert [page.context[name] for name in ("dead_letters", "accounts_needing_reauth", "drifting_months")] == [1, 1, 1]
-    for words in ("The month differs.", "never heard of", f"{queue.late_seconds:.0f} s", "?status=dead_letter"):
+    for words in ("The month differs.", "no heartbeat yet", f"{queue.late_seconds:.0f} s", "?status=dead_letter"):
         assert words in html
     for link in ("webhooks_delivery", "accounts_connectedaccount", "billing_billingalarm"):
         assert reverse(f"admin:{link}_changelist") in html
@@ -114,7 +114,7 @@ def test_the_retention_is_shown_first_and_run_on_a_yes(operator: Client) -> None
 
     assert page.context["found"].rows["idempotency_records"] == 1
     assert IdempotencyRecord.objects.exists()
-    assert "Gone: idempotency_records 1." in told_after(operator.post(reverse("admin:run-retention"), follow=True))
+    assert "Deleted: idempotency_records 1." in told_after(operator.post(reverse("admin:run-retention"), follow=True))
     assert not IdempotencyRecord.objects.exists()
     assert done_in_the_console() == [("ops.run_retention", "", "", None)]
 

@@ -1,4 +1,4 @@
-"""With a long history the console's lists, searches and filters read no large table from end to end (PostgreSQL)."""
+"""The console's lists, searches and filters use indexes on large tables (PostgreSQL)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FILTERS = {
 
 
 def addresses() -> list[str]:
-    """Of each large table its list, a search by each kind of word that it is searched by, and its filters."""
+    """Return the URLs of each large table's list, its searches and its filters."""
     found = []
     for table in admin.site._registry.values():
         if isinstance(table, ExactSearchAdmin) and table.opts.db_table in LARGE:

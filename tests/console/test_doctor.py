@@ -1,4 +1,4 @@
-"""`manage.py doctor`: a deployment that is well ends well; each thing that is not is named, with what to do."""
+"""`manage.py doctor`: it succeeds for a healthy deployment and names each problem with its solution."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _well(settings: Settings, tmp_path: Path) -> None:
-    """A deployment of the embedded kind, with an operator's token and a worker that lives."""
+    """Set up a healthy embedded deployment with an ADMIN_TOKEN and a live worker."""
     settings.SQLITE = True  # else it is told that web processes on PostgreSQL do better with Redis
     settings.MEDIA_ROOT, settings.REDIS_URL, settings.ADMIN_TOKEN = tmp_path, "", "x" * 40
     for duty in (*status.QUEUE_MODELS, status.BEAT):
@@ -38,7 +38,7 @@ def closed_port() -> int:
 
 
 def examine() -> tuple[str, str]:
-    """What it prints, and the error with which it ends."""
+    """Run the command; return its output and its error."""
     told = StringIO()
     try:
         call_command("doctor", stdout=told, no_color=True)
@@ -48,7 +48,7 @@ def examine() -> tuple[str, str]:
 
 
 def faults() -> list[list[str]]:
-    """[level, what] of each finding that is no good."""
+    """Return [level, part] of each finding that is not OK."""
     lines = [line.split(None, 2)[:2] for line in examine()[0].splitlines()]
     return [line for line in lines if line and line[0] in ("fault", "warning")]
 

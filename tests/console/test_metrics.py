@@ -1,4 +1,4 @@
-"""GET /metrics: what was counted in any process of this machine, and how the rows stand."""
+"""GET /metrics: counters of all processes of this machine, and gauges from the database."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
 class Scrape:
-    """The samples of one answer by name and labels; one that is not there is 0."""
+    """The metrics of one answer, by name and labels; missing ones are 0."""
 
     def __init__(self, operator: ApiClient) -> None:
         text = operator.get("/metrics").content.decode()
@@ -130,7 +130,7 @@ def test_codes_that_nobody_knows_are_told_apart_up_to_a_number(operator: ApiClie
 
 
 def in_another_process(data_dir: Path, work: str) -> str:
-    """What that process prints."""
+    """Run code in another process and return its output."""
     script = f"import django; django.setup(); from config import metrics; {work}"
     environment = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "config.settings", "DATA_DIR": str(data_dir)}
     done = subprocess.run(
@@ -207,7 +207,7 @@ def test_labels_hold_nothing_that_a_caller_chooses(operator: ApiClient, api: Api
 
 @pytest.fixture
 def worker(settings: Settings, operator: ApiClient) -> Iterator[str]:
-    """The address of a worker's own /metrics."""
+    """Start a worker and return the URL of its /metrics."""
     settings.WORKER_METRICS_ADDRESS = "127.0.0.1:0"
     server = MetricsServer(None)
     server.start(None)

@@ -1,4 +1,4 @@
-"""POST /ops/billing/reconcile: the nightly look, when an operator wants it."""
+"""POST /ops/billing/reconcile: an operator runs the nightly comparison."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["processor"]  # the fixture
 
 @pytest.fixture
 def drifting(db: None) -> str:
-    """A month whose counter has no ledger behind it."""
+    """Create a month's counter without ledger entries."""
     workspace = factories.WorkspaceFactory.create(processor_customer_id="cus_1")
     MonthCounter.objects.create(holder_id=workspace.id, month=MARCH.date().replace(day=1), settled_cents=7)
     return str(workspace.id)

@@ -1,4 +1,4 @@
-"""GET /ops/status, and what /readyz makes of the same facts."""
+"""GET /ops/status, and the result of /readyz in the same situations."""
 
 from __future__ import annotations
 

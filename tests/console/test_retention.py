@@ -1,4 +1,4 @@
-"""What goes when its time is over: whole workspaces, over the API, by the beat and by `manage.py run_retention`."""
+"""Retention of expired rows and purged workspaces: by API, beat task and `manage.py run_retention`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 def full(
     settings: Settings, tmp_path: object, clock: time_machine.Traveller, api: ApiClient, workspace: Workspace
 ) -> Workspace:
-    """A workspace that holds something of everything: one post is out, of another nobody knows."""
+    """Create a workspace with rows of every kind, including a published and an unconfirmed post."""
     settings.MEDIA_ROOT = tmp_path
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     account = factories.AccountFactory.create(workspace=workspace)
@@ -72,7 +72,7 @@ def delete(workspace: Workspace, api: ApiClient) -> None:
 
 
 def held(workspace: Workspace) -> set[str]:
-    """The names of what the workspace still holds."""
+    """Return the names of the tables in which the workspace still has rows."""
     named = {model: "pk" if model is Workspace else "workspace" for model in HELD}
     return {
         model.__name__
@@ -171,7 +171,7 @@ def test_what_the_time_does_not_suffice_for_is_left_for_the_next_run(
 
 
 class Faulty:
-    """A rule whose table cannot be written at this moment."""
+    """A retention rule that raises a database error."""
 
     name = "faulty"
 

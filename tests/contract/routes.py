@@ -1,4 +1,4 @@
-"""Every route of the API with the operation behind it, for the tests that run against all of them."""
+"""Lists all routes of the API with their operations."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def handlers() -> Iterator[tuple[str, str, Callable[..., Any]]]:
 
 
 def routes() -> list[Route]:
-    """Every declared operation where it is routed."""
+    """Return every declared operation with its route."""
     found = [(method, path, getattr(handler, "operation", None)) for method, path, handler in handlers()]
     return [Route(method, path, declared) for method, path, declared in found if declared]
 

@@ -1,4 +1,4 @@
-"""Routes, declarations and the document say the same."""
+"""Routes, declarations and the OpenAPI document agree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAMED_BY_THE_CONTRACT = {
 
 
 def shapes(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """The objects of which a body may be one."""
+    """Return the object schemas that a body may match."""
     named = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return [shape for each in named["oneOf"] for shape in shapes(each)] if "oneOf" in named else [named]
 

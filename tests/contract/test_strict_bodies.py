@@ -1,4 +1,4 @@
-"""Every operation refuses what it does not know, and whom it does not know."""
+"""Every operation refuses unknown fields and unauthenticated callers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.people import as_operator, as_user
 from workspaces.models import User
 
 ROUTES = routes()
-UNKNOWN = {"code": "unknown_field", "message": "This field is not known here."}
+UNKNOWN = {"code": "unknown_field", "message": "Unknown field."}
 pytestmark = pytest.mark.usefixtures("operator")
 every_route = pytest.mark.parametrize("route", ROUTES, ids=str)
 
 
 def admitted(caller: ApiClient, route: Route) -> ApiClient:
-    """The caller, or for what operators do an operator."""
+    """Return the caller, or an operator for operator operations."""
     return as_operator() if route.operation.operator else caller
 
 

@@ -1,4 +1,4 @@
-"""A trial of a webhook address from the dashboard."""
+"""The dashboard page that tests a webhook URL."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def test_sent_twice_it_is_one_test(pages: Pages, account: ConnectedAccount, rece
     ("url", "said"),
     [
         ("", "This field is required."),
-        ("http://hooks.example.com/x", "Events are not sent to this address"),
-        ("https://10.0.0.1/x", "Events are not sent to this address"),
+        ("http://hooks.example.com/x", "Events cannot be sent to this address"),
+        ("https://10.0.0.1/x", "Events cannot be sent to this address"),
         ("https://h.example.com/" + "x" * 2048, "at most 2048 characters"),
     ],
 )
@@ -130,5 +130,5 @@ def test_a_name_of_a_private_address_is_refused(
     page = send(pages, "https://inside.example.com/")
 
     assert page.status_code == 422
-    assert "Events are not sent to this address" in words(page)
+    assert "Events cannot be sent to this address" in words(page)
     assert not PostGroup.objects.exists()

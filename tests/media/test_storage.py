@@ -281,5 +281,5 @@ def test_the_service_does_not_start_with_an_address_that_is_none(tmp_path: Path)
     )
 
     assert told.returncode != 0
-    assert "STORAGE_URL is no s3://bucket" in told.stderr
+    assert "STORAGE_URL must be s3://bucket" in told.stderr
     assert stat.S_IMODE((tmp_path / "new/incoming").stat().st_mode) == 0o700

@@ -1,4 +1,4 @@
-"""Notices by e-mail: told once and together, at their time, to whom they are for, whatever happens in between."""
+"""Sending of notices: each once, grouped, at the right time and to the right people, also after failures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture(autouse=True)
 def begun(clock: time_machine.Traveller) -> None:
-    """The service has been running for a while."""
+    """Create the cursors, as in a service that has been running."""
     send_notices()
     clock.shift(timedelta(hours=1))
 
@@ -73,7 +73,7 @@ def test_what_goes_on_for_hours_is_told_ever_more_rarely(
     group = scheduled(api, bluesky)
 
     def fails_after(**pause: int) -> int:
-        """How many e-mails that makes."""
+        """Return the number of e-mails sent."""
         clock.shift(timedelta(**pause))
         ended(group, "failed")
         return len(told())

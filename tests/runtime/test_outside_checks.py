@@ -1,4 +1,4 @@
-"""What a worker says, when it starts, of the programs that the service needs."""
+"""Log messages of a starting worker about missing external programs."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def test_a_sign_in_is_refused_when_no_thread_for_outbound_requests_is_free(provi
 
     for page in (refused, landed):
         assert page.status_code == 429
-        assert "Too many requests are waiting for other servers at the moment." in page.content.decode()
+        assert "Too many requests are waiting for other servers." in page.content.decode()
     assert provider.requests_to(TOKEN) == 0
     assert browser.get(callback).status_code == 302  # the state is still good
     assert signed_in(browser)

@@ -32,7 +32,7 @@ def test_members_can_read_every_page_and_others_get_404(
     foreign = browser_of(stranger).get(address)
     absent = browser_of(stranger).get(address.replace(workspace.id, "wrk_01h455vb4pex5vsknk084sn02q"))
     assert foreign.status_code == absent.status_code == 404
-    assert "There is nothing here" in foreign.content.decode()
+    assert "Page not found" in foreign.content.decode()
     assert workspace.name not in foreign.content.decode()
     signed_out = Client().get(address)
     assert (signed_out.status_code, signed_out["location"]) == (302, f"/dashboard/sign-in?next={address}")
@@ -56,7 +56,7 @@ def test_pages_of_a_deleted_workspace_are_not_found(workspace: Workspace, owner:
 def test_an_expired_csrf_token_shows_an_explanation(workspace: Workspace, owner: User) -> None:
     answer = browser_of(owner).post("/dashboard/sign-out")
     assert answer.status_code == 403
-    assert "send the form once more" in answer.content.decode()
+    assert "submit the form again" in answer.content.decode()
 
 
 def test_an_unknown_url_gives_an_html_page_in_the_dashboard_and_json_elsewhere(owner: User) -> None:

@@ -1,4 +1,4 @@
-"""An operator's second factor: an authenticator app (RFC 6238) and recovery codes for when it is lost."""
+"""The SecondFactor model: an operator's authenticator app (TOTP, RFC 6238) and recovery codes."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from workspaces.models import User
 
 ISSUER = "Social Publishing Service"
 CODE_DIGITS = 6
-TOLERATED_STEPS = 1  # steps of 30 seconds by which the app's clock may differ
+TOLERATED_STEPS = 1  # 30-second steps by which the app's clock may differ
 RECOVERY_CODE_COUNT = 10
 RECOVERY_CODE_BYTES = 10  # 80 bits, 16 characters
-MAX_FAILURES_COUNTED = 11  # so the pause between wrong codes grows to 2**10 seconds, 17 minutes, and no further
+MAX_FAILURES_COUNTED = 11  # limits the pause between wrong codes to 2**10 seconds, 17 minutes
 
 
 class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
-    """One for each operator who signs in by password. `secrets` holds the key and the recovery codes, encrypted.
+    """The second factor of an operator who signs in by password. `secrets` stores the key and recovery codes, encrypted.
 
-    Change it in a transaction, under a lock of its row: two requests must not use the same code.
+    Change it in a transaction with the row locked, so that two requests cannot use the same code.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="second_factor")
     secrets = EncryptedJSONField()  # {"key": hex, "recovery_codes": [...]}
-    last_step = models.BigIntegerField(default=-1)  # of the last accepted code: that one and earlier ones are used up
+    last_step = models.BigIntegerField(default=-1)  # of the last accepted code; it and earlier codes are refused
 
     class Meta:
         db_table = "site_secondfactor"
@@ -44,7 +44,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @classmethod
     def new_for(cls, user: User) -> SecondFactor:
-        """A device that is not confirmed yet, in place of any other such one."""
+        """Create an unconfirmed second factor for the user, replacing another unconfirmed one."""
         cls.objects.filter(user=user, confirmed=False).delete()
         made = cls(user=user, name="Authenticator app", confirmed=False)
         made.secrets = {"key": token_hex(20), "recovery_codes": []}
@@ -53,12 +53,12 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @property
     def key_in_base32(self) -> str:
-        """The key as people type it into an app."""
+        """The key as a person types it into an authenticator app."""
         return b32encode(self._key).decode()
 
     @property
     def config_url(self) -> str:
-        """The key as a QR code tells it to an app."""
+        """The otpauth:// URL of the key, for the QR code."""
         label = f"{ISSUER}:{self.user.get_username()}@{urlsplit(settings.BASE_URL).hostname}"
         query = urlencode({"secret": self.key_in_base32, "issuer": ISSUER}, quote_via=quote)
         return f"otpauth://totp/{quote(label)}?{query}"
@@ -68,7 +68,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return len(self.secrets["recovery_codes"])
 
     def verify_token(self, token: str) -> bool:
-        """Whether this is the app's code or a recovery code. Each is accepted once; wrong ones make the next wait."""
+        """Check a code of the app or a recovery code. Each is accepted once; wrong codes delay the next attempt."""
         allowed, _ = self.verify_is_allowed()
         if not allowed:
             return False
@@ -82,7 +82,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return True
 
     def confirm(self) -> list[str]:
-        """Take the device into use. Returns its recovery codes, which are shown once."""
+        """Activate the second factor and return its new recovery codes, which are shown once."""
         made = [b32encode(token_bytes(RECOVERY_CODE_BYTES)).decode().lower() for _ in range(RECOVERY_CODE_COUNT)]
         self.secrets = {**self.secrets, "recovery_codes": made}
         self.confirmed = True

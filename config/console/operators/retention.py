@@ -1,4 +1,4 @@
-"""Second factors that nobody can use any more."""
+"""The retention rule for unused second factors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNCONFIRMED_TTL = timedelta(days=1)
 
 
 class SecondFactors(ExpiredRows):
-    """Those of people who are no operators any more, and those that were begun and never confirmed."""
+    """Deletes second factors of former operators, and those that were not confirmed within a day."""
 
     name = "second_factors"
 

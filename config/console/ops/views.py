@@ -1,4 +1,4 @@
-"""The operators' API: how the service stands, and what an operator does when something is not as it must be."""
+"""Views of the operators' API: status, workspaces, deliveries, retention, billing and API keys."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MAX_ALARMS = 100
 
 
 class OperatorsViewSet(OperationViewSet):
-    """Views of /ops: they take ADMIN_TOKEN alone."""
+    """Base class of the /ops views, which accept only ADMIN_TOKEN."""
 
     authentication_classes = [OperatorAuthentication]
 
@@ -52,7 +52,7 @@ class OperatorsViewSet(OperationViewSet):
 class StatusViewSet(OperatorsViewSet):
     @operation(
         "ops.status",
-        summary="Read how the service stands",
+        summary="Read the status of the service",
         operator=True,
         responses={200: StatusSerializer},
     )
@@ -81,7 +81,7 @@ class StatusViewSet(OperatorsViewSet):
 class WorkspacesViewSet(OperatorsViewSet):
     @operation(
         "ops.list_workspaces",
-        summary="Find workspaces, the deleted ones too, newest first",
+        summary="Find workspaces, including deleted ones, newest first",
         operator=True,
         query=OperatorsWorkspacesQuery,
         responses={200: OperatorsWorkspacePage},
@@ -92,7 +92,7 @@ class WorkspacesViewSet(OperatorsViewSet):
     @operation(
         "ops.pause_workspace",
         summary="Pause a workspace",
-        description="It reads as before, refuses writes, and holds its scheduled posts. Only an operator lifts this pause.",
+        description="A paused workspace can only be read, and its scheduled posts wait. Only an operator can resume it.",
         operator=True,
         responses={200: OperatorsWorkspaceEnvelope},
         preview=PauseWorkspacePreview,
@@ -103,8 +103,8 @@ class WorkspacesViewSet(OperatorsViewSet):
 
     @operation(
         "ops.resume_workspace",
-        summary="Lift the operators' pause of a workspace",
-        description="It stays paused where its owner has paused it as well.",
+        summary="End the operators' pause of a workspace",
+        description="It stays paused if its owner paused it too.",
         operator=True,
         responses={200: OperatorsWorkspaceEnvelope},
         preview=PauseWorkspacePreview,
@@ -127,9 +127,9 @@ class DeliveriesViewSet(OperatorsViewSet):
 
     @operation(
         "ops.replay_deliveries",
-        summary="Send many deliveries once more",
-        description="Those of the ids, or the dead letters of a workspace: the same bytes under the same delivery ids, with "
-        "fresh signatures.",
+        summary="Send many deliveries again",
+        description="The deliveries with these ids, or all dead letters of a workspace, with the same bodies and ids "
+        "and new signatures.",
         operator=True,
         body=ReplayDeliveriesSerializer,
         responses={200: ReplaysSerializer},
@@ -143,8 +143,8 @@ class DeliveriesViewSet(OperatorsViewSet):
 class RetentionViewSet(OperatorsViewSet):
     @operation(
         "ops.run_retention",
-        summary="Delete what is over, or in a dry run say what would go",
-        description="As the beat does each hour; this call stops after 20 seconds.",
+        summary="Delete expired rows, or count them in a dry run",
+        description="The same as the hourly run, but it stops after 20 seconds.",
         operator=True,
         responses={200: RetainedSerializer},
         preview=RunRetentionPreview,
@@ -157,9 +157,8 @@ class RetentionViewSet(OperatorsViewSet):
 class BillingViewSet(OperatorsViewSet):
     @operation(
         "ops.reconcile_billing",
-        summary="Compare what is known with the payment processor's truth, and the books with themselves",
-        description="The nightly look, at once; it takes as long as the processor does. `manage.py reconcile_billing` does "
-        "the same and says how far it is.",
+        summary="Compare subscriptions and usage with the payment processor, and check the ledger",
+        description="Runs the nightly check now. `manage.py reconcile_billing` does the same and shows its progress.",
         operator=True,
         responses={200: ReconciledEnvelope},
         preview=ReconcileBillingPreview,
@@ -175,7 +174,7 @@ class KeysViewSet(OperatorsViewSet):
     @operation(
         "ops.revoke_key",
         summary="Stop an API key at once, by its token or its id",
-        description="For a key that has leaked. The token is kept nowhere.",
+        description="For a key that has leaked. The token is not stored.",
         operator=True,
         body=RevokeKeySerializer,
         responses={200: RevokedKeyEnvelope},

@@ -34,4 +34,4 @@ def assert_gone(url: str) -> None:
     answer = fetch(url)
 
     assert (answer.status_code, answer.json()["code"]) == (404, "NOT_FOUND")
-    assert answer.json()["message"] == "There is nothing at this address for this caller."
+    assert answer.json()["message"] == "Not found."
