@@ -19,7 +19,7 @@ from config.api.serializers import ErrorEnvelope
 from config.api.upload_limits import FORM
 from config.api.uploads import FILE_PART, JSON, UploadRules
 
-RATE_LIMIT_HEADERS = {
+RATE_LIMIT_HEADER_SCHEMAS = {
     name: {"schema": {"type": "integer"}, "description": text, "required": True}
     for name, text in {
         "RateLimit-Limit": "Requests a minute.",
@@ -27,10 +27,10 @@ RATE_LIMIT_HEADERS = {
         "RateLimit-Reset": "Seconds until the full limit is available again.",
     }.items()
 }
-TRACE_HEADER = {
+TRACE_HEADER_SCHEMA = {
     "x-trace-id": {"schema": {"type": "string"}, "description": "The request's trace identifier.", "required": True}
 }
-REPLAY_HEADERS = {
+REPLAY_HEADER_SCHEMAS = {
     "Idempotency-Replayed": {
         "schema": {"type": "string", "enum": ["true"]},
         "description": "This is the stored answer of the first request; nothing was done again.",
@@ -60,14 +60,14 @@ DOCUMENT_OPERATION = {
         "200": {
             "description": "The document.",
             "headers": {
-                **TRACE_HEADER,
+                **TRACE_HEADER_SCHEMA,
                 "ETag": {"schema": {"type": "string"}, "description": "Identifies this version."},
             },
             "content": {"application/json": {"schema": {"type": "object", "additionalProperties": True}}},
         },
-        "304": {"description": "The caller's copy is current.", "headers": TRACE_HEADER},
+        "304": {"description": "The caller's copy is current.", "headers": TRACE_HEADER_SCHEMA},
         **error_answers(
-            ["MALFORMED_REQUEST", "FORBIDDEN"], {"$ref": "#/components/schemas/ErrorEnvelope"}, TRACE_HEADER
+            ["MALFORMED_REQUEST", "FORBIDDEN"], {"$ref": "#/components/schemas/ErrorEnvelope"}, TRACE_HEADER_SCHEMA
         ),
     },
 }
@@ -191,7 +191,7 @@ class OperationSchema(AutoSchema):
                     "Idempotency-Key",
                     {"type": "string", "minLength": 1, "maxLength": 255},
                     OpenApiParameter.HEADER,
-                    description="A repeated request with the same key within 24 hours returns the first answer and does nothing.",
+                    description="A repeated request with this key within 24 hours returns the first answer and does nothing.",
                 )
             )
         return parameters
@@ -226,15 +226,15 @@ class OperationSchema(AutoSchema):
         for media_type in declared.media_types:
             bodies[str(min(declared.responses))]["content"][media_type] = {"schema": {"type": "string"}}
         headers = {
-            **TRACE_HEADER,
-            **({} if declared.public else RATE_LIMIT_HEADERS),
-            **(REPLAY_HEADERS if declared.idempotent else {}),
+            **TRACE_HEADER_SCHEMA,
+            **({} if declared.public else RATE_LIMIT_HEADER_SCHEMAS),
+            **(REPLAY_HEADER_SCHEMAS if declared.idempotent else {}),
         }
         for body in bodies.values():
             body["headers"] = headers
         envelope = self.resolve_serializer(ErrorEnvelope, "response").ref
         codes = error_codes_of(declared, self.method, self.path)
-        return {**bodies, **error_answers(codes, envelope, TRACE_HEADER)}
+        return {**bodies, **error_answers(codes, envelope, TRACE_HEADER_SCHEMA)}
 
     def _add_preview(self, bodies: dict[str, Any], declared: Operation, preview: dict[str, Any]) -> None:
         status = str(declared.preview_status)

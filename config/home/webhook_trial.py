@@ -14,7 +14,7 @@ from posts.serializers.writes import CreatePostSerializer
 from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
 
 OPERATION = "posts.create"
-TEXT = "A test of webhooks, sent from the dashboard."
+TEST_TEXT = "A test of webhooks, sent from the dashboard."
 # The choices of outcomes, each with the marker in the text that makes the sandbox produce it.
 OUTCOMES = {
     "published": ("It is published", ""),
@@ -51,7 +51,7 @@ def webhook_trial(page: WorkspacePage) -> HttpResponse:
 
 def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse:
     """Publish the post in the sandbox and redirect to its deliveries."""
-    text = TEXT + OUTCOMES[ending][1]
+    text = TEST_TEXT + OUTCOMES[ending][1]
     body = {
         "workspace_id": page.workspace.id,
         "text": text,

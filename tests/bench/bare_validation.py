@@ -22,7 +22,7 @@ from posts.services import validate_post  # noqa: E402
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Every path and method is the same operation; an empty body is answered alike with an empty one."""
+    """Validate the posted body, whatever the path and method (WSGI application)."""
     length = int(environ.get("CONTENT_LENGTH") or 0)
     content = json.dumps(_validated(json.loads(environ["wsgi.input"].read(length)))).encode() if length else b""
     start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])

@@ -1,4 +1,4 @@
-"""`python -m tests.chaos`: the whole run, from the first process to the verdict. Exit status 0 when everything holds."""
+"""`python -m tests.chaos`: the whole run, from starting the processes to the verdict. Exit status 0 without faults."""
 
 from __future__ import annotations
 

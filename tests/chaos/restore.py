@@ -139,7 +139,7 @@ class Run:
         self._postgres("pg_dump", "--format=custom", "--file", str(self.home / "service.dump"), self._url("postgres"))
 
     def _restore(self) -> None:
-        """Into a second database of the same server, which the service's programs are started with from now on."""
+        """Restore the dump into a second database, which the service uses from now on."""
         self._postgres("createdb", "--maintenance-db", self._url("postgres"), RESTORED)
         self._postgres(
             "pg_restore", "--exit-on-error", "--dbname", self._url(RESTORED), str(self.home / "service.dump")

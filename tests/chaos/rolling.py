@@ -165,7 +165,7 @@ def post_of(demo: dict[str, str], text: str, *, wait: bool = False) -> dict[str,
 
 
 def posts_go_out_elsewhere(stack: Machines, tally: Tally) -> None:
-    """Posts made on the one machine go out on the other, and the service goes on with either of them stopped."""
+    """Check that posts created on one machine are published by the other, with either of them stopped."""
     for here, there in (stack.all, reversed(stack.all)):
         here.worker.stop()
         for machine, what in ((here, "made here, sent there"), (there, "made and sent there")):

@@ -48,7 +48,7 @@ class CannotRun(Exception):
 
 
 class Stack:
-    """The processes of one run under `home`, whose output goes to `home`/logs."""
+    """The processes of one run in the folder `home`; their output goes to `home`/logs."""
 
     def __init__(self, home: Path, settings: Mapping[str, str], rng: random.Random, *, beats: int = 2) -> None:
         self.home = home
@@ -87,7 +87,7 @@ class Stack:
         raise NotImplementedError
 
     def restart_gently(self) -> None:
-        """Stop and start one program after the other by SIGTERM, as a new version is brought out."""
+        """Restart all programs in turn with SIGTERM, as in a deployment."""
         raise NotImplementedError
 
     def stop_service(self) -> None:

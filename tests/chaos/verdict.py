@@ -126,7 +126,7 @@ def _judge_post(verdict: Verdict, evidence: Evidence, post: Post) -> None:
 
 
 def _judge_target(verdict: Verdict, post: Post, target: Mapping[str, Any], times: int) -> None:
-    """One target as the API tells it, and how often the platform took it."""
+    """Check one target's status against how often the platform published it."""
     status, counts = target["status"], verdict.counts
     what = f"{post.marker}: {target['id']} ({target['platform']}) is {status} and {times} times at the platform"
     if times > 1:
@@ -231,7 +231,7 @@ def _judge_delivery(verdict: Verdict, evidence: Evidence, what: str, delivery: M
 
 
 def _judge_money(verdict: Verdict, database: Mapping[str, Any]) -> None:
-    """Counters against the ledger, and both against the targets: settled is what is out, held is what may be."""
+    """Check the counters against the ledger, and both against the published and possibly published targets."""
     if database["drift_cents"]:
         verdict.find("drift in cents", "counters and ledger disagree", database["drift_cents"])
     for name, wanted in (("settled_cents", SETTLED), ("held_cents", HELD)):

@@ -109,7 +109,7 @@ def refuses_connections(platform: Platform, rng: random.Random) -> bool:
 
 
 def ends_access(platform: Platform, rng: random.Random) -> bool:
-    """Every access token has run out, where the platform has such and they are not quite new."""
+    """Let all access tokens expire, unless they are new."""
     return platform.end_access()
 
 

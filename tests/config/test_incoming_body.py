@@ -73,7 +73,7 @@ def test_a_body_in_chunks_is_refused_when_it_becomes_too_long(tmp_path: object) 
 
 def test_a_body_that_broke_off_or_came_too_slowly_says_so() -> None:
     broken, slow = IncomingBody(5, ""), IncomingBody(5, "")
-    broken.break_off()
+    broken.connection_ended()
     slow.fault = RequestTimeout()
     with pytest.raises(MalformedRequest):
         broken.read()

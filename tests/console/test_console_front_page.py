@@ -24,7 +24,7 @@ from config.api.models import IdempotencyRecord
 from config.console import status
 from tests import factories
 from tests.console.console_rows import MONTH, make_group
-from tests.console.operators import done_in_the_console
+from tests.console.operators import console_audit_entries
 from tests.people import console
 from tests.webhooks.rows import emit, make_delivery
 from webhooks.models import Delivery
@@ -116,19 +116,19 @@ def test_the_retention_is_shown_first_and_run_on_a_yes(operator: Client) -> None
     assert IdempotencyRecord.objects.exists()
     assert "Deleted: idempotency_records 1." in told_after(operator.post(reverse("admin:run-retention"), follow=True))
     assert not IdempotencyRecord.objects.exists()
-    assert done_in_the_console() == [("ops.run_retention", "", "", None)]
+    assert console_audit_entries() == [("ops.run_retention", "", "", None)]
 
 
 def test_billing_is_reconciled_on_a_yes(operator: Client, workspace: Workspace) -> None:
     MonthCounter.objects.create(holder_id=workspace.id, month=MONTH, held_cents=5)
     operator.get(reverse("admin:reconcile-billing"))
-    assert done_in_the_console() == []
+    assert console_audit_entries() == []
     told = told_after(operator.post(reverse("admin:reconcile-billing"), follow=True))
 
     assert "Months that drift: 1." in told
     assert BillingAlarm.objects.get().kind == "books"
     assert not LedgerEntry.objects.exists()
-    assert done_in_the_console() == [("ops.reconcile_billing", "", "", None)]
+    assert console_audit_entries() == [("ops.reconcile_billing", "", "", None)]
 
 
 def test_who_may_only_look_sets_nothing_going(operator: Client) -> None:
@@ -137,7 +137,7 @@ def test_who_may_only_look_sets_nothing_going(operator: Client) -> None:
     for name in ("run-retention", "reconcile-billing"):
         assert operator.post(reverse(f"admin:{name}")).status_code == 403
     assert operator.get(reverse("admin:trace", args=["0" * 32])).context["tables"] == []
-    assert done_in_the_console() == []
+    assert console_audit_entries() == []
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_the_schedule_is_edited_and_each_change_audited(operator: Client, task: 
         ("console.change", "periodictask", str(task.pk), {"changes": [{"changed": {"fields": ["Enabled"]}}]}),
         ("console.change", "periodictask", str(task.pk), {"changes": "Action enable_tasks."}),
     ]
-    assert {entry[0] for entry in done_in_the_console()} == {"console.change"}
+    assert {entry[0] for entry in console_audit_entries()} == {"console.change"}
 
 
 def test_a_schedule_is_added_and_deleted_on_record(operator: Client, task: PeriodicTask) -> None:

@@ -25,7 +25,7 @@ from posts.models import PostGroup, PostTarget
 from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.conftest import ApiClient
-from tests.console.operators import told_of_operators
+from tests.console.operators import operator_audit_entries
 from tests.media.pictures import jpeg
 from tests.posts.rows import create
 from webhooks.models import Delivery, Event, SigningSecret
@@ -138,7 +138,7 @@ def test_a_dry_run_over_the_api_says_what_would_go(
     assert (rows["workspaces"], rows["post_groups"], rows["media"], rows["accounts"]) == (1, 2, 1, 2)
     assert any("post groups" in line for line in told["kept"])
     assert held(full) >= {"PostGroup", "Workspace"}
-    assert told_of_operators("ops.run_retention") == [("", "", True, None)]
+    assert operator_audit_entries("ops.run_retention") == [("", "", True, None)]
     real = {rule["name"]: rule["rows"] for rule in operator.post("/ops/retention/run").json()["rules"]}
     assert real == {**rows, "events_of_purged_workspaces": 0, "signing_secrets": 1}
     assert held(full) == set()

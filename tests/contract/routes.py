@@ -58,7 +58,7 @@ def routes() -> list[Route]:
 
 
 def described() -> dict[str, Any]:
-    """The OpenAPI document. One thread at a time asks for it: while it is built, few threads may wait."""
+    """Return the OpenAPI document. One thread at a time asks for it: while it is built, few threads may wait."""
     with _BUILDING:
         return dict(json.loads(openapi_document()[0]))
 

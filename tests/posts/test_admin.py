@@ -11,7 +11,7 @@ from django.test import Client
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
 from tests.conftest import ApiClient
-from tests.console.operators import act, done_in_the_console
+from tests.console.operators import act, console_audit_entries
 from tests.people import console
 from tests.posts.rows import TOMORROW, create, publish_rounds, read, the_target
 from workspaces.models import Workspace
@@ -41,7 +41,7 @@ def test_what_failed_is_sent_again(
     assert act(operator, "retry", row(group), asks=False) == [f"On their way again: {group['id']}."]
     publish_rounds(clock)
     assert read(api, group)["status"] == "published"
-    assert done_in_the_console() == [("posts.retry", group["workspace_id"], group["id"], None)]
+    assert console_audit_entries() == [("posts.retry", group["workspace_id"], group["id"], None)]
 
 
 def test_what_is_unconfirmed_is_sent_again_only_when_it_is_said_to(
@@ -52,7 +52,7 @@ def test_what_is_unconfirmed_is_sent_again_only_when_it_is_said_to(
 
     assert "has nothing to send again" in told
     assert act(operator, "retry_unconfirmed", row(group)) == [f"On their way again: {group['id']}."]
-    assert [entry[3] for entry in done_in_the_console()] == ["INVALID_STATE", None]
+    assert [entry[3] for entry in console_audit_entries()] == ["INVALID_STATE", None]
 
 
 def test_what_waits_is_cancelled(operator: Client, api: ApiClient, account: ConnectedAccount) -> None:
@@ -79,7 +79,7 @@ def test_what_is_unconfirmed_is_resolved(
     assert act(operator, "resolve", target, **seen) == [f"Resolved: {target.id}."]
     [told] = read(api, group)["targets"]
     assert (told["status"], told["permalink"]) == (status, seen.get("permalink"))
-    assert done_in_the_console() == [("posts.resolve", group["workspace_id"], group["id"], None)]
+    assert console_audit_entries() == [("posts.resolve", group["workspace_id"], group["id"], None)]
 
 
 @pytest.mark.parametrize(

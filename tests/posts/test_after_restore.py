@@ -19,7 +19,7 @@ from posts.publishing import outcomes
 from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
-from tests.console.operators import told_of_operators
+from tests.console.operators import operator_audit_entries
 from tests.posts.publishing.steps import begin, take_first_step, take_up
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_it
@@ -59,7 +59,7 @@ def test_what_was_due_since_the_dump_is_not_sent_again_and_waits_for_who_looks(
         assert target["error"]["trace_id"] == group["trace_id"]
         assert kinds_of(group)[-1] == "post.unconfirmed"
     assert MonthCounter.objects.get().held_cents == 2
-    assert told_of_operators("ops.after_restore") == [("", "", False, None)]
+    assert operator_audit_entries("ops.after_restore") == [("", "", False, None)]
     looked = {"target_id": read(api, soon)["targets"][0]["id"], "permalink": LINK}
     assert api.post(f"/posts/{soon['id']}/resolve", looked).json()["post_group"]["status"] == "published"
     api.post(f"/posts/{at_once['id']}/retry", {"include_unconfirmed": True})

@@ -9,7 +9,7 @@ from django.utils import timezone
 from auditlog.services import record
 from config.api.caller import system_caller
 from tests import factories
-from tests.console.operators import act, done_in_the_console
+from tests.console.operators import act, console_audit_entries
 from tests.people import console
 from tests.webhooks.rows import emit, make_delivery
 from webhooks.models import Delivery, SigningSecret
@@ -58,7 +58,7 @@ def test_chosen_deliveries_are_replayed(workspace: Workspace, operator: Client) 
 
     assert told == ["Due at once: 1. Left alone, as an attempt is being made: 0."]
     assert statuses(one, other) == ["pending", "dead_letter"]
-    assert done_in_the_console() == [("ops.replay_deliveries", workspace.id, "", None)]
+    assert console_audit_entries() == [("ops.replay_deliveries", workspace.id, "", None)]
 
 
 def test_all_dead_letters_of_the_workspaces_are_replayed(workspace: Workspace, operator: Client) -> None:

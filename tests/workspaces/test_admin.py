@@ -7,7 +7,7 @@ from django.test import Client
 
 from config.api.caller import WorkspaceStatus
 from tests.conftest import ApiClient
-from tests.console.operators import act, done_in_the_console
+from tests.console.operators import act, console_audit_entries
 from tests.people import console
 from workspaces.models import User, Workspace
 
@@ -26,7 +26,7 @@ def test_a_workspace_is_paused_and_resumed(operator: Client, workspace: Workspac
     assert refused == "WORKSPACE_PAUSED"
     assert act(operator, "resume", workspace, asks=False) == [f"Lifted the operators' pause: {workspace.id}."]
     assert Workspace.objects.get(pk=workspace.pk).status == WorkspaceStatus.ACTIVE
-    assert done_in_the_console() == [
+    assert console_audit_entries() == [
         ("ops.pause_workspace", workspace.id, workspace.id, None),
         ("ops.resume_workspace", workspace.id, workspace.id, None),
     ]
@@ -42,4 +42,4 @@ def test_an_error_for_one_workspace_does_not_stop_the_others(
     assert Workspace.objects.get(pk=workspace.pk).status == WorkspaceStatus.PAUSED
     assert Workspace.objects.get(pk=deleted.pk).status == WorkspaceStatus.DELETED
     assert any(line.startswith(f"{deleted.id}: There is no such workspace.") for line in messages)
-    assert ("ops.pause_workspace", "", "", "NOT_FOUND") in done_in_the_console()
+    assert ("ops.pause_workspace", "", "", "NOT_FOUND") in console_audit_entries()
