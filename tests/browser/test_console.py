@@ -64,7 +64,7 @@ def test_an_operator_looks_round(open_page: Open, filled: Filled, inspection: In
     third = at_the_code(open_page)
     third.get_by_label("Code").fill("000000")
     third.keyboard.press("Enter")
-    expect(third.get_by_text("This code is not right")).to_be_visible()
+    expect(third.get_by_text("This code is wrong")).to_be_visible()
     inspection.look(third, "console-wrong-code")
 
 

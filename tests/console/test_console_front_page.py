@@ -154,7 +154,7 @@ def changes() -> list[tuple[str, str, str, Any]]:
 def test_the_schedule_is_edited_and_each_change_audited(operator: Client, task: PeriodicTask) -> None:
     path = reverse("admin:django_celery_beat_periodictask_change", args=[task.pk])
     page = operator.get(path)
-    assert "The service sets this schedule anew" in told_after(page)
+    assert "The service resets this schedule" in told_after(page)
     form = page.context["adminform"].form
     fields = {name: form[name].value() for name in form.fields if form[name].value() not in (None, "", False)}
     fields.pop("enabled")

@@ -120,7 +120,7 @@ def bad_key(settings: Any) -> None:
     ("spoil", "what", "todo"),
     [
         (no_worker, "worker", "celery -A config.celery worker"),
-        (no_beat, "beat", "look whether the broker answers"),
+        (no_beat, "beat", "check that the broker answers"),
         (no_migration, "migrations", "manage.py migrate"),
         (no_broker, "broker", "REDIS_URL"),
         (no_scanner, "scanner", "clamd.conf"),
@@ -129,7 +129,7 @@ def bad_key(settings: Any) -> None:
         (no_provider, "identity", "OIDC_ISSUER"),
         (half_a_platform, "X", "X_CLIENT_SECRET"),
         (half_a_second_application, "LinkedIn", "LINKEDIN_PAGES_CLIENT_ID"),
-        (half_a_processor, "payments", "Set that of the endpoint"),
+        (half_a_processor, "payments", "Set the endpoint's secret"),
         (bad_key, "settings", "then restart"),
     ],
 )
@@ -149,4 +149,4 @@ def test_a_scanner_whose_limits_suffice_is_well(settings: Settings) -> None:
         settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "clamav", clamd.address
         settings.MEDIA_MAX_BYTES = {"image": 1024 * 1024}
 
-        assert "sees the largest upload whole" in examine()[0]
+        assert "scans the largest upload completely" in examine()[0]

@@ -213,7 +213,7 @@ def test_the_page_shows_what_is_used_posted_and_tried(
     shown = words(pages.get("agent", agent_id=agent.id))
 
     assert "$1.20 spent, $0.30 held for what is scheduled of $5.00" in shown
-    assert "$1.50 spent or held this month" in shown
+    assert "$1.50 spent or reserved this month" in shown
     assert "With a link 4" in shown
     assert "Today 6 of 20" in shown
     assert "Scheduled From the robot" in shown

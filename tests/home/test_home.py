@@ -80,7 +80,7 @@ def test_what_goes_out_next_and_what_is_spent(
     text = home(browser, workspace)
 
     assert "Tomorrow&#x27;s post" in text.partition('id="next"')[2]
-    assert "$0.70 spent, $0.15 held for what is scheduled of $1.00" in " ".join(text.split())
+    assert "$0.70 spent, $0.15 reserved for scheduled posts of $1.00" in " ".join(text.split())
     assert "$0.85 of this month's $1.00 is spent or reserved" in " ".join(text.split())
 
 

@@ -105,7 +105,7 @@ def test_an_address_that_is_not_allowed_is_told_at_its_field(
 def test_without_an_account_it_says_what_to_do(pages: Pages, receiver: Receiver) -> None:
     answer = send(pages, receiver.url)
 
-    assert "Connect one" in words(pages.http.get(answer["Location"]))
+    assert "Connect an account" in words(pages.http.get(answer["Location"]))
 
 
 def test_members_send_nothing_and_strangers_find_nothing(

@@ -62,7 +62,7 @@ def test_what_comes_up_within_ten_minutes_is_told_together(
 
     assert first == ["A post of Workshop failed"]
     assert meanwhile == []
-    assert message.subject == "13 posts of Workshop failed or may not be out"
+    assert message.subject == "13 posts of Workshop failed or may not be published"
     assert message.body.count("/posts/pgr_") == 10
     assert "\n- and 3 more\n" in message.body
 
