@@ -20,7 +20,7 @@ def check_scanner(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> lis
     if settings.MEDIA_SCANNER == "none":
         return []
     try:
-        scanning.ping()
+        scanning.ping_scanner()
     except OSError as error:
         return [_silent(error)]
     return []
@@ -31,7 +31,7 @@ def check_scanner_limits(app_configs: Sequence[AppConfig] | None, **kwargs: Any)
     if settings.MEDIA_SCANNER == "none":
         return []
     try:
-        problems = scanning.check_limits()
+        problems = scanning.scanner_limit_problems()
     except OSError as error:
         return [_silent(error)]
     hint = "Raise StreamMaxLength and MaxFileSize to the largest upload, and MaxScanSize beyond it, in clamd.conf."

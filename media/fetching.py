@@ -9,13 +9,13 @@ from config import outbound
 from config.api.errors import ApiError, ValidationFailed
 from config.api.request_limits import OUTBOUND_SECONDS, outbound_slot
 from config.api.uploads import Spool, Upload, too_large
-from media.limits import most_bytes
+from media.limits import max_upload_bytes
 
 MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
-def fetch(url: str, spool: Spool, *, workspace_id: str) -> Upload:
+def fetch_from_url(url: str, spool: Spool, *, workspace_id: str) -> Upload:
     """The file at `url`, fetched into the spool within OUTBOUND_SECONDS; each redirect is checked as the first address is.
 
     Raises ValidationFailed on `source_url` when there is none to be had, PayloadTooLarge, RateLimited.
@@ -29,7 +29,7 @@ def _fetched(url: str, spool: Spool) -> Upload:
     for _ in range(MAX_REDIRECTS + 1):
         file = spool.begin(filename)
         try:
-            answer = outbound.download(url, cast(IO[bytes], file), max_bytes=most_bytes())
+            answer = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes())
         except outbound.OutboundError as error:
             raise _refusal(error) from error
         if answer.status == 200:
@@ -50,7 +50,7 @@ def _joined(url: str, place: str) -> str:
 
 def _refusal(error: outbound.OutboundError) -> ApiError:
     if isinstance(error, outbound.ResponseTooLarge):
-        return too_large(most_bytes())
+        return too_large(max_upload_bytes())
     if isinstance(error, outbound.DestinationRefused):
         return _refused("not_allowed", f"Files are not fetched from there: {error}")
     if isinstance(error, outbound.NotSent):

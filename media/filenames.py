@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
-MAX_LENGTH = 255
+MAX_FILENAME_LENGTH = 255
 SUFFIXES = {
     "image/jpeg": ".jpg",
     "image/png": ".png",
@@ -18,11 +18,11 @@ SUFFIXES = {
 }
 
 
-def label_of(filename: str, mime_type: str) -> str:
+def display_filename(filename: str, mime_type: str) -> str:
     """The last part of a path, without what cannot be seen, cut in front of its suffix; one made up where none is left."""
     last = re.split(r"[/\\]", filename)[-1]
     label = "".join(character for character in last if character.isprintable()).strip()
     if not label.strip("."):
         return f"upload{SUFFIXES[mime_type]}"
     suffix = PurePosixPath(label).suffix[:20]
-    return label if len(label) <= MAX_LENGTH else label[: MAX_LENGTH - len(suffix)] + suffix
+    return label if len(label) <= MAX_FILENAME_LENGTH else label[: MAX_FILENAME_LENGTH - len(suffix)] + suffix

@@ -10,17 +10,17 @@ from media.errors import MediaTypeNotAllowed
 from media.inspection import sniff
 
 
-def most_bytes(beginning: Path | None = None) -> int:
+def max_upload_bytes(beginning: Path | None = None) -> int:
     """How large a file may be that begins like this one, or any file; a beginning of no permitted type says nothing."""
     if beginning is not None:
         try:
-            return most_bytes_of(sniff(beginning))
+            return max_bytes_of_type(sniff(beginning))
         except MediaTypeNotAllowed:
             pass
     return max(settings.MEDIA_MAX_BYTES.values())
 
 
-def most_bytes_of(mime_type: str) -> int:
+def max_bytes_of_type(mime_type: str) -> int:
     """How large a file of this type may be."""
     kind = mime_type.partition("/")[0]
     limit: int = settings.MEDIA_MAX_BYTES[kind if kind in ("image", "video") else "document"]

@@ -65,7 +65,7 @@ class MediaAsset(DueRow, TimestampedModel):
     def __str__(self) -> str:
         return f"{self.kind} {self.filename} ({self.id})"
 
-    def facts(self, alt_text: str | None = None) -> MediaInfo:
+    def properties(self, alt_text: str | None = None) -> MediaInfo:
         """What platforms ask of it; `alt_text` instead of the asset's own."""
         return MediaInfo(
             kind=self.kind,  # type: ignore[arg-type]

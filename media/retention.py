@@ -10,7 +10,7 @@ from media.services import delete_media_of_purged_workspaces, purge_deleted_file
 from workspaces.retention import workspaces_to_purge
 
 
-class MediaOfPurged(ExpiredRows):
+class PurgedWorkspaceMedia(ExpiredRows):
     """A row stays until its files are gone, whatever a storage refuses meanwhile."""
 
     name = "media"
@@ -27,7 +27,7 @@ class MediaOfPurged(ExpiredRows):
         return super().purge(limit)
 
 
-class MediaUsageOfPurged(ExpiredRows):
+class PurgedWorkspaceMediaUsage(ExpiredRows):
     """The counters of their libraries, after the assets that they count."""
 
     name = "media_usage"

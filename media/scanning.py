@@ -20,19 +20,19 @@ from typing import BinaryIO, Literal
 from django.conf import settings
 
 from config.api.errors import PayloadTooLarge
-from media.backends import backend_thread
+from media.backend_limits import backend_thread
 from media.clamd import Clamd
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
 
 logger = logging.getLogger(__name__)
 
-SECONDS = 20.0  # for one scan, and one more for each BYTES_PER_SECOND
+BASE_SCAN_SECONDS = 20.0  # for one scan, and one more for each BYTES_PER_SECOND
 BYTES_PER_SECOND = 10_000_000
-PIECE_BYTES = 262_144
+CHUNK_BYTES = 262_144
 # Smaller files are seen whole by any clamd. Up to the second size, the smallest MaxFileSize that packages of ClamAV
 # come with, one is believed whose signatures do not know the test file at all.
-SURE_BYTES = 1024 * 1024
-BELIEVED_BYTES = 25 * 1024 * 1024
+ALWAYS_WHOLE_BYTES = 1024 * 1024
+DEFAULT_MAX_FILE_BYTES = 25 * 1024 * 1024
 # https://www.eicar.org/download-anti-malware-testfile/; in two halves, so that no scanner flags this file.
 EICAR = rb"X5O!P%@AP[4\PZX54(P^)7CC)7}$EICAR" + b"-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*"
 
@@ -41,35 +41,35 @@ _LIMITS = "Heuristics.Limits.Exceeded"
 
 
 @dataclass(frozen=True)
-class Scan:
+class ScanResult:
     """The outcome of a scan that flagged nothing, by which engine, such as `ClamAV 1.4.3/27654`."""
 
     status: Literal["clean", "not_scanned"]
     engine: str = ""
 
 
-def scan(path: Path) -> Scan:
+def scan(path: Path) -> ScanResult:
     """Have the file scanned, as MEDIA_SCANNER says.
 
     Raises MediaMalwareDetected, MediaScanUnavailable, ServiceUnavailable (too many wait for it), PayloadTooLarge (for a
     file that the scanner would not see whole).
     """
     if settings.MEDIA_SCANNER == "none":
-        return Scan("not_scanned")
+        return ScanResult("not_scanned")
     size = path.stat().st_size
     with backend_thread(), path.open("rb") as file:
         try:
             clamd = _clamd(size)
             _judge(clamd.scan(_pieces(file)))
-            if size > SURE_BYTES and not _sees_whole(clamd, size):
+            if size > ALWAYS_WHOLE_BYTES and not _sees_whole(clamd, size):
                 raise _too_large()
         except OSError as error:
             logger.error("The scanner at %s gave no verdict: %s", settings.CLAMAV_ADDRESS, error)
             raise MediaScanUnavailable() from error
-    return Scan("clean", _engine(clamd))
+    return ScanResult("clean", _engine(clamd))
 
 
-def check_limits() -> list[str]:
+def scanner_limit_problems() -> list[str]:
     """What keeps the scanner from uploads as large as the settings allow, one sentence for each; [] when nothing does.
 
     It takes some seconds with uploads of hundreds of megabytes. Raises OSError when the scanner does not answer.
@@ -87,7 +87,7 @@ def check_limits() -> list[str]:
     return problems
 
 
-def ping() -> None:
+def ping_scanner() -> None:
     """Raises OSError when the scanner does not answer."""
     reply = Clamd(settings.CLAMAV_ADDRESS, seconds=2).ask("PING")
     if reply != "PONG":
@@ -95,11 +95,11 @@ def ping() -> None:
 
 
 def _clamd(size: int) -> Clamd:
-    return Clamd(settings.CLAMAV_ADDRESS, seconds=SECONDS + size / BYTES_PER_SECOND)
+    return Clamd(settings.CLAMAV_ADDRESS, seconds=BASE_SCAN_SECONDS + size / BYTES_PER_SECOND)
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(PIECE_BYTES):
+    while piece := file.read(CHUNK_BYTES):
         yield piece
 
 
@@ -128,7 +128,7 @@ def _sees_whole(clamd: Clamd, size: int) -> bool:
     """Whether clamd's answer on a file of `size` bytes was about all of them."""
     if _FOUND.fullmatch(clamd.scan(_test_file_behind(size))):
         return True
-    if size <= BELIEVED_BYTES and not _FOUND.fullmatch(clamd.scan(_test_file_behind(0))):
+    if size <= DEFAULT_MAX_FILE_BYTES and not _FOUND.fullmatch(clamd.scan(_test_file_behind(0))):
         return True
     logger.warning("The scanner does not find the EICAR test file behind %d bytes: are its limits too low?", size)
     return False
@@ -140,8 +140,8 @@ def _test_file_behind(size: int) -> Iterator[bytes]:
     size = max(0, size + -size % tarfile.BLOCKSIZE - tarfile.BLOCKSIZE - len(behind))
     packer = zlib.compressobj(1, wbits=31)
     yield packer.compress(_tar_header("zeros", size, tarfile.XGLTYPE))
-    zeros = bytes(PIECE_BYTES)
-    for start in range(0, size, PIECE_BYTES):
+    zeros = bytes(CHUNK_BYTES)
+    for start in range(0, size, CHUNK_BYTES):
         yield packer.compress(zeros[: size - start])
     yield packer.compress(behind) + packer.flush()
 

@@ -13,21 +13,21 @@ from config.db.ids import is_id
 from media.models import MediaAsset, MediaUsage
 
 LIST_SCOPES: AnyOf = any_of("media.upload", "posts.read")
-SEARCHED = 2000  # uploads that one look of a search goes through
-MOST_WORDS = 8
+SEARCH_SPAN = 2000  # uploads that one look of a search goes through
+MAX_SEARCH_WORDS = 8
 
 
 def ready_assets() -> QuerySet[MediaAsset]:
     return MediaAsset.objects.filter(status=MediaAsset.Status.READY)
 
 
-def library_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
+def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
     """The workspace's assets, newest first. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, LIST_SCOPES, write=False)
     return paginate(ready_assets().filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
-def search_library(
+def search_assets(
     *,
     caller: Caller,
     workspace_id: str,
@@ -45,13 +45,13 @@ def search_library(
     wanted = Q(status=MediaAsset.Status.READY)
     if kind:
         wanted &= Q(kind=kind)
-    for word in words.split()[:MOST_WORDS]:
+    for word in words.split()[:MAX_SEARCH_WORDS]:
         wanted &= Q(filename__icontains=word) | Q(alt_text__icontains=word)
     uploads = MediaAsset.objects.filter(workspace_id=workspace_id)
-    return paginate_scan(uploads, wanted=wanted, span=SEARCHED, limit=limit, cursor=cursor)
+    return paginate_scan(uploads, wanted=wanted, span=SEARCH_SPAN, limit=limit, cursor=cursor)
 
 
-def asset_in(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
+def get_workspace_asset(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
     """An asset of the workspace, also a deleted one. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, LIST_SCOPES, write=False)
     rows = MediaAsset.objects.filter(workspace_id=workspace_id, pk=media_id)
@@ -66,12 +66,12 @@ def used_bytes(workspace_id: str) -> int:
     return MediaUsage.objects.filter(pk=workspace_id).values_list("used_bytes", flat=True).first() or 0
 
 
-def holders_of(*, asset: MediaAsset, limit: int) -> list[str]:
+def posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
     """The ids of unfinished posts that use the asset, the newest first."""
     return list(asset.uses.order_by("-holder_id").values_list("holder_id", flat=True)[:limit])
 
 
-def asset_of(*, caller: Caller, media_id: str, scope: str, write: bool) -> MediaAsset:
+def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> MediaAsset:
     """An asset that exists for this caller. Raises ScopeMissing, NotFound, WorkspacePaused."""
     asset = ready_assets().filter(pk=media_id).first() if is_id(media_id, "med") else None
     if asset is None:
@@ -80,6 +80,6 @@ def asset_of(*, caller: Caller, media_id: str, scope: str, write: bool) -> Media
     return asset
 
 
-def assets_of(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
+def get_assets(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
     """Those of these assets that the workspace holds, by id: one query."""
     return ready_assets().filter(workspace_id=workspace_id).in_bulk(list(ids))

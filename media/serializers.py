@@ -16,10 +16,10 @@ from config.api.upload_fields import Base64File, FormBoolean, UploadedFile
 from config.api.uploads import UploadRules
 from config.outbound import DestinationNotAllowed, check_url
 from media.filenames import SUFFIXES
-from media.fit import PlatformFit, fits
-from media.limits import most_bytes
-from media.links import link
+from media.limits import max_upload_bytes
+from media.links import file_link
 from media.models import MediaAsset
+from media.platform_fit import PlatformFit, platform_fits
 
 MAX_ALT_TEXT = 10_000  # characters
 
@@ -95,7 +95,7 @@ UPLOAD = UploadRules(
     form=UploadFormSerializer,
     shapes=(UploadContentSerializer, UploadFromUrlSerializer),
     mime_types=tuple(SUFFIXES),
-    most_bytes=most_bytes,
+    most_bytes=max_upload_bytes,
 )
 
 
@@ -146,16 +146,16 @@ class MediaSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(PlatformFitSerializer(many=True))
     def get_platforms(self, asset: MediaAsset) -> list[PlatformFit]:
-        return list(PlatformFitSerializer(fits(asset.facts()), many=True).data)
+        return list(PlatformFitSerializer(platform_fits(asset.properties()), many=True).data)
 
     @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_url(self, asset: MediaAsset) -> str | None:
-        return link(asset) if asset.status == MediaAsset.Status.READY else None
+        return file_link(asset) if asset.status == MediaAsset.Status.READY else None
 
     @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_thumbnail_url(self, asset: MediaAsset) -> str | None:
         shown = asset.thumbnail_key and asset.status == MediaAsset.Status.READY
-        return link(asset, thumbnail=True) if shown else None
+        return file_link(asset, thumbnail=True) if shown else None
 
 
 class MediaToCreateSerializer(MediaSerializer):

@@ -23,7 +23,7 @@ from django.utils import timezone
 from config.api.errors import ServiceUnavailable
 
 logger = logging.getLogger(__name__)
-ABSENT = ("404", "NoSuchKey")
+NOT_FOUND_CODES = ("404", "NoSuchKey")
 
 
 def new_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
@@ -31,7 +31,7 @@ def new_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
     return f"{workspace_id}/{sha256}-{secrets.token_hex(8)}{suffix}"
 
 
-def keep(path: Path, key: str) -> None:
+def store_file(path: Path, key: str) -> None:
     """Store a copy of the file at `path` under a new key. Raises ServiceUnavailable; a bucket may then have it or not."""
     with path.open("rb") as file, _reaching():
         try:
@@ -42,13 +42,13 @@ def keep(path: Path, key: str) -> None:
             raise
 
 
-def open_stored(key: str) -> BinaryIO:
+def open_file(key: str) -> BinaryIO:
     """The stored file, to be read from its start. Raises FileNotFoundError, ServiceUnavailable."""
     with _reaching():
         return cast(BinaryIO, default_storage.open(key).file)
 
 
-def open_part(key: str, start: int, length: int) -> BinaryIO:
+def open_range(key: str, start: int, length: int) -> BinaryIO:
     """The stored file as a stream that begins at `start`; no more than `length` bytes of it may be read.
 
     Raises FileNotFoundError, ServiceUnavailable.
@@ -56,24 +56,24 @@ def open_part(key: str, start: int, length: int) -> BinaryIO:
     if not is_local():
         with _reaching():
             return default_storage.open_part(key, start, length)  # type: ignore[attr-defined]
-    file = open_stored(key)
+    file = open_file(key)
     file.seek(start)
     return file
 
 
-def size_of(key: str) -> int:
+def stored_size(key: str) -> int:
     """In bytes. Raises FileNotFoundError, ServiceUnavailable."""
     with _reaching():
         return default_storage.size(key)
 
 
-def kept_at(key: str) -> datetime:
+def stored_at(key: str) -> datetime:
     """When it was stored. Raises FileNotFoundError, ServiceUnavailable."""
     with _reaching():
         return default_storage.get_modified_time(key)
 
 
-def address_of(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
+def bucket_url(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
     """Where a bucket itself serves the file to whoever has this address, for so long; None for files on this machine."""
     if is_local():
         return None
@@ -83,13 +83,13 @@ def address_of(key: str, *, seconds: int, method: str, mime_type: str, dispositi
         return url
 
 
-def remove(key: str) -> None:
+def remove_file(key: str) -> None:
     """Remove the stored file; one that is not there is no error. Raises ServiceUnavailable."""
     with _reaching():
         default_storage.delete(key)
 
 
-def every_key() -> Iterator[str]:
+def all_keys() -> Iterator[str]:
     """The keys of all stored files, workspace by workspace. Raises ServiceUnavailable."""
     with _reaching():
         try:
@@ -101,7 +101,7 @@ def every_key() -> Iterator[str]:
                 yield f"{folder}/{name}"
 
 
-def purge_incoming(older_than: timedelta) -> int:
+def purge_upload_leftovers(older_than: timedelta) -> int:
     """Remove what processes that were killed left in the folder for incoming files; returns how many files that were."""
     before = (timezone.now() - older_than).timestamp()
     removed = 0
@@ -126,7 +126,7 @@ def _reaching() -> Iterator[None]:
     except FileNotFoundError:
         raise
     except ClientError as error:
-        if error.response.get("Error", {}).get("Code") in ABSENT:
+        if error.response.get("Error", {}).get("Code") in NOT_FOUND_CODES:
             raise FileNotFoundError("The storage holds no file under this key.") from error
         raise _unavailable(error) from error
     except (BotoCoreError, OSError) as error:

@@ -8,7 +8,7 @@ from celery import shared_task
 
 from media import services, storage
 
-LEFT_BEHIND = timedelta(hours=6)  # longer than any upload takes: its process has died
+MIN_LEFTOVER_AGE = timedelta(hours=6)  # longer than any upload takes: its process has died
 
 
 @shared_task
@@ -26,4 +26,4 @@ def purge_pending_files() -> int:
 @shared_task
 def purge_incoming() -> int:
     """Remove what uploads have left behind whose process died."""
-    return storage.purge_incoming(LEFT_BEHIND)
+    return storage.purge_upload_leftovers(MIN_LEFTOVER_AGE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from media.dashboard import asset, library
-from media.files import serve_file
+from media.file_serving import serve_file
 from media.views import MediaViewSet
 
 urlpatterns = [

@@ -22,7 +22,7 @@ from media.serializers import (
 )
 
 
-def show_asset(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+def replay_asset(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     """A replay shows the asset as it stands now: the address in the first answer has expired long since."""
     return {"media": MediaAsset.objects.get(pk=record.resource_id)}
 
@@ -42,7 +42,7 @@ class MediaViewSet(OperationViewSet):
         preview=UploadMediaPreview,
         idempotent="lease",
         lease=timedelta(minutes=5),  # to fetch it, to scan a long video, and to store it
-        replay=show_asset,
+        replay=replay_asset,
         errors=(
             "FORBIDDEN",
             "MEDIA_TYPE_NOT_ALLOWED",
@@ -68,7 +68,7 @@ class MediaViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("media", selectors.library_of(caller=call.caller, **call.query)))
+        return Reply(page_body("media", selectors.list_assets(caller=call.caller, **call.query)))
 
     @operation(
         "media.delete",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from posts.bodies import group_body
 from posts.models import PostGroup, PostTarget
+from posts.post_group_json import post_group_json
 from posts.states import FINISHED, TargetStatus
 from webhooks.services import NewEvent, emit_many
 
-TOLD_TARGETS = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED)
+REPORTED_TARGET_STATUSES = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED)
 
 
-def tell_group(group: PostGroup, kind: str | None = None) -> None:
+def emit_group_event(group: PostGroup, kind: str | None = None) -> None:
     """Tell that the group has come to a state (`post.<status>`), or another occurrence by name."""
     group.event_sequence += 1
     event = _event(group, kind or f"post.{group.status}", None)
@@ -20,7 +20,7 @@ def tell_group(group: PostGroup, kind: str | None = None) -> None:
     emit_many([event])
 
 
-def first_event(group: PostGroup) -> NewEvent:
+def creation_event(group: PostGroup) -> NewEvent:
     """What tells of a group that was written at this moment, with an `event_sequence` of 1."""
     return _event(group, f"post.{group.status}", None)
 
@@ -32,7 +32,9 @@ def outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bo
     """
     kinds: list[tuple[str, str | None]] = []
     if len(group.targets.all()) > 1:
-        kinds += [(f"post.target.{each.status}", each.id) for each in changed if each.status in TOLD_TARGETS]
+        kinds += [
+            (f"post.target.{each.status}", each.id) for each in changed if each.status in REPORTED_TARGET_STATUSES
+        ]
     if ended and group.status in FINISHED:
         kinds.append((f"post.{group.status}", None))
     events = []
@@ -52,5 +54,5 @@ def _event(group: PostGroup, kind: str, target_id: str | None) -> NewEvent:
         trace_id=group.trace_id,
         sandbox=group.sandbox,
         url=group.event_url,
-        data={"post_group": group_body(group)},
+        data={"post_group": post_group_json(group)},
     )

@@ -10,16 +10,16 @@ from config.api.errors import ValidationFailed
 SECOND = timedelta(seconds=1)
 
 
-def window_of(day: date, timezone: str) -> tuple[datetime, datetime]:
+def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
     """From local midnight to the next local midnight, in UTC. Raises ValidationFailed at the ends of the calendar."""
     zone = ZoneInfo(timezone)
     try:
-        return first_instant(day, zone), first_instant(day + timedelta(days=1), zone)
+        return start_of_local_day(day, zone), start_of_local_day(day + timedelta(days=1), zone)
     except OverflowError as error:
         raise ValidationFailed.of("date", "Lies outside the calendar.", "invalid") from error
 
 
-def first_instant(day: date, zone: ZoneInfo) -> datetime:
+def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
     """Midnight; of a midnight that comes twice the first, and of one that the zone skips the instant of the jump."""
     midnight = datetime.combine(day, time(), tzinfo=zone)
     instant = midnight.astimezone(UTC)

@@ -7,7 +7,7 @@ from django.db import models
 from accounts.models import ConnectedAccount
 from config.db.ids import PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
-from posts.states import FOR_A_PERSON, RUNNING_TARGETS, GroupStatus, TargetStatus
+from posts.states import NEEDS_A_PERSON, UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 from workspaces.models import Workspace
 
 
@@ -51,7 +51,7 @@ class PostGroup(TimestampedModel):
             models.Index(
                 fields=["workspace", "status", "-id"],
                 name="group_attention",
-                condition=models.Q(status__in=[str(status) for status in FOR_A_PERSON]),
+                condition=models.Q(status__in=[str(status) for status in NEEDS_A_PERSON]),
             ),
         ]
 
@@ -113,7 +113,7 @@ class PostTarget(DueRow, TimestampedModel):
             models.CheckConstraint(condition=models.Q(status__in=TargetStatus.values), name="target_status_known"),
             # A target that is over waits for nothing: nothing can publish it again but a retry.
             models.CheckConstraint(
-                condition=models.Q(status__in=[str(status) for status in sorted(RUNNING_TARGETS)])
+                condition=models.Q(status__in=[str(status) for status in sorted(UNFINISHED_TARGET_STATUSES)])
                 | models.Q(due_at=None),
                 name="target_over_is_not_due",
             ),

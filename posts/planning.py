@@ -23,15 +23,15 @@ from config.api.trace import current_trace_id
 from config.api.webhook_url import check_webhook_url
 from config.db.ids import new_id
 from media.models import MediaAsset
+from posts.attached_media import AttachedMedia, find_attached_assets, resolve_media
 from posts.errors import ContentInvalid
-from posts.media import AttachedMedia, assets_in, attach
 from posts.models import PostGroup, PostTarget
 from posts.states import GroupStatus
 from posts.validation import TargetInput, Validation, validate
 
 WRITE_SCOPES = any_of("posts.draft", "posts.schedule", "posts.publish")
-PAST_IS_NOW = timedelta(seconds=60)
-FURTHEST_AHEAD = timedelta(days=366)
+PAST_TOLERANCE = timedelta(seconds=60)
+MAX_SCHEDULE_AHEAD = timedelta(days=366)
 
 
 @dataclass(frozen=True)
@@ -73,17 +73,17 @@ def plan_post(
     """
     workspace_id = resolve_workspace_id(caller, workspace_id)
     require(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
-    accounts = accounts_in(workspace_id, targets)
+    accounts = find_target_accounts(workspace_id, targets)
     if not (dry_run or sandbox or _only_sandbox(accounts, targets)):
         require_scope(caller, "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish")
-    status = ceiling(caller, GroupStatus.DRAFT if draft else _wanted(scheduled_at))
+    status = allowed_status(caller, GroupStatus.DRAFT if draft else _wanted(scheduled_at))
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
-    attached = attach(media, assets_in(workspace_id, media) if assets is None else assets)
+    attached = resolve_media(media, find_attached_assets(workspace_id, media) if assets is None else assets)
     inputs = resolve_targets(caller, accounts, text, targets, sandbox, attached)
     validation = validate(inputs)
     if not draft and not validation.valid:
-        raise content_invalid(validation)
+        raise content_invalid_error(validation)
     group = PostGroup(
         workspace_id=workspace_id,
         status=status,
@@ -99,10 +99,10 @@ def plan_post(
         agent_id=caller.agent_id,
         trace_id=current_trace_id(),
     )
-    return finish_plan(group, inputs, validation)
+    return build_plan(group, inputs, validation)
 
 
-def finish_plan(
+def build_plan(
     group: PostGroup, inputs: Sequence[TargetInput], validation: Validation, kept: Mapping[str, str] | None = None
 ) -> PostPlan:
     """The plan with its rows: those of a group that is released are due at its time, or now.
@@ -120,7 +120,7 @@ def finish_plan(
     return plan
 
 
-def ceiling(caller: Caller, wanted: GroupStatus) -> GroupStatus:
+def allowed_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
     """What the group becomes under the agent's mode: as wanted, or waiting for a person. Raises AgentModeForbids."""
     if wanted == GroupStatus.DRAFT:
         return wanted
@@ -132,13 +132,13 @@ def ceiling(caller: Caller, wanted: GroupStatus) -> GroupStatus:
 def check_schedule(scheduled_at: datetime | None) -> None:
     """Up to 60 s in the past counts as now; more than 366 days ahead is refused."""
     now = timezone.now()
-    if scheduled_at and scheduled_at < now - PAST_IS_NOW:
+    if scheduled_at and scheduled_at < now - PAST_TOLERANCE:
         raise ValidationFailed.of("scheduled_at", "Lies more than 60 seconds in the past.", "past")
-    if scheduled_at and scheduled_at > now + FURTHEST_AHEAD:
+    if scheduled_at and scheduled_at > now + MAX_SCHEDULE_AHEAD:
         raise ValidationFailed.of("scheduled_at", "Lies more than 366 days ahead.", "too_far")
 
 
-def accounts_in(workspace_id: str, targets: Sequence[Mapping[str, Any]]) -> dict[str, ConnectedAccount]:
+def find_target_accounts(workspace_id: str, targets: Sequence[Mapping[str, Any]]) -> dict[str, ConnectedAccount]:
     """The accounts of the workspace that the targets name, by id: one query."""
     ids = [target["connected_account_id"] for target in targets]
     return ConnectedAccount.objects.filter(workspace_id=workspace_id).in_bulk(ids)
@@ -183,12 +183,12 @@ def resolve_targets(
     ]
 
 
-def payer(caller: Caller, group: PostGroup) -> str | None:
+def paying_agent_id(caller: Caller, group: PostGroup) -> str | None:
     """Whose caps a new hold stands under: those of the agent that asks, else those of the agent that posted."""
     return caller.agent_id or group.agent_id
 
 
-def target_inputs(group: PostGroup) -> list[dict[str, Any]]:
+def targets_as_request_data(group: PostGroup) -> list[dict[str, Any]]:
     """The group's targets as a caller would write them."""
     return [
         {
@@ -201,13 +201,13 @@ def target_inputs(group: PostGroup) -> list[dict[str, Any]]:
     ]
 
 
-def inputs_of(group: PostGroup) -> list[TargetInput]:
+def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
     """The group's targets with their accounts and media as they stand now, for checking the content again.
 
     One query, and one for media. Raises ValidationFailed for an asset that is gone.
     """
     accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
-    media = attach(group.media, assets_in(group.workspace_id, group.media))
+    media = resolve_media(group.media, find_attached_assets(group.workspace_id, group.media))
     cached = CallCache()
     return [
         TargetInput(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media, cached)
@@ -224,7 +224,7 @@ def require_publishing_mode(caller: Caller) -> None:
         )
 
 
-def content_invalid(validation: Validation) -> ContentInvalid:
+def content_invalid_error(validation: Validation) -> ContentInvalid:
     """The refusal of content that the validation calls invalid."""
     return ContentInvalid(details=[issue.body() for issue in validation.errors])
 

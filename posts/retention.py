@@ -13,7 +13,7 @@ from posts.states import FINISHED, TargetStatus
 from workspaces.retention import workspaces_to_purge
 
 
-class PostsOfPurged(ExpiredRows):
+class PurgedWorkspacePosts(ExpiredRows):
     """Groups with their targets. What nobody can tell of any more, whether it is out, gives its money back."""
 
     name = "post_groups"

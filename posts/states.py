@@ -62,7 +62,7 @@ TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
     TargetStatus.CANCELLED: frozenset(),
 }
 # What nothing but a person moves on.
-FOR_A_PERSON = (GroupStatus.PENDING_CONFIRMATION, GroupStatus.UNCONFIRMED, GroupStatus.FAILED, GroupStatus.PARTIAL)
+NEEDS_A_PERSON = (GroupStatus.PENDING_CONFIRMATION, GroupStatus.UNCONFIRMED, GroupStatus.FAILED, GroupStatus.PARTIAL)
 UNRELEASED = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.REJECTED)
 CANCELLABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.SCHEDULED)
 RETRYABLE = (GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)
@@ -76,12 +76,12 @@ FINISHED = frozenset(
         GroupStatus.REJECTED,
     }
 )
-RUNNING_TARGETS = frozenset(
+UNFINISHED_TARGET_STATUSES = frozenset(
     {TargetStatus.PENDING, TargetStatus.PUBLISHING, TargetStatus.PROCESSING, TargetStatus.RETRYING}
 )
 
 
-def before(*after: str) -> list[str]:
+def statuses_before(*after: str) -> list[str]:
     """The target states that may lead to each of these: what an outcome's conditional UPDATE is filtered by."""
     return [state for state, following in TARGET_TRANSITIONS.items() if set(after) <= following]
 
@@ -91,7 +91,7 @@ def roll_up(targets: Iterable[str]) -> GroupStatus:
     standing = {status for status in targets if status != TargetStatus.CANCELLED}
     if not standing:
         return GroupStatus.CANCELLED
-    if standing & RUNNING_TARGETS:
+    if standing & UNFINISHED_TARGET_STATUSES:
         return GroupStatus.PUBLISHING
     if TargetStatus.UNCONFIRMED in standing:
         return GroupStatus.UNCONFIRMED

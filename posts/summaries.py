@@ -13,10 +13,10 @@ from config.api.paging import Page
 from posts.models import PostGroup, PostTarget
 
 # What a page of them is read by: `paginate` and `paginate_by_time` take the rows as they come.
-COLUMNS = ("pk", "status", "scheduled_at", "text", "sandbox", "created_at")
+SUMMARY_COLUMNS = ("pk", "status", "scheduled_at", "text", "sandbox", "created_at")
 
 
-class ListedTarget(NamedTuple):
+class TargetSummary(NamedTuple):
     """A target as a list shows it."""
 
     id: str
@@ -26,7 +26,7 @@ class ListedTarget(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ListedPost:
+class PostSummary:
     """A group as a list shows it."""
 
     id: str
@@ -35,23 +35,23 @@ class ListedPost:
     text: str
     sandbox: bool
     created_at: datetime
-    targets: list[ListedTarget]
+    targets: list[TargetSummary]
 
 
-def columns_of(groups: QuerySet[PostGroup]) -> QuerySet[PostGroup]:
+def select_summary_columns(groups: QuerySet[PostGroup]) -> QuerySet[PostGroup]:
     """The groups' columns that lists show."""
-    return groups.values_list(*COLUMNS, named=True)  # rows that have these attributes
+    return groups.values_list(*SUMMARY_COLUMNS, named=True)  # rows that have these attributes
 
 
-def listed(page: Page[PostGroup]) -> Page[ListedPost]:
+def load_summaries(page: Page[PostGroup]) -> Page[PostSummary]:
     """A page of `columns_of`, with the targets of its groups: one statement more."""
-    targets: dict[str, list[ListedTarget]] = defaultdict(list)
+    targets: dict[str, list[TargetSummary]] = defaultdict(list)
     ids = [row.pk for row in page.rows]
     rows = PostTarget.objects.filter(group_id__in=ids).order_by("group_id", "position")
-    for group_id, *shown in rows.values_list("group_id", *ListedTarget._fields) if ids else ():
-        targets[group_id].append(ListedTarget(*shown))
+    for group_id, *shown in rows.values_list("group_id", *TargetSummary._fields) if ids else ():
+        targets[group_id].append(TargetSummary(*shown))
     return Page([_listed(row, targets[row.pk]) for row in page.rows], page.next_cursor)
 
 
-def _listed(row: PostGroup, targets: list[ListedTarget]) -> ListedPost:
-    return ListedPost(row.pk, row.status, row.scheduled_at, row.text, row.sandbox, row.created_at, targets)
+def _listed(row: PostGroup, targets: list[TargetSummary]) -> PostSummary:
+    return PostSummary(row.pk, row.status, row.scheduled_at, row.text, row.sandbox, row.created_at, targets)

@@ -22,7 +22,7 @@ from accounts.platforms.types import Capabilities, MediaKind
 from billing.prices import price_of
 from config.api.request_limits import check_cpu_time
 from posts import selectors
-from posts.media import AttachedMedia
+from posts.attached_media import AttachedMedia
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class TargetInput:
     @property
     def media_kinds(self) -> list[MediaKind]:
         """The kinds of its media, in their order."""
-        return [attached.facts.kind for attached in self.media]
+        return [attached.properties.kind for attached in self.media]
 
     @property
     def link_card_url(self) -> str | None:
@@ -166,7 +166,7 @@ def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validatio
     `group_id` is the group whose content this is already, which does not count as sent before. Raises PayloadTooLarge when
     the request takes too much CPU time.
     """
-    earlier = selectors.earlier_groups_with(
+    earlier = selectors.find_duplicate_posts(
         contents=[target.content_key for target in targets if target.shown_text or target.media], but=group_id
     )
     checked = []
@@ -222,7 +222,7 @@ def _poll_issues(target: TargetInput, index: int) -> list[Issue]:
 
 def _media_issues(target: TargetInput) -> list[Issue]:
     name, rules = target.account.platform, target.capabilities.media_for(target.options)
-    assets = [attached.facts for attached in target.media]
+    assets = [attached.properties for attached in target.media]
     alone = (asset_issues(name, rules, asset, f"media[{index}]") for index, asset in enumerate(assets))
     return [*itertools.chain.from_iterable(alone), *album_issues(name, rules, assets)]
 

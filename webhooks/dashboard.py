@@ -16,25 +16,25 @@ from config.api.caller import not_found_error
 from config.db.ids import is_id
 from webhooks import selectors, services
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.services.deliveries import headers_of
+from webhooks.services.deliveries import delivery_headers
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 PER_PAGE = 50
 SHOWN_CHARACTERS = 30_000  # of a payload
 SOON = timedelta(minutes=1)
-STATES = [
+STATUS_CHOICES = [
     (DeliveryStatus.PENDING.value, "Pending"),
     (DeliveryStatus.RETRYING.value, "Retrying"),
     (DeliveryStatus.DELIVERED.value, "Delivered"),
     (DeliveryStatus.DEAD_LETTER.value, "Given up"),
 ]
-SIGNATURE_SHAPE = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
+SIGNATURE_FORMAT = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
 
 
 class FilterForm(forms.Form):
     """What the deliveries are narrowed by; a filter that is not right narrows nothing and is told."""
 
-    status = forms.ChoiceField(label="State", choices=[("", "All"), *STATES], required=False)
+    status = forms.ChoiceField(label="State", choices=[("", "All"), *STATUS_CHOICES], required=False)
     post = forms.CharField(label="Post", required=False, widget=forms.TextInput({"placeholder": "pgr_…"}))
 
     def clean_post(self) -> str:
@@ -50,7 +50,7 @@ def deliveries(page: WorkspacePage) -> HttpResponse:
     asked = page.request.GET
     form = FilterForm(asked)
     form.is_valid()
-    found = selectors.deliveries_of(
+    found = selectors.list_deliveries(
         caller=page.caller,
         workspace_id=page.workspace.id,
         status=form.cleaned_data.get("status"),
@@ -64,7 +64,7 @@ def deliveries(page: WorkspacePage) -> HttpResponse:
         deliveries=found.rows,
         next_cursor=found.next_cursor,
         runs=_runs(found.rows) or ("wait" in asked and not found.rows),
-        both_until=selectors.second_secret_until(caller=page.caller, workspace_id=page.workspace.id),
+        both_until=selectors.previous_secret_expiry(caller=page.caller, workspace_id=page.workspace.id),
     )
 
 
@@ -99,7 +99,7 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
     return page.render(
         "webhooks/delivery.html",
         delivery=found,
-        headers={**headers_of(found, SIGNATURE_SHAPE), "user-agent": settings.OUTBOUND_USER_AGENT},
+        headers={**delivery_headers(found, SIGNATURE_FORMAT), "user-agent": settings.OUTBOUND_USER_AGENT},
         payload=payload[:SHOWN_CHARACTERS],
         cut=len(payload) > SHOWN_CHARACTERS,
         in_flight=found.is_in_flight(now),
@@ -117,7 +117,7 @@ def replay(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 
 def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
     """The delivery of a page under this workspace. Raises NotFound, for another workspace's too."""
-    found = selectors.delivery_of(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
+    found = selectors.get_delivery(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
     if found.workspace_id != page.workspace.id:
         raise not_found_error(None, "delivery")
     return found

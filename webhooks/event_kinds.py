@@ -24,7 +24,7 @@ class EventKind(TextChoices):
 
 
 # What nothing but a person moves on.
-FOR_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
+NEEDS_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
 
 # Stored and shown to owners as notices; no webhook delivers them.
 NEVER_DELIVERED = (EventKind.KEY_NEW_NETWORK,)

@@ -19,28 +19,28 @@ from publicsuffixlist import PublicSuffixList
 
 from config.jobs.fair_shares import REMEMBERED, FairShares, Shares
 from webhooks.models import Delivery
-from webhooks.sender import IN_FLIGHT
+from webhooks.sender import MAX_IN_FLIGHT
 
-SHARES = Shares(places=IN_FLIGHT, quick=32, slow=2, slow_together=IN_FLIGHT // 2)
-SILENCES = 5  # attempts in a row that got no answer at all, after which a holder counts as silent
+SHARES = Shares(places=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
+SILENT_AFTER_ATTEMPTS = 5  # attempts in a row that got no answer at all, after which a holder counts as silent
 ALL, SLOW, SILENT = "all", "slow", "silent"
-OF_SENDER = {ALL: IN_FLIGHT, SLOW: SHARES.slow_together, SILENT: IN_FLIGHT // 4}
-OF_HOST = {ALL: 2 * SHARES.quick, SLOW: SHARES.quick, SILENT: SHARES.quick // 2}
-LEAST = 8  # places of the sender that a workspace or a domain may always hold, so that few are full at a time
-HOLDER = Concat("workspace_id", Value(" "), "host")
+SENDER_LIMITS = {ALL: MAX_IN_FLIGHT, SLOW: SHARES.slow_together, SILENT: MAX_IN_FLIGHT // 4}
+HOST_LIMITS = {ALL: 2 * SHARES.quick, SLOW: SHARES.quick, SILENT: SHARES.quick // 2}
+MIN_PLACES = 8  # places of the sender that a workspace or a domain may always hold, so that few are full at a time
+HOLDER_EXPRESSION = Concat("workspace_id", Value(" "), "host")
 
 Group = tuple[str, str]
 Tally = dict[str, Counter[Group]]
 EVERYONE: Group = ("", "")
 
 
-def holder_of(delivery: Delivery) -> str:
+def holder_key(delivery: Delivery) -> str:
     """Whose share the delivery takes, as the database computes HOLDER."""
     return f"{delivery.workspace_id} {delivery.host}"
 
 
 @dataclass(frozen=True)
-class Full:
+class FullShares:
     """What has no room for another slow attempt: deliveries that fit one of these are not claimed."""
 
     holders: set[str]
@@ -84,10 +84,10 @@ class HostShares(FairShares):
             workspaces[workspace] += free
             hosts[host] += free
         within_workspaces = sum(min(free, _free_of_sender(ALL, tally, group)) for group, free in workspaces.items())
-        within_hosts = sum(min(free, OF_HOST[ALL] - tally[group]) for group, free in hosts.items())
+        within_hosts = sum(min(free, HOST_LIMITS[ALL] - tally[group]) for group, free in hosts.items())
         return min(self.places, within_workspaces, within_hosts)
 
-    def full(self) -> Full:
+    def full(self) -> FullShares:
         """What is passed by when slow holders get their turn: the quick ones, and whatever is full."""
         tally = self._counted()
         found: dict[str, set[str]] = {"workspace": set(), "domain": set(), "host": set()}
@@ -95,13 +95,13 @@ class HostShares(FairShares):
             for group in tally[kind]:
                 level, name = group
                 if level == "host":
-                    is_full = tally[kind][group] >= OF_HOST[kind]
+                    is_full = tally[kind][group] >= HOST_LIMITS[kind]
                 else:
                     is_full = group != EVERYONE and _free_of_sender(kind, tally[kind], group) <= 0
                 if is_full:
                     found[level].add(name)
         silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_room(holder)}
-        return Full(self.left_out() | silent, found["workspace"], found["domain"], found["host"])
+        return FullShares(self.left_out() | silent, found["workspace"], found["domain"], found["host"])
 
     def has_room(self, holder: str) -> bool:
         return super().has_room(holder) and self._room(holder) > 0
@@ -124,7 +124,7 @@ class HostShares(FairShares):
         self._silences[holder] += 1
 
     def _is_silent(self, holder: str) -> bool:
-        return self._silences[holder] >= SILENCES
+        return self._silences[holder] >= SILENT_AFTER_ATTEMPTS
 
     def _kinds(self, holder: str) -> Iterable[str]:
         yield ALL
@@ -142,7 +142,7 @@ class HostShares(FairShares):
             min(
                 _free_of_sender(kind, tally[kind], workspace),
                 _free_of_sender(kind, tally[kind], domain),
-                _free(OF_HOST[kind], tally[kind][host], own, least=1),
+                _free(HOST_LIMITS[kind], tally[kind][host], own, least=1),
             )
             for kind in self._kinds(holder)
         )
@@ -163,7 +163,7 @@ class HostShares(FairShares):
 
 
 def _free_of_sender(kind: str, tally: Counter[Group], group: Group) -> int:
-    return _free(OF_SENDER[kind], tally[EVERYONE], tally[group], least=LEAST)
+    return _free(SENDER_LIMITS[kind], tally[EVERYONE], tally[group], least=MIN_PLACES)
 
 
 def _free(places: int, held: int, own: int, *, least: int) -> int:

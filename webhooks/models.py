@@ -11,7 +11,7 @@ from django.utils import timezone
 from config.db.encryption import EncryptedJSONField
 from config.db.ids import LENGTH, PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
-from webhooks.event_kinds import FOR_A_PERSON, EventKind
+from webhooks.event_kinds import NEEDS_A_PERSON, EventKind
 from workspaces.models import Workspace
 
 
@@ -66,7 +66,7 @@ class Event(models.Model):
             models.Index(
                 fields=["created_at"],
                 name="event_for_a_person",
-                condition=Q(sandbox=False, kind__in=[str(kind) for kind in FOR_A_PERSON]),
+                condition=Q(sandbox=False, kind__in=[str(kind) for kind in NEEDS_A_PERSON]),
             ),
         ]
 
@@ -140,7 +140,7 @@ class Delivery(DueRow):
     def give_up(self, now: datetime) -> None:
         self.status, self.due_at, self.given_up_at = DeliveryStatus.DEAD_LETTER, None, now
 
-    def begin_anew(self, now: datetime) -> None:
+    def reset_for_replay(self, now: datetime) -> None:
         """Wait for a first attempt again. The fence moves on, so that no outcome of before counts any more."""
         self.status, self.due_at, self.delivered_at = DeliveryStatus.PENDING, now, None
         self.earlier_attempts = self.attempts

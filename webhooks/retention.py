@@ -11,12 +11,12 @@ from config.db.retention import ExpiredRows
 from webhooks.models import Delivery, Event, SigningSecret
 from workspaces.retention import workspaces_to_purge
 
-KEPT = timedelta(days=30)
-KEPT_SANDBOX = timedelta(days=3)
+RETENTION = timedelta(days=30)
+SANDBOX_RETENTION = timedelta(days=3)
 _ON_ITS_WAY = Exists(Delivery.objects.filter(event=OuterRef("pk"), due_at__isnull=False))
 
 
-class Events(ExpiredRows):
+class ExpiredEvents(ExpiredRows):
     """Events with their deliveries; one that is on its way still, after a replay, is kept until it has arrived or not."""
 
     name = "events_and_deliveries"
@@ -33,7 +33,7 @@ class Events(ExpiredRows):
         return sandbox if sandbox.exists() else real
 
 
-class EventsOfPurged(ExpiredRows):
+class PurgedWorkspaceEvents(ExpiredRows):
     """What workspaces hold that were deleted long enough ago."""
 
     name = "events_of_purged_workspaces"
@@ -42,7 +42,7 @@ class EventsOfPurged(ExpiredRows):
         return Event.objects.filter(workspace__in=workspaces_to_purge())
 
 
-class SecretsOfPurged(ExpiredRows):
+class PurgedWorkspaceSecrets(ExpiredRows):
     """Destroyed long ago, unless somebody's delivery made one at that very moment."""
 
     name = "signing_secrets"
@@ -52,4 +52,4 @@ class SecretsOfPurged(ExpiredRows):
 
 
 def _over(*, sandbox: bool) -> dict[str, object]:
-    return {"sandbox": sandbox, "created_at__lt": timezone.now() - (KEPT_SANDBOX if sandbox else KEPT)}
+    return {"sandbox": sandbox, "created_at__lt": timezone.now() - (SANDBOX_RETENTION if sandbox else RETENTION)}

@@ -12,7 +12,7 @@ from config.db.ids import is_id
 from webhooks.models import Delivery, Event, SigningSecret
 
 
-def deliveries_of(
+def list_deliveries(
     *,
     caller: Caller,
     workspace_id: str,
@@ -31,14 +31,14 @@ def deliveries_of(
     return paginate(rows, limit=limit, cursor=cursor)
 
 
-def events_of(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
+def latest_group_events(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
     """The latest events of a post group, the first of them first, without their payloads. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     rows = Event.objects.filter(workspace_id=workspace_id, post_group_id=post_group_id).defer("payload")
     return list(rows.order_by("-sequence")[:limit])[::-1]
 
 
-def delivery_of(*, caller: Caller, delivery_id: str, scope: str, write: bool) -> Delivery:
+def get_delivery(*, caller: Caller, delivery_id: str, scope: str, write: bool) -> Delivery:
     """A delivery that exists for this caller. Raises ScopeMissing, NotFound, WorkspacePaused."""
     rows = Delivery.objects.select_related("event")
     delivery = rows.filter(pk=delivery_id).first() if is_id(delivery_id, "dlv") else None
@@ -48,14 +48,14 @@ def delivery_of(*, caller: Caller, delivery_id: str, scope: str, write: bool) ->
     return delivery
 
 
-def second_secret_until(*, caller: Caller, workspace_id: str) -> datetime | None:
+def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | None:
     """Until when the secret before the present one signs too; None when it does not. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     until = SigningSecret.objects.filter(pk=workspace_id).values_list("previous_until", flat=True).first()
     return until if until and until > timezone.now() else None
 
 
-def every_delivery(
+def list_all_deliveries(
     *, caller: Caller, status: str, limit: int, cursor: str | None = None, workspace_id: str | None = None
 ) -> Page[Delivery]:
     """For operators: the deliveries of all workspaces or of one, newest first. Raises Forbidden for everybody else."""

@@ -18,11 +18,11 @@ from django.utils import timezone
 from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, check_url, create_session, post
 
 logger = logging.getLogger(__name__)
-ATTEMPT_SECONDS = 10.0  # over the whole exchange, from the name's lookup to the end of what is read
+ATTEMPT_TIMEOUT_SECONDS = 10.0  # over the whole exchange, from the name's lookup to the end of what is read
 READ_BYTES = 4096
-KEPT_BYTES = 1024
+EXCERPT_BYTES = 1024
 ERROR_CHARACTERS = 1000
-IN_FLIGHT = 512
+MAX_IN_FLIGHT = 512
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
@@ -33,7 +33,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True)
-class Parcel:
+class DeliveryRequest:
     """What one attempt sends."""
 
     url: str
@@ -57,7 +57,7 @@ class Outcome:
     silent: bool = False
 
 
-async def attempt(session: aiohttp.ClientSession, parcel: Parcel) -> Outcome:
+async def send_delivery(session: aiohttp.ClientSession, parcel: DeliveryRequest) -> Outcome:
     """Send the parcel once. Never raises: a fault of our own is a failed attempt too."""
     began = time.monotonic()
     try:
@@ -67,7 +67,7 @@ async def attempt(session: aiohttp.ClientSession, parcel: Parcel) -> Outcome:
             parcel.url,
             body=parcel.body,
             headers=parcel.headers,
-            timeout=ATTEMPT_SECONDS,
+            timeout=ATTEMPT_TIMEOUT_SECONDS,
             read_limit=READ_BYTES,
         )
         outcome = _judge(answer)
@@ -81,21 +81,21 @@ async def attempt(session: aiohttp.ClientSession, parcel: Parcel) -> Outcome:
     return replace(outcome, seconds=time.monotonic() - began)
 
 
-async def send_all(parcels: Sequence[Parcel]) -> list[Outcome]:
+async def send_all(parcels: Sequence[DeliveryRequest]) -> list[Outcome]:
     """Send the parcels concurrently; the outcomes stand in the same order."""
-    async with create_session(connections=IN_FLIGHT) as session:
-        places = asyncio.Semaphore(IN_FLIGHT)
+    async with create_session(connections=MAX_IN_FLIGHT) as session:
+        places = asyncio.Semaphore(MAX_IN_FLIGHT)
 
-        async def send(parcel: Parcel) -> Outcome:
+        async def send(parcel: DeliveryRequest) -> Outcome:
             async with places:
-                return await attempt(session, parcel)
+                return await send_delivery(session, parcel)
 
         return await asyncio.gather(*map(send, parcels))
 
 
 def _judge(answer: PostAnswer) -> Outcome:
     """2xx is delivered, 410 says that nobody will ever take it, anything else may be better another time."""
-    excerpt = _text(answer.excerpt[:KEPT_BYTES].decode("utf-8", "replace"))
+    excerpt = _text(answer.excerpt[:EXCERPT_BYTES].decode("utf-8", "replace"))
     if 200 <= answer.status < 300:
         return Outcome(Verdict.DELIVERED, answer.status, excerpt=excerpt)
     return Outcome(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import aiohttp
 
 from config.outbound import create_session
-from webhooks.sender import IN_FLIGHT, Outcome, Parcel, attempt
+from webhooks.sender import MAX_IN_FLIGHT, DeliveryRequest, Outcome, send_delivery
 
 GATHER_SECONDS = 0.01  # outcomes are told of in groups, since each telling costs the listener a few statements
 
@@ -33,7 +33,7 @@ class SendingThread:
         self._thread.start()
         self._ready.wait()
 
-    def submit(self, key: str, parcel: Parcel) -> None:
+    def submit(self, key: str, parcel: DeliveryRequest) -> None:
         """Begin an attempt at once."""
         self._loop.call_soon_threadsafe(self._begin, key, parcel)
 
@@ -48,20 +48,20 @@ class SendingThread:
 
     async def _run(self) -> None:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
-        async with create_session(connections=IN_FLIGHT) as self._session:
+        async with create_session(connections=MAX_IN_FLIGHT) as self._session:
             self._ready.set()
             await self._stopping.wait()
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _begin(self, key: str, parcel: Parcel) -> None:
+    def _begin(self, key: str, parcel: DeliveryRequest) -> None:
         task = self._loop.create_task(self._attempt(key, parcel))
         self._tasks.add(task)  # the loop itself keeps tasks only weakly
         task.add_done_callback(self._tasks.discard)
 
-    async def _attempt(self, key: str, parcel: Parcel) -> None:
-        self._finished.append((key, await attempt(self._session, parcel)))
+    async def _attempt(self, key: str, parcel: DeliveryRequest) -> None:
+        self._finished.append((key, await send_delivery(self._session, parcel)))
         if not self._gathering:
             self._gathering = True
             self._loop.call_later(GATHER_SECONDS, self._tell)

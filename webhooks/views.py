@@ -60,7 +60,7 @@ class DeliveryViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("deliveries", selectors.deliveries_of(caller=call.caller, **call.query)))
+        return Reply(page_body("deliveries", selectors.list_deliveries(caller=call.caller, **call.query)))
 
     @operation(
         "webhooks.replay",

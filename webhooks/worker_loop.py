@@ -9,14 +9,14 @@ import time
 
 from config.jobs.due import LookPast, give_back
 from config.jobs.worker_loop import WorkerLoop
-from webhooks.host_shares import HOLDER, HostShares, holder_of
+from webhooks.host_shares import HOLDER_EXPRESSION, HostShares, holder_key
 from webhooks.models import Delivery
-from webhooks.sender import Outcome, Parcel
+from webhooks.sender import DeliveryRequest, Outcome
 from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
 from webhooks.services.events import LOOP
 
-CLAIM = 128  # at once, for holders that are quick
+CLAIM_QUICK = 128  # at once, for holders that are quick
 CLAIM_SLOW = 16
 
 
@@ -44,11 +44,11 @@ class DeliverLoop(WorkerLoop):
         claimed = self._claim()
         if not claimed:
             return False
-        keys = deliveries.keys_for(claimed)
+        keys = deliveries.signing_keys_for(claimed)
         over_share = []
         for row in claimed:
-            if self._shares.take(holder_of(row)):
-                self._begin(row, deliveries.pack(row, keys))
+            if self._shares.take(holder_key(row)):
+                self._begin(row, deliveries.signed_request(row, keys))
             else:
                 over_share.append(row)
         # They have no room now, so the next claim passes them by; another worker may take them.
@@ -72,20 +72,20 @@ class DeliverLoop(WorkerLoop):
 
     def _claim(self) -> list[Delivery]:
         """Due deliveries that have room: first of holders known to be quick, then of the others."""
-        rows = Delivery.objects.alias(holder=HOLDER)
+        rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
         room = self._shares.room_at_quick()
-        limit = min(CLAIM, self._shares.most_at_quick(room))
-        quick = deliveries.claim(rows.filter(holder__in=room), limit=limit, looked=self._found)
+        limit = min(CLAIM_QUICK, self._shares.most_at_quick(room))
+        quick = deliveries.claim_deliveries(rows.filter(holder__in=room), limit=limit, looked=self._found)
         self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
         others = rows.exclude(self._shares.full().query())
         if not self._in_flight and not quick:  # nothing will wake the loop when it may look again
-            return deliveries.claim(others, limit=limit)
-        return quick + self._past_quick(lambda: deliveries.claim(others, limit=limit))
+            return deliveries.claim_deliveries(others, limit=limit)
+        return quick + self._past_quick(lambda: deliveries.claim_deliveries(others, limit=limit))
 
-    def _begin(self, row: Delivery, packed: Parcel | Outcome) -> None:
+    def _begin(self, row: Delivery, packed: DeliveryRequest | Outcome) -> None:
         self._in_flight[row.pk] = row
-        if isinstance(packed, Parcel):
+        if isinstance(packed, DeliveryRequest):
             self._sending.submit(row.pk, packed)
         else:
             self._unrecorded.append((row.pk, packed))
@@ -95,5 +95,5 @@ class DeliverLoop(WorkerLoop):
         self._unrecorded += self._sending.finished()
         deliveries.record([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:
-            self._shares.ended(holder_of(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent)
+            self._shares.ended(holder_key(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent)
         self._unrecorded = []

@@ -160,12 +160,12 @@ def _storage(name: str) -> Iterator[Finding]:
         file.write(content)
         file.flush()
         key = storage.new_key(workspace_id="doctor", sha256=secrets.token_hex(32), suffix=".bin")
-        storage.keep(Path(file.name), key)
+        storage.store_file(Path(file.name), key)
     try:
-        with storage.open_stored(key) as stored:
+        with storage.open_file(key) as stored:
             same = stored.read() == content
     finally:
-        storage.remove(key)
+        storage.remove_file(key)
     if same:
         yield Finding(Level.OK, name, "written, read and removed")
     else:

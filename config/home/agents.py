@@ -19,7 +19,7 @@ from config.api.caller import AgentMode, require, require_recent_sign_in
 from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
 from config.api.webhook_url import check_webhook_hosts
 from config.pages.templatetags.dashboard import money
-from posts.selectors import accounts_to_choose, search_posts
+from posts.selectors import search_posts, selectable_accounts
 from posts.services import cancel_post
 from posts.states import GroupStatus
 from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
@@ -224,7 +224,7 @@ def _show_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: A
 
 def _choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
     """Return (id, name) of the accounts to choose from, including chosen accounts that no longer exist."""
-    rows = accounts_to_choose(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
+    rows = selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
     named = {row.id: _named(row) for row in rows}
     return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())
 

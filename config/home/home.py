@@ -13,7 +13,7 @@ from billing.caps import SpendCap
 from billing.selectors import spend_cap
 from posts import selectors as posts
 from posts.models import PostGroup
-from posts.states import FOR_A_PERSON, GroupStatus
+from posts.states import NEEDS_A_PERSON, GroupStatus
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 SHOWN = 8
@@ -25,7 +25,7 @@ def home(page: WorkspacePage) -> HttpResponse:
     """Show what needs attention, the next posts, this month's spending and recent activity."""
     workspace_id = page.workspace.id
     groups = posts.groups_with_targets().filter(workspace=page.workspace)
-    waiting = list(groups.filter(status__in=FOR_A_PERSON).order_by("-pk")[: SHOWN + 1])
+    waiting = list(groups.filter(status__in=NEEDS_A_PERSON).order_by("-pk")[: SHOWN + 1])
     accounts = list(ConnectedAccount.objects.filter(workspace=page.workspace).exclude(status="disconnected"))
     standing = spend_cap(workspace_id=workspace_id, at=timezone.now())
     return page.render(

@@ -9,8 +9,8 @@ from accounts.models import ConnectedAccount
 from config.api.errors import InvalidState, ValidationFailed, WebhookUrlNotAllowed
 from config.api.webhook_url import MAX_LENGTH, check_webhook_hosts
 from posts import selectors, services
-from posts.dashboard.inputs import checked
-from posts.serializers.writes import CreatePostSerializer
+from posts.dashboard.inputs import validated_data
+from posts.serializers.requests import CreatePostSerializer
 from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
 
 OPERATION = "posts.create"
@@ -59,7 +59,7 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
         "webhook_url": webhook_url,
         "sandbox": True,
     }
-    asked = checked(CreatePostSerializer, body)
+    asked = validated_data(CreatePostSerializer, body)
     check_webhook_hosts([webhook_url], page.caller)
     post_group_id, _ = submit_once(page, OPERATION, lambda: services.create_post(caller=page.caller, **asked))
     return page.redirect(f"{page.path('webhooks')}?post={post_group_id}&wait=1")
@@ -68,7 +68,7 @@ def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse
 def _account(page: WorkspacePage, text: str) -> ConnectedAccount:
     """Return an account whose platform accepts text-only posts, preferably a sandbox account. Raises InvalidState."""
     workspace_id = page.workspace.id
-    accounts = selectors.accounts_to_choose(caller=page.caller, workspace_id=workspace_id)
+    accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=workspace_id)
     accounts.sort(key=lambda account: not account.sandbox)
     targets = [_target(account) for account in accounts]
     found = services.validate_post(caller=page.caller, workspace_id=workspace_id, text=text, targets=targets)

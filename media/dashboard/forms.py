@@ -10,7 +10,7 @@ from media.models import MediaAsset
 from media.serializers import MAX_ALT_TEXT
 
 
-class Lines(forms.CharField):
+class MultilineField(forms.CharField):
     """A text as it was typed: browsers send line ends as CR LF."""
 
     widget = forms.Textarea
@@ -22,7 +22,7 @@ class Lines(forms.CharField):
 class AltTextForm(forms.Form):
     """What an asset shows; its names begin with the asset's id, so that several stand in one form."""
 
-    alt_text = Lines(
+    alt_text = MultilineField(
         required=False,
         strip=False,
         max_length=MAX_ALT_TEXT,

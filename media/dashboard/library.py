@@ -13,17 +13,17 @@ from django_htmx.http import HttpResponseClientRedirect
 from config.api.caller import require
 from config.api.form_files import files_of
 from media import selectors, services
+from media.dashboard.formatting import KIND_LABELS, format_usage
 from media.dashboard.forms import AltTextForm
-from media.dashboard.uploading import take_in
-from media.dashboard.words import KINDS, usage_told
+from media.dashboard.uploading import upload_files
 from media.filenames import SUFFIXES
-from media.links import picture_link
+from media.links import preview_link
 from media.models import MediaAsset
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 48
-DESCRIBED_AT_ONCE = 50
-LONGEST_SEARCH = 200
+MAX_DESCRIBED = 50
+MAX_SEARCH_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Tile:
 
     @property
     def kind(self) -> str:
-        return KINDS[self.asset.kind].one
+        return KIND_LABELS[self.asset.kind].one
 
     @property
     def lacks_alt_text(self) -> bool:
@@ -50,12 +50,12 @@ def library(page: WorkspacePage) -> HttpResponse:
     if page.request.method != "POST":
         return _show(page)
     require(page.caller, page.workspace.id, "media.upload")
-    taken, problems = take_in(page, files_of(page.request, "file"))
+    taken, problems = upload_files(page, files_of(page.request, "file"))
     if not taken:
         return _show(page, problems or ["Choose a file first."], status=422)
     for problem in problems:
         messages.error(page.request, problem)
-    ids = [("id", asset.id) for asset in taken[:DESCRIBED_AT_ONCE]]
+    ids = [("id", asset.id) for asset in taken[:MAX_DESCRIBED]]
     address = f"{page.path('media-describe')}?{urlencode(ids)}"
     return HttpResponseClientRedirect(address) if "HX-Request" in page.request.headers else page.redirect(address)
 
@@ -65,12 +65,12 @@ def describe(page: WorkspacePage) -> HttpResponse:
     """Ask what these files show; the address names them."""
     if not page.may_write:
         return page.redirect(page.path("media"))
-    ids = page.request.GET.getlist("id")[:DESCRIBED_AT_ONCE]
-    assets = selectors.assets_of(workspace_id=page.workspace.id, ids=ids)
+    ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
+    assets = selectors.get_assets(workspace_id=page.workspace.id, ids=ids)
     if not assets:
         return page.redirect(page.path("media"))
     sent = page.request.POST if page.request.method == "POST" else None
-    rows = [(AltTextForm(assets[pk], sent), picture_link(assets[pk])) for pk in dict.fromkeys(ids) if pk in assets]
+    rows = [(AltTextForm(assets[pk], sent), preview_link(assets[pk])) for pk in dict.fromkeys(ids) if pk in assets]
     if sent is None or not all(form.is_valid() for form, _ in rows):
         return page.render("media/describe.html", rows=rows, status=200 if sent is None else 422)
     for form, _ in rows:
@@ -80,25 +80,25 @@ def describe(page: WorkspacePage) -> HttpResponse:
 
 def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 200) -> HttpResponse:
     asked = page.request.GET
-    words, kind = asked.get("q", "")[:LONGEST_SEARCH].replace("\0", ""), asked.get("kind", "")
-    found = selectors.search_library(
+    words, kind = asked.get("q", "")[:MAX_SEARCH_CHARACTERS].replace("\0", ""), asked.get("kind", "")
+    found = selectors.search_assets(
         caller=page.caller,
         workspace_id=page.workspace.id,
         words=words,
-        kind=kind if kind in KINDS else None,
+        kind=kind if kind in KIND_LABELS else None,
         limit=PER_PAGE,
         cursor=asked.get("cursor"),
     )
     return page.render(
         "media/library.html",
         status=status,
-        tiles=[Tile(asset, picture_link(asset)) for asset in found.rows],
+        tiles=[Tile(asset, preview_link(asset)) for asset in found.rows],
         next_cursor=found.next_cursor,
         words=words,
-        kinds=KINDS.items(),
-        narrowed=bool(words.strip()) or kind in KINDS,
-        searched=selectors.SEARCHED,
+        kinds=KIND_LABELS.items(),
+        narrowed=bool(words.strip()) or kind in KIND_LABELS,
+        searched=selectors.SEARCH_SPAN,
         accepted=",".join(SUFFIXES),
         problems=problems,
-        usage=usage_told(selectors.used_bytes(page.workspace.id)),
+        usage=format_usage(selectors.used_bytes(page.workspace.id)),
     )

@@ -11,7 +11,7 @@ from media.services import upload_media
 from workspaces.workspace_page import WorkspacePage, record_refused_write
 
 
-def take_in(page: WorkspacePage, files: Iterable[Upload]) -> tuple[list[MediaAsset], list[str]]:
+def upload_files(page: WorkspacePage, files: Iterable[Upload]) -> tuple[list[MediaAsset], list[str]]:
     """Put the files into the library: the assets that they became, and what is told of those that were refused."""
     taken, problems = [], []
     for upload in files:

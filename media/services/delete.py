@@ -11,10 +11,10 @@ from django.utils import timezone
 from auditlog.services import record
 from config.api.caller import Caller, not_found_error
 from media import selectors, storage
-from media.backends import storage_access
+from media.backend_limits import storage_access
 from media.errors import MediaInUse
 from media.models import MediaAsset
-from media.services.quota import give_room_back
+from media.services.quota import release_quota
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
 
     Raises ScopeMissing, NotFound (also when it is deleted already), WorkspacePaused, MediaInUse.
     """
-    found = selectors.asset_of(caller=caller, media_id=media_id, scope="media.upload", write=True)
+    found = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
     with transaction.atomic():
         asset = selectors.ready_assets().select_for_update().filter(pk=found.pk).first()
         if asset is None:  # deleted a moment ago
@@ -35,7 +35,7 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
         asset.fence += 1  # a thumbnail that is being made comes too late
         if not dry_run:
             asset.save()
-            give_room_back(asset.workspace_id, asset.size_bytes)
+            release_quota(asset.workspace_id, asset.size_bytes)
             transaction.on_commit(lambda: remove_unused_files([asset]))
         record(
             caller=caller,
@@ -72,5 +72,5 @@ def _release(field: str, key: str) -> None:
         return
     having = MediaAsset.objects.filter(**{field: key})
     if not having.filter(status=MediaAsset.Status.READY).exists():
-        storage.remove(key)
+        storage.remove_file(key)
     having.filter(status=MediaAsset.Status.DELETED).update(**{field: ""})

@@ -17,7 +17,7 @@ def describe_media(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsse
     A post without an alt text of its own takes the asset's when it goes out, so unfinished posts have the new one.
     Raises ScopeMissing, NotFound, WorkspacePaused.
     """
-    asset = selectors.asset_of(caller=caller, media_id=media_id, scope="media.upload", write=True)
+    asset = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
     if asset.alt_text == alt_text:
         return asset
     with transaction.atomic():

@@ -12,31 +12,31 @@ from django.utils import timezone
 
 from config.api.errors import ServiceUnavailable
 from media import storage
-from media.backends import storage_access
+from media.backend_limits import storage_access
 from media.models import MediaAsset, PendingFile
-from media.services.quota import give_room_back, take_room
+from media.services.quota import release_quota, use_quota
 
 logger = logging.getLogger(__name__)
-LEFT_AFTER = timedelta(hours=1)  # longer than a write goes on whose outcome nobody has heard
+MIN_PENDING_AGE = timedelta(hours=1)  # longer than a write goes on whose outcome nobody has heard
 
 
-def store_file(path: Path, key: str, *, workspace_id: str, counted_bytes: int = 0) -> None:
+def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes: int = 0) -> None:
     """Store a copy of the file at `path` as a pending one; `counted_bytes` are what it takes of the workspace's quota.
 
     Raises MediaQuotaExceeded, and ServiceUnavailable (the purge then sees to what may be in the storage).
     """
     with transaction.atomic():
         if counted_bytes:
-            take_room(workspace_id, counted_bytes)
+            use_quota(workspace_id, counted_bytes)
         PendingFile.objects.create(storage_key=key, workspace_id=workspace_id, size_bytes=counted_bytes)
     try:
-        storage.keep(path, key)
+        storage.store_file(path, key)
     except BaseException:  # the storage may have it all the same, or get it a moment later
-        abandon(key)
+        abandon_pending_file(key)
         raise
 
 
-def take_over(key: str) -> None:
+def adopt_pending_file(key: str) -> None:
     """In the transaction that makes an asset name the file: it is pending no longer.
 
     Raises ServiceUnavailable when the purge has given it up meanwhile.
@@ -46,7 +46,7 @@ def take_over(key: str) -> None:
 
 
 @transaction.atomic
-def abandon(key: str) -> bool:
+def abandon_pending_file(key: str) -> bool:
     """See to it that no asset can take the file over, and that it counts no more; false when it is pending no longer."""
     row = PendingFile.objects.select_for_update().filter(storage_key=key).first()
     if row is None:
@@ -54,20 +54,22 @@ def abandon(key: str) -> bool:
     if not row.abandoned:
         row.abandoned = True
         row.save(update_fields=["abandoned"])
-        give_room_back(row.workspace_id, row.size_bytes)
+        release_quota(row.workspace_id, row.size_bytes)
     return True
 
 
-def discard(key: str) -> bool:
+def discard_pending_file(key: str) -> bool:
     """Remove a pending file from the storage, unless an asset has taken it over; returns whether it is gone.
 
     What the storage or the database refuses is logged, and tried again by the purge.
     """
     try:
-        if not abandon(key) and _has_asset(key):  # without its row, it is an asset's or the purge has given it up
+        if not abandon_pending_file(key) and _has_asset(
+            key
+        ):  # without its row, it is an asset's or the purge has given it up
             return False
         with storage_access():
-            storage.remove(key)
+            storage.remove_file(key)
         PendingFile.objects.filter(storage_key=key).delete()
     except Exception as error:  # whatever the database and the storage's client raise
         logger.warning("The pending file %s cannot be removed yet: %s", key, error)
@@ -77,8 +79,8 @@ def discard(key: str) -> bool:
 
 def purge_pending_files(*, limit: int = 200) -> int:
     """Remove what uploads that failed may have left in the storage, up to `limit` files; returns how many."""
-    old = PendingFile.objects.filter(created_at__lte=timezone.now() - LEFT_AFTER).order_by("created_at")
-    return sum(discard(key) for key in list(old.values_list("storage_key", flat=True)[:limit]))
+    old = PendingFile.objects.filter(created_at__lte=timezone.now() - MIN_PENDING_AGE).order_by("created_at")
+    return sum(discard_pending_file(key) for key in list(old.values_list("storage_key", flat=True)[:limit]))
 
 
 def _has_asset(key: str) -> bool:

@@ -15,7 +15,7 @@ from media.errors import MediaQuotaExceeded
 from media.models import MediaAsset, MediaUsage, PendingFile
 
 
-def take_room(workspace_id: str, size: int) -> None:
+def use_quota(workspace_id: str, size: int) -> None:
     """Count so many bytes more, in the caller's transaction. Raises MediaQuotaExceeded, and counts nothing then."""
     MediaUsage.objects.get_or_create(workspace_id=workspace_id)
     rows = MediaUsage.objects.filter(workspace_id=workspace_id)
@@ -25,18 +25,18 @@ def take_room(workspace_id: str, size: int) -> None:
         raise _exceeded(workspace_id, size)
 
 
-def give_room_back(workspace_id: str, size: int) -> None:
+def release_quota(workspace_id: str, size: int) -> None:
     """Count so many bytes less, in the caller's transaction."""
     MediaUsage.objects.filter(workspace_id=workspace_id).update(used_bytes=F("used_bytes") - size)
 
 
-def check_room(workspace_id: str, size: int) -> None:
+def check_quota(workspace_id: str, size: int) -> None:
     """For a dry run. Raises MediaQuotaExceeded."""
     if settings.MEDIA_QUOTA_BYTES and selectors.used_bytes(workspace_id) + size > settings.MEDIA_QUOTA_BYTES:
         raise _exceeded(workspace_id, size)
 
 
-def recount_all() -> Iterator[tuple[str, int, int]]:
+def recount_usage() -> Iterator[tuple[str, int, int]]:
     """Set each workspace's counter to what is there; those that were wrong, with their value before and after."""
     having = MediaAsset.objects.order_by().values_list("workspace_id").union(MediaUsage.objects.values_list("pk"))
     for (workspace_id,) in list(having):

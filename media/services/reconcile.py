@@ -13,8 +13,8 @@ from django.utils import timezone
 from media import selectors, storage
 from media.models import MediaAsset
 
-YOUNG = timedelta(hours=1)  # a file may be on its way to a row for so long
-TELL_EVERY = 1000
+MIN_ORPHAN_AGE = timedelta(hours=1)  # a file may be on its way to a row for so long
+PROGRESS_EVERY = 1000
 Item = TypeVar("Item")
 
 
@@ -28,11 +28,11 @@ class Orphans:
 
 def find_orphans(tell: Callable[[str], None]) -> Orphans:
     """Look through storage and rows, telling how far it has come. Raises ServiceUnavailable."""
-    stored = set(_told(storage.every_key(), "stored files", tell))
+    stored = set(_told(storage.all_keys(), "stored files", tell))
     named: set[str] = set()
     lost = []
     rows = MediaAsset.objects.values_list("pk", "status", "storage_key", "thumbnail_key").order_by("pk")
-    for pk, status, *keys in _told(rows.iterator(chunk_size=TELL_EVERY), "assets", tell):
+    for pk, status, *keys in _told(rows.iterator(chunk_size=PROGRESS_EVERY), "assets", tell):
         named.update(keys)
         if status == MediaAsset.Status.READY and not {key for key in keys if key} <= stored:
             lost.append(pk)
@@ -44,7 +44,7 @@ def remove_files_without_row(keys: Iterable[str], tell: Callable[[str], None]) -
     removed = 0
     for key in keys:
         if not MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists():
-            storage.remove(key)
+            storage.remove_file(key)
             tell(f"removed {key}")
             removed += 1
     return removed
@@ -53,7 +53,7 @@ def remove_files_without_row(keys: Iterable[str], tell: Callable[[str], None]) -
 def _is_left(key: str) -> bool:
     """Whether the file is still there, and not so young that its row may be coming."""
     try:
-        return timezone.now() - storage.kept_at(key) > YOUNG
+        return timezone.now() - storage.stored_at(key) > MIN_ORPHAN_AGE
     except FileNotFoundError:
         return False
 
@@ -65,7 +65,7 @@ def _has_lost(pk: str) -> bool:
         return False
     try:
         for key in filter(None, (asset.storage_key, asset.thumbnail_key)):
-            storage.size_of(key)
+            storage.stored_size(key)
     except FileNotFoundError:
         return True
     return False
@@ -75,6 +75,6 @@ def _told(items: Iterable[Item], noun: str, tell: Callable[[str], None]) -> Iter
     count = 0
     for count, item in enumerate(items, start=1):
         yield item
-        if count % TELL_EVERY == 0:
+        if count % PROGRESS_EVERY == 0:
             tell(f"{count:,} {noun} …")
     tell(f"{count:,} {noun} looked at")

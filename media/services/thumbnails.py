@@ -18,14 +18,14 @@ from django.utils import timezone
 from config.jobs.due import claim_due, held
 from media import selectors, storage
 from media.models import MediaAsset
-from media.services.pending import discard, store_file, take_over
-from media.thumbnails import Thumbnail, thumbnail_of_image, thumbnail_of_video
+from media.services.pending import adopt_pending_file, discard_pending_file, store_pending_file
+from media.thumbnail_rendering import Thumbnail, render_image_thumbnail, render_video_thumbnail
 
 logger = logging.getLogger(__name__)
 LOOP = "thumbnail"
 LEASE = timedelta(minutes=5)  # the longest video comes out of a bucket meanwhile
-PAUSES = (timedelta(minutes=1), timedelta(hours=1))  # after the first attempt that failed, and after the second
-ATTEMPTS = len(PAUSES) + 1
+RETRY_PAUSES = (timedelta(minutes=1), timedelta(hours=1))  # after the first attempt that failed, and after the second
+MAX_ATTEMPTS = len(RETRY_PAUSES) + 1
 
 
 def claim_thumbnail() -> MediaAsset | None:
@@ -36,12 +36,12 @@ def claim_thumbnail() -> MediaAsset | None:
     while claimed := claim_due(selectors.ready_assets(), limit=1, lease=LEASE):
         [asset] = claimed
         row = held(selectors.ready_assets(), asset)
-        if asset.thumbnail_attempts < ATTEMPTS:
+        if asset.thumbnail_attempts < MAX_ATTEMPTS:
             asset.thumbnail_attempts += 1
             row.update(thumbnail_attempts=asset.thumbnail_attempts)
             return asset
         row.update(due_at=None, lease_until=None)
-        logger.error("The thumbnail of %s is given up: %d workers have not come back from it.", asset.pk, ATTEMPTS)
+        logger.error("The thumbnail of %s is given up: %d workers have not come back from it.", asset.pk, MAX_ATTEMPTS)
     return None
 
 
@@ -60,20 +60,20 @@ def make_thumbnail(asset: MediaAsset) -> None:
     with transaction.atomic():
         kept = held(selectors.ready_assets(), asset).update(**settled)
         if kept and key:
-            take_over(key)
+            adopt_pending_file(key)
     if key and not kept:
-        discard(key)
+        discard_pending_file(key)
 
 
 def _picture(asset: MediaAsset) -> Thumbnail | None:
-    opened = functools.partial(storage.open_stored, asset.storage_key)
+    opened = functools.partial(storage.open_file, asset.storage_key)
     if asset.kind == MediaAsset.Kind.VIDEO:
         seconds = (asset.duration_ms or 0) / 1000
-        return thumbnail_of_video(
+        return render_video_thumbnail(
             opened, mime_type=asset.mime_type, sides=(asset.width or 1, asset.height or 1), seconds=seconds
         )
     with opened() as file:
-        return thumbnail_of_image(file.read(), asset.mime_type)
+        return render_image_thumbnail(file.read(), asset.mime_type)
 
 
 def _keep(asset: MediaAsset, thumbnail: Thumbnail) -> str:
@@ -82,13 +82,13 @@ def _keep(asset: MediaAsset, thumbnail: Thumbnail) -> str:
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(thumbnail.content)
         file.flush()
-        store_file(Path(file.name), key, workspace_id=asset.workspace_id)
+        store_pending_file(Path(file.name), key, workspace_id=asset.workspace_id)
     return key
 
 
 def _put_off(asset: MediaAsset, error: Exception) -> None:
     attempt = asset.thumbnail_attempts
-    due_at = timezone.now() + PAUSES[attempt - 1] if attempt < ATTEMPTS else None
+    due_at = timezone.now() + RETRY_PAUSES[attempt - 1] if attempt < MAX_ATTEMPTS else None
     held(selectors.ready_assets(), asset).update(due_at=due_at, lease_until=None)
     level, next_step = (logging.WARNING, "it is tried again") if due_at else (logging.ERROR, "it is given up")
     logger.log(level, "Attempt %d at the thumbnail of %s failed, %s: %r", attempt, asset.pk, next_step, error)

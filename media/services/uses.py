@@ -30,6 +30,6 @@ def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
     )
 
 
-def let_go(*, holder_id: str) -> None:
+def release_media(*, holder_id: str) -> None:
     """The holder needs its assets no longer."""
     MediaUse.objects.filter(holder_id=holder_id).delete()

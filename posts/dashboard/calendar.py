@@ -12,14 +12,14 @@ from django.utils.formats import date_format
 
 from posts import selectors
 from posts.dashboard.filters import chosen_filters, filter_choices
-from posts.dashboard.forms import YEARS
-from posts.local_day import first_instant
+from posts.dashboard.forms import ALLOWED_YEARS
+from posts.local_day import start_of_local_day
 from posts.models import PostGroup
-from posts.states import FOR_A_PERSON
+from posts.states import NEEDS_A_PERSON
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 VIEWS = {"month": "Month", "week": "Week", "day": "Day"}
-PER_DAY = {"month": 3, "week": 12}  # a day with more links to its own page
+MAX_POSTS_PER_DAY = {"month": 3, "week": 12}  # a day with more links to its own page
 PER_PAGE = 80  # of a day
 WEEK = timedelta(days=7)
 DAY = timedelta(days=1)
@@ -63,7 +63,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         views=VIEWS.items(),
         span=span,
         today=today,
-        for_a_person=FOR_A_PERSON,
+        for_a_person=NEEDS_A_PERSON,
         **filter_choices(page),
         **shown,
     )
@@ -89,7 +89,7 @@ def _days(page: WorkspacePage, view: str, span: Span, today: date) -> dict[str, 
         workspace_id=page.workspace.id,
         window=_window(page, span),
         zone=page.zone,
-        per_day=PER_DAY[view],
+        per_day=MAX_POSTS_PER_DAY[view],
         **chosen_filters(page),
     )
     posts: dict[date, list[PostGroup]] = {}
@@ -129,7 +129,7 @@ SPANS = {"month": _month, "week": _week, "day": _day}
 
 
 def _window(page: WorkspacePage, span: Span) -> tuple[datetime, datetime]:
-    return first_instant(span.first, page.zone), first_instant(span.first + DAY * span.days, page.zone)
+    return start_of_local_day(span.first, page.zone), start_of_local_day(span.first + DAY * span.days, page.zone)
 
 
 def _date(written: str, today: date) -> date:
@@ -138,4 +138,4 @@ def _date(written: str, today: date) -> date:
         day = date.fromisoformat(written)
     except ValueError:
         return today
-    return day if day.year in YEARS else today
+    return day if day.year in ALLOWED_YEARS else today

@@ -12,11 +12,11 @@ from django.utils.formats import date_format
 from config.api.errors import ApiError, Conflict, InvalidState
 from config.api.form_files import files_of
 from posts import services
-from posts.dashboard.composer import Composer, error_told
-from posts.dashboard.inputs import checked, group_on, version_read
+from posts.dashboard.composer import Composer, error_text
+from posts.dashboard.inputs import page_post_group, submitted_content_version, validated_data
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
-from posts.serializers.writes import CreatePostSerializer, UpdatePostSerializer
+from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
 from posts.services.review import CONFIRMABLE
 from posts.services.update import EDITABLE
 from posts.states import GroupStatus
@@ -34,7 +34,7 @@ def compose(page: WorkspacePage) -> HttpResponse:
 @workspace_page("GET", "POST", operation="posts.update", files=True)
 def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     """Edit a draft, a group that waits for a person, or a scheduled one."""
-    group = group_on(page, post_group_id)
+    group = page_post_group(page, post_group_id)
     if page.request.method != "POST" and (group.status not in EDITABLE or was_tried(group)):
         raise InvalidState("This post is out or was tried already, so it cannot be edited any more.")
     return _answer(page, group)
@@ -107,12 +107,12 @@ def _write(composer: Composer, how: str, at: datetime | None) -> Any:
     caller, body = composer.page.caller, dict(composer.composition.body)
     if composer.group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == KEEP}
-        return services.create_post(caller=caller, **checked(CreatePostSerializer, body | _time(at)))
+        return services.create_post(caller=caller, **validated_data(CreatePostSerializer, body | _time(at)))
     changed = services.update_post(
         caller=caller,
         post_group_id=composer.group.id,
-        content_version=version_read(composer.page),
-        **checked(UpdatePostSerializer, body | _new_time(composer.group, how, at)),
+        content_version=submitted_content_version(composer.page),
+        **validated_data(UpdatePostSerializer, body | _new_time(composer.group, how, at)),
     )
     if how == KEEP or changed.status not in CONFIRMABLE:
         return changed
@@ -137,7 +137,7 @@ def _told(error: ApiError) -> str:
         return "Nothing was sent: the content does not fit all accounts yet. Each problem is named at its account."
     if isinstance(error, Conflict):
         return "Somebody else changed this post while you were writing. Copy what you need, then open it again."
-    return error_told(error)
+    return error_text(error)
 
 
 def _done(how: str, at: datetime | None, page: WorkspacePage) -> str:

@@ -20,30 +20,30 @@ from billing.selectors import spend_cap
 from config.api.errors import ApiError
 from config.api.uploads import Upload
 from media import selectors as media
-from media.dashboard.uploading import take_in
+from media.dashboard.uploading import upload_files
 from media.models import MediaAsset
 from posts import selectors, services
+from posts.attached_media import find_attached_assets
 from posts.dashboard.composition import (
     Composition,
+    all_issues,
     capabilities_of,
-    every_issue,
-    found_issue,
+    find_issue,
     issue_name,
     repairable,
 )
 from posts.dashboard.forms import OptionsForm, ScheduleForm
-from posts.dashboard.inputs import checked
+from posts.dashboard.inputs import validated_data
 from posts.dashboard.pictures import Picture, pictures
-from posts.media import assets_in
 from posts.models import PostGroup
-from posts.serializers.writes import ValidatePostSerializer
+from posts.serializers.requests import ValidatePostSerializer
 from posts.states import GroupStatus
 from posts.validation import TargetInput, TargetValidation, Validation
 from workspaces.workspace_page import WorkspacePage
 
-LIBRARY = 24  # assets of the library that are offered at a time
-PREVIEWED = 6000  # characters that the previews show together
-COUNTED = {"bytes": "bytes"}  # what a unit is called; every other one counts characters in its own way
+LIBRARY_PAGE_SIZE = 24  # assets of the library that are offered at a time
+MAX_PREVIEW_CHARACTERS = 6000  # characters that the previews show together
+UNIT_NAMES = {"bytes": "bytes"}  # what a unit is called; every other one counts characters in its own way
 
 
 @dataclass(frozen=True)
@@ -109,29 +109,30 @@ class Composer:
         sent = page.request.POST if page.request.method == "POST" else None
         before = Composition.of_group(group) if group else Composition()
         chosen = before.chosen if sent is None else sent.getlist("account")
-        accounts = selectors.accounts_to_choose(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
+        accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
         composition = before if sent is None else Composition.of_form(sent, accounts)
         at = group.scheduled_at if group else _asked_for(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
-        composer = cls(page, group, accounts, composition, assets_in(page.workspace.id, composition.media), schedule)
+        assets = find_attached_assets(page.workspace.id, composition.media)
+        composer = cls(page, group, accounts, composition, assets, schedule)
         composer._forget_what_is_gone()
         return composer
 
     def attach(self, media_id: str) -> None:
         self.composition.attach(media_id)
-        self.assets = assets_in(self.page.workspace.id, self.composition.media)
+        self.assets = find_attached_assets(self.page.workspace.id, self.composition.media)
         self._forget_what_is_gone()
 
     def take_files(self, files: Iterable[Upload]) -> None:
         """Put the files of a form into the library, and into the post; those that are refused are told of."""
-        taken, problems = take_in(self.page, files)
+        taken, problems = upload_files(self.page, files)
         for asset in taken:
             self.attach(asset.id)
         self.media_problems += problems
 
     def repair(self, name: str) -> None:
         """Apply the hint of the issue of this name, as far as it still stands."""
-        issue = found_issue(self.validation, name) if self.validation else None
+        issue = find_issue(self.validation, name) if self.validation else None
         if issue is None:
             return
         self.composition.repair(issue)
@@ -145,16 +146,18 @@ class Composer:
         if not self.composition.targets:
             return None
         try:
-            asked = checked(ValidatePostSerializer, {**self.composition.body, "workspace_id": self.page.workspace.id})
+            asked = validated_data(
+                ValidatePostSerializer, {**self.composition.body, "workspace_id": self.page.workspace.id}
+            )
             return services.validate_post(caller=self.page.caller, group=self.group, **asked)
         except ApiError as error:
-            self.problems.append(error_told(error))
+            self.problems.append(error_text(error))
             return None
 
     def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
         """The page, or a part of it."""
         checks = self._checks()  # first: it may find problems
-        errors = sum(issue.severity == "error" for issue in every_issue(self.validation)) if self.validation else 0
+        errors = sum(issue.severity == "error" for issue in all_issues(self.validation)) if self.validation else 0
         return self.page.render(
             template,
             status=status,
@@ -183,10 +186,10 @@ class Composer:
     @cached_property
     def library(self) -> Any:
         """A page of the library: its assets and the cursor of the next one."""
-        found = media.library_of(
+        found = media.list_assets(
             caller=self.page.caller,
             workspace_id=self.page.workspace.id,
-            limit=LIBRARY,
+            limit=LIBRARY_PAGE_SIZE,
             cursor=self.library_cursor,
         )
         offered = [asset for asset in found.rows if asset.id not in self.assets]
@@ -240,7 +243,7 @@ class Composer:
         self.composition.media = kept
 
 
-def error_told(error: ApiError) -> str:
+def error_text(error: ApiError) -> str:
     """A refusal in sentences, with each field's problem where it names some."""
     rows = [f"{row['field']}: {row['message']}" for row in error.details or []]
     return " ".join([error.message, *(rows or [error.suggested_action])])
@@ -249,7 +252,7 @@ def error_told(error: ApiError) -> str:
 def _checked(found: TargetValidation) -> CheckedTarget:
     account, counted = found.target.account, found.target.capabilities.text.counted_as
     issues = [ShownIssue(issue, issue_name(issue), repairable(issue)) for issue in found.issues]
-    unit = COUNTED.get(counted, "characters")
+    unit = UNIT_NAMES.get(counted, "characters")
     return CheckedTarget(platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.poll))
 
 
@@ -264,7 +267,7 @@ def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
 def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
     """Each wording once, in the order of its first account, cut where all of them together are long."""
     found: dict[tuple[tuple[str, ...], ...], Preview] = {}
-    room = PREVIEWED
+    room = MAX_PREVIEW_CHARACTERS
     for check in checks:
         target = check.validation.target
         texts = (target.shown_text, *further_texts(target.options))

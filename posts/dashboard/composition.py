@@ -14,9 +14,9 @@ from accounts.platforms.issues import Issue
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Capabilities
 from posts.dashboard.forms import OptionsForm
-from posts.dashboard.inputs import plain
+from posts.dashboard.inputs import normalize_text
 from posts.models import PostGroup
-from posts.planning import target_inputs
+from posts.planning import targets_as_request_data
 from posts.validation import Validation
 
 SET, REMOVE_MEDIA, REMOVE_OPTION = (
@@ -36,14 +36,14 @@ class Composition:
 
     @classmethod
     def of_group(cls, group: PostGroup) -> Composition:
-        return cls(group.text, target_inputs(group), [dict(each) for each in group.media])
+        return cls(group.text, targets_as_request_data(group), [dict(each) for each in group.media])
 
     @classmethod
     def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
         """What the composer's form holds; accounts that are not among these are left out."""
         chosen = set(sent.getlist("account"))
         return cls(
-            plain(sent.get("text", "")),
+            normalize_text(sent.get("text", "")),
             [_target(sent, account) for account in accounts if account.id in chosen],
             [_attached(sent, media_id) for media_id in dict.fromkeys(sent.getlist("media"))],
         )
@@ -100,12 +100,12 @@ def repairable(issue: Issue) -> bool:
     return hint.action == REMOVE_OPTION or (hint.action == REMOVE_MEDIA and hint.field.endswith("]"))
 
 
-def found_issue(validation: Validation, name: str) -> Issue | None:
+def find_issue(validation: Validation, name: str) -> Issue | None:
     """The issue that a button names by its field and code, if it still stands."""
-    return next((issue for issue in every_issue(validation) if issue_name(issue) == name), None)
+    return next((issue for issue in all_issues(validation) if issue_name(issue) == name), None)
 
 
-def every_issue(validation: Validation) -> list[Issue]:
+def all_issues(validation: Validation) -> list[Issue]:
     return [*validation.issues, *(issue for target in validation.targets for issue in target.issues)]
 
 
@@ -118,7 +118,7 @@ def capabilities_of(account: ConnectedAccount) -> Capabilities:
 
 
 def _target(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
-    own = plain(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
+    own = normalize_text(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
     form = OptionsForm(capabilities_of(account).options, sent, prefix=account.id, options={})
     return {
         "platform": account.platform,
@@ -130,4 +130,4 @@ def _target(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
 
 def _attached(sent: QueryDict, media_id: str) -> dict[str, Any]:
     alt_text = sent.get(f"alt-{media_id}")
-    return {"media_id": media_id} if alt_text is None else {"media_id": media_id, "alt_text": plain(alt_text)}
+    return {"media_id": media_id} if alt_text is None else {"media_id": media_id, "alt_text": normalize_text(alt_text)}

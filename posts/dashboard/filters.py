@@ -10,7 +10,7 @@ from agents.selectors import agents_of
 from posts import selectors
 from workspaces.workspace_page import WorkspacePage
 
-MOST_AGENTS = 200
+MAX_AGENTS = 200
 
 
 def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
@@ -21,8 +21,8 @@ def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
 
 def filter_choices(page: WorkspacePage) -> dict[str, Any]:
     """The workspace's accounts, each with its name, and its agents: two queries."""
-    accounts = selectors.accounts_to_choose(caller=page.caller, workspace_id=page.workspace.id)
-    agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MOST_AGENTS).rows
+    accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id)
+    agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
     return {"accounts": [(account, _named(account)) for account in accounts], "agents": agents}
 
 

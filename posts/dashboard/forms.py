@@ -14,11 +14,11 @@ from django import forms
 
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
-from posts.dashboard.inputs import plain
-from posts.dashboard.local_time import after_the_jump, instants_of
+from posts.dashboard.inputs import normalize_text
+from posts.dashboard.local_time import instants_at_local_time, shift_past_clock_change
 
-WALL = "%Y-%m-%dT%H:%M"
-YEARS = range(1970, 2201)
+DATETIME_LOCAL_FORMAT = "%Y-%m-%dT%H:%M"
+ALLOWED_YEARS = range(1970, 2201)
 _WALL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
 _BOOLEAN = (("", "Not set"), ("true", "Yes"), ("false", "No"))
 
@@ -37,13 +37,13 @@ class ScheduleForm(forms.Form):
 
     def __init__(self, data: Any = None, *, zone: ZoneInfo, at: datetime | None = None, required: bool = False) -> None:
         local = at.astimezone(zone) if at else None
-        initial = {"when": local.strftime(WALL), "which": str(local.fold)} if local else {}
+        initial = {"when": local.strftime(DATETIME_LOCAL_FORMAT), "which": str(local.fold)} if local else {}
         super().__init__(data, initial=initial)
         self.zone, self._before = zone, at
         self.fields["when"].required = required
         self.fields["when"].help_text = f"In {zone.key}, the workspace's time zone."
         self.wall = _read(str(self["when"].value() or ""))
-        self.instants = instants_of(self.wall, zone) if self.wall else []
+        self.instants = instants_at_local_time(self.wall, zone) if self.wall else []
         if len(self.instants) == 2:
             first, second = (_named(each, zone) for each in self.instants)
             named = [("0", f"The first time, {first}"), ("1", f"The second time, {second}")]
@@ -65,7 +65,7 @@ class ScheduleForm(forms.Form):
         if written and self.wall is None:
             raise forms.ValidationError("Write a day and a time, such as 2027-01-31T09:00.")
         if self.wall is not None and not self.instants:
-            later = after_the_jump(self.wall, self.zone)
+            later = shift_past_clock_change(self.wall, self.zone)
             raise forms.ValidationError(
                 f"The clocks are set forward over this time, so it never comes. Did you mean {later:%H:%M}?"
             )
@@ -88,7 +88,7 @@ class LinesField(forms.CharField):
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
         """The lines without the spaces around them."""
-        return _lines(plain(str(value or "")))
+        return _lines(normalize_text(str(value or "")))
 
 
 class OptionsForm(forms.Form):
@@ -130,7 +130,7 @@ class OptionsForm(forms.Form):
                 continue
             name, _, part = field.partition(".")
             place = given.setdefault(name, {}) if part else given
-            place[part or name] = plain(value) if isinstance(value, str) else value
+            place[part or name] = normalize_text(value) if isinstance(value, str) else value
         return options | given
 
 
@@ -237,7 +237,7 @@ def _read(written: str) -> datetime | None:
         wall = datetime.fromisoformat(written) if _WALL.fullmatch(written) else None
     except ValueError:  # the form of a time, but there is no such time
         return None
-    return wall if wall and wall.year in YEARS else None
+    return wall if wall and wall.year in ALLOWED_YEARS else None
 
 
 def _named(instant: datetime, zone: ZoneInfo) -> str:

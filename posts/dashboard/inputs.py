@@ -15,7 +15,7 @@ from posts.models import PostGroup
 from workspaces.workspace_page import WorkspacePage
 
 
-def checked(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:
+def validated_data(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:
     """The input of an operation as its service takes it. Raises ValidationFailed."""
     form = serializer(data=dict(body))
     try:
@@ -25,20 +25,20 @@ def checked(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict
     return dict(form.validated_data)
 
 
-def group_on(page: WorkspacePage, post_group_id: str) -> PostGroup:
+def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
     """The group of a page under this workspace. Raises NotFound, for another workspace's too."""
-    group = selectors.group_of(caller=page.caller, post_group_id=post_group_id)
+    group = selectors.get_post_group(caller=page.caller, post_group_id=post_group_id)
     if group.workspace_id != page.workspace.id:
         raise not_found_error(None, "post group")
     return group
 
 
-def plain(text: str) -> str:
+def normalize_text(text: str) -> str:
     """A text as it was typed: browsers send line ends as CR LF, and no text of PostgreSQL holds NUL."""
     return text.replace("\r\n", "\n").replace("\0", "")
 
 
-def version_read(page: WorkspacePage) -> int:
+def submitted_content_version(page: WorkspacePage) -> int:
     """The content_version that the form's page showed; 0, which no group has, for a form that lost it."""
     sent = page.request.POST.get("content_version", "")
     return int(sent) if sent.isdecimal() and len(sent) < 10 else 0

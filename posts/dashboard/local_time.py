@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 
-def instants_of(wall: datetime, zone: ZoneInfo) -> list[datetime]:
+def instants_at_local_time(wall: datetime, zone: ZoneInfo) -> list[datetime]:
     """The instants at which the zone's clocks show this naive time, in UTC: one; two where they are set back over it;
     none where they are set forward over it."""
     found: list[datetime] = []
@@ -17,6 +17,6 @@ def instants_of(wall: datetime, zone: ZoneInfo) -> list[datetime]:
     return found
 
 
-def after_the_jump(wall: datetime, zone: ZoneInfo) -> datetime:
+def shift_past_clock_change(wall: datetime, zone: ZoneInfo) -> datetime:
     """What clocks show that were not set forward over this time: as much later as the jump is long."""
     return wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from media.links import link, picture_link
+from media.links import file_link, preview_link
 from media.models import MediaAsset
 
 
@@ -21,12 +21,12 @@ class Picture:
     @property
     def thumbnail(self) -> str:
         """The address of a picture of it; "" where there is none."""
-        return picture_link(self.asset) if self.asset else ""
+        return preview_link(self.asset) if self.asset else ""
 
     @property
     def file(self) -> str:
         """The address of the file; "" once it is deleted."""
-        return link(self.asset) if self.asset else ""
+        return file_link(self.asset) if self.asset else ""
 
 
 def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[Picture]:

@@ -20,7 +20,7 @@ from config.api.caller import system_caller
 from config.api.trace import set_trace_actor, start_trace
 from config.db.encryption import SealedValueError
 from config.db.outage import DATABASE_ERRORS, retry_while_database_down
-from posts.media import MediaGone, files_of
+from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.outcomes import ClaimLost
@@ -29,7 +29,7 @@ from posts.publishing.writer import all_or_each
 from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
-UNFORESEEN_PAUSE = timedelta(minutes=5)
+UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Attempt:
 
 
 @contextmanager
-def guarded(target: PostTarget) -> Iterator[None]:
+def log_errors(target: PostTarget) -> Iterator[None]:
     """Work at a target: nothing is raised. Every end is written to its row; when the database itself fails, the claim runs
     out and the row is taken up again."""
     start_trace(target.group.trace_id)
@@ -68,10 +68,10 @@ def guarded(target: PostTarget) -> Iterator[None]:
     except Exception:
         logger.exception("%s cannot be published by this service.", target.id)
         with suppress(ClaimLost, Error):
-            outcomes.postpone(target, timezone.now() + UNFORESEEN_PAUSE)
+            outcomes.postpone(target, timezone.now() + UNEXPECTED_ERROR_PAUSE)
 
 
-def take_up(targets: Sequence[PostTarget]) -> list[Attempt]:
+def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
     """Begin the first steps of claimed targets, in one transaction; the attempts that go on, be it to their stop.
 
     Raises OperationalError, InterfaceError: the database is away, and no attempt has begun.
@@ -79,7 +79,7 @@ def take_up(targets: Sequence[PostTarget]) -> list[Attempt]:
     stopped: list[Attempt] = []
     ready: list[Attempt] = []
     for target in targets:
-        with guarded(target):
+        with log_errors(target):
             adapter = publisher(target.platform, sandbox=target.sandbox)
             if stop := preflight(target, adapter):
                 stopped.append(Attempt(target, adapter, doubtful=False, stop=stop))
@@ -97,7 +97,7 @@ def _begun(attempts: Sequence[Attempt]) -> list[Attempt]:
     )
     begun = []
     for attempt, before, result in zip(attempts, tried_at, results, strict=True):
-        with guarded(attempt.target):
+        with log_errors(attempt.target):
             if isinstance(result, Exception):
                 raise result
             if not result:
@@ -111,14 +111,14 @@ def _made_ready(target: PostTarget, adapter: Platform) -> Attempt:
     """With what its first step needs."""
     attempt = Attempt(target, adapter, may_be_out(target, adapter))
     try:
-        attempt.grant, attempt.media = target.account.grant(), files_of(target.group)
+        attempt.grant, attempt.media = target.account.grant(), adapter_media_files(target.group)
     except (SealedValueError, MediaGone) as fault:
         attempt.fault = _cannot_begin(attempt, fault)
-    count_try(target)
+    count_attempt(target)
     return attempt
 
 
-def count_try(target: PostTarget) -> None:
+def count_attempt(target: PostTarget) -> None:
     """What the beginning of a claim's first step writes."""
     spent = int(target.status != TargetStatus.PROCESSING)
     target.worker_losses = worker_losses(target)

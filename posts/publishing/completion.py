@@ -11,22 +11,25 @@ from django.utils import timezone
 
 from billing.services import release_many, settle_many
 from config.jobs.fenced_updates import Write, update_rows
+from posts.attached_media import release_group_media
 from posts.events import outcome_events
-from posts.media import let_go_of_media
 from posts.models import PostGroup, PostTarget
-from posts.states import FINISHED, TargetStatus, before, roll_up
+from posts.states import FINISHED, TargetStatus, roll_up, statuses_before
 from webhooks.services import NewEvent, emit_many
 
 
-def write_ends(ends: Sequence[tuple[PostTarget, Mapping[str, Any]]]) -> list[bool]:
+def write_final_outcomes(ends: Sequence[tuple[PostTarget, Mapping[str, Any]]]) -> list[bool]:
     """Write the ends of targets, each with what changes of its row; of each, whether its claim still stood."""
     with transaction.atomic():
         groups = lock_groups(target.group_id for target, _ in ends)
         now = timezone.now()
         written = update_rows(
-            [Write(target, {**changes, "updated_at": now}, before(changes["status"])) for target, changes in ends]
+            [
+                Write(target, {**changes, "updated_at": now}, statuses_before(changes["status"]))
+                for target, changes in ends
+            ]
         )
-        close_targets([target for (target, _), stood in zip(ends, written, strict=True) if stood], groups)
+        finish_targets([target for (target, _), stood in zip(ends, written, strict=True) if stood], groups)
     return written
 
 
@@ -35,7 +38,7 @@ def lock_groups(group_ids: Iterable[str]) -> list[PostGroup]:
     return list(PostGroup.objects.filter(pk__in=set(group_ids)).order_by("pk").select_for_update())
 
 
-def close_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -> list[PostGroup]:
+def finish_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) -> list[PostGroup]:
     """What follows from the ends of targets: their money, their groups' roll-up and the events; the groups as they stand.
 
     `locked` are their groups, and may be more.
@@ -49,7 +52,7 @@ def close_targets(targets: Sequence[PostTarget], locked: Iterable[PostGroup]) ->
         was, group.status = group.status, roll_up(each.status for each in group.targets.all())
         group.updated_at, group.finished_at = now, now if group.status in FINISHED else None
         if group.finished_at:
-            let_go_of_media(group)
+            release_group_media(group)
         changed = [each for each in group.targets.all() if each.pk in ended]
         told += outcome_events(group, changed, ended=group.status != was)
     changed_fields = ("status", "finished_at", "updated_at", "event_sequence")

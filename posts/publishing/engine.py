@@ -28,10 +28,10 @@ from config.db.connection import release_connection
 from config.db.outage import retry_while_database_down
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.attempts import Attempt, begin_step, guarded, take_up
+from posts.publishing.attempts import Attempt, begin_attempts, begin_step, log_errors
 from posts.publishing.outcomes import LEASE, ClaimLost
-from posts.publishing.preconditions import stop_of_circumstances
-from posts.publishing.segments import segments_out
+from posts.publishing.preconditions import stop_if_not_allowed
+from posts.publishing.segments import published_segments
 from posts.publishing.writer import run_on_writer
 
 logger = logging.getLogger(__name__)
@@ -53,13 +53,13 @@ def claimable() -> QuerySet[PostTarget]:
 
 def publish_target(target: PostTarget) -> None:
     """Take a claimed target as far as it goes now."""
-    for attempt in take_up([target]):
-        go_on(attempt)
+    for attempt in begin_attempts([target]):
+        continue_attempt(attempt)
 
 
-def go_on(attempt: Attempt) -> None:
+def continue_attempt(attempt: Attempt) -> None:
     """Take an attempt as far as it goes now; nothing is raised (see `guarded`)."""
-    with guarded(attempt.target):
+    with log_errors(attempt.target):
         if attempt.stop:
             attempt.stop()
         elif attempt.fault:
@@ -144,11 +144,11 @@ def _record_result(attempt: Attempt, progress: Progress, result: Progress | Publ
             return None
         target.maybe_out = not result.proven
         # It would be sent anew: by a retry that began with this look, for the first time.
-        if stop := stop_of_circumstances(target, untried=target.round_attempts == 1):
+        if stop := stop_if_not_allowed(target, untried=target.round_attempts == 1):
             stop()
             return None
         return progress
-    if len(result.state.get("sent", ())) > segments_out(target):
+    if len(result.state.get("sent", ())) > published_segments(target):
         target.maybe_out = False  # that was of the segment which is out now
     if result.ready_at is not None:
         retry_while_database_down(outcomes.advance, target, result)
@@ -176,7 +176,7 @@ def _stopped_meanwhile(attempt: Attempt, progress: Progress) -> bool:
         return False
     run_on_writer(target.group.workspace.refresh_from_db, fields=["status"])
     run_on_writer(target.account.refresh_from_db, fields=["status"])
-    if stop := stop_of_circumstances(target, untried=False):
+    if stop := stop_if_not_allowed(target, untried=False):
         stop()
     return stop is not None
 

@@ -21,10 +21,10 @@ from config.api.trace import current_trace_id
 from config.jobs.backoff import scheduled_pause
 from config.jobs.fenced_updates import Write, update_rows
 from posts.models import PostGroup, PostTarget
-from posts.publishing.completion import close_targets, lock_groups, write_ends
-from posts.publishing.segments import segments_out, told, what_to_do
+from posts.publishing.completion import finish_targets, lock_groups, write_final_outcomes
+from posts.publishing.segments import published_segments, unconfirmed_action, with_published_segments
 from posts.publishing.writer import write_batched
-from posts.states import GroupStatus, TargetStatus, before
+from posts.states import GroupStatus, TargetStatus, statuses_before
 
 logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=20)  # the loop renews it while the target is in hand (posts/publishing/worker_loop.py)
@@ -71,7 +71,7 @@ def _beginning(target: PostTarget, now: datetime) -> dict[str, Any]:
     }
 
 
-_MAY_BEGIN = before(TargetStatus.PUBLISHING)
+_MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
 def begin(target: PostTarget) -> None:
@@ -137,7 +137,7 @@ def retry(target: PostTarget, code: str, error: PlatformError, *, may_be_out: bo
     pause = scheduled_pause(settings.PUBLISH_RETRY_SCHEDULE, target.round_attempts, retry_after=retry_after)
     if pause is None:
         return False
-    message = told(target, error.message, doubtful=may_be_out)
+    message = with_published_segments(target, error.message, doubtful=may_be_out)
     _write(
         target,
         status=TargetStatus.RETRYING,
@@ -178,7 +178,7 @@ def published_late(target: PostTarget, result: Published) -> None:
             updated_at=timezone.now(),
         ):
             target.status = TargetStatus.PUBLISHED
-            close_targets([target], groups)
+            finish_targets([target], groups)
 
 
 def failed(target: PostTarget, code: str, message: str, suggested_action: str, *, proven: bool = False) -> None:
@@ -191,7 +191,7 @@ def failed(target: PostTarget, code: str, message: str, suggested_action: str, *
         published(target, Published(**target.progress[OUT], note=message))
     elif (target.maybe_out or TAKEN in target.progress) and not proven:
         unconfirmed(target, f"{message} An earlier try may be out.")
-    elif segments_out(target):
+    elif published_segments(target):
         unconfirmed(target, message, doubtful=False)
     else:
         _finish(target, TargetStatus.FAILED, error=_error(code, message, suggested_action), maybe_out=False)
@@ -203,22 +203,22 @@ def unconfirmed(target: PostTarget, message: str, *, doubtful: bool = True) -> N
     if OUT in target.progress:
         published(target, Published(**target.progress[OUT], note=message))
     else:
-        error = _unknown(told(target, message, doubtful=doubtful), what_to_do(target))
+        error = _unknown(with_published_segments(target, message, doubtful=doubtful), unconfirmed_action(target))
         _finish(target, TargetStatus.UNCONFIRMED, error=error)
 
 
 def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
     """End a target, together with those that other threads end at this moment. Raises ClaimLost."""
     whole = {"status": status, "due_at": None, "lease_until": None, "turn_at": None, **_KNOWN, **changes}
-    if not write_batched(write_ends, (target, whole)):
+    if not write_batched(write_final_outcomes, (target, whole)):
         raise ClaimLost
     _count(target, status, changes["error"])
 
 
 def retry_cancelled(target: PostTarget) -> dict[str, Any]:
     """The error of a target whose retry was cancelled, so that its try before is what counts."""
-    message = told(target, "The retry was cancelled; the try before it may be out.", doubtful=True)
-    return _unknown(message, what_to_do(target))
+    message = with_published_segments(target, "The retry was cancelled; the try before it may be out.", doubtful=True)
+    return _unknown(message, unconfirmed_action(target))
 
 
 def not_published() -> dict[str, Any]:
@@ -243,7 +243,7 @@ def _unknown(message: str, suggested_action: str) -> dict[str, Any]:
 
 def _write(target: PostTarget, **changes: Any) -> None:
     """Write to a target whose claim stands and whose state allows it, together with others. Raises ClaimLost."""
-    states = before(changes["status"]) if "status" in changes else ()
+    states = statuses_before(changes["status"]) if "status" in changes else ()
     if not write_batched(update_rows, Write(target, {**changes, "updated_at": timezone.now()}, states)):
         raise ClaimLost
 

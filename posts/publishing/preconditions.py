@@ -27,9 +27,9 @@ from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
 Stop = Callable[[], None]
-PAUSED_LOOK_AGAIN = timedelta(seconds=30)
-TURN_GOOD_FOR = timedelta(seconds=2)  # beyond the pace; turns that were missed must not all be used at once
-MOST_WORKER_LOSSES = 3  # a step that has ended so many workers ends no further one
+PAUSED_WORKSPACE_DELAY = timedelta(seconds=30)
+TURN_VALIDITY = timedelta(seconds=2)  # beyond the pace; turns that were missed must not all be used at once
+MAX_WORKER_LOSSES = 3  # a step that has ended so many workers ends no further one
 
 
 def may_be_out(target: PostTarget, adapter: Platform) -> bool:
@@ -45,7 +45,7 @@ def worker_losses(target: PostTarget) -> int:
 def preflight(target: PostTarget, adapter: Platform) -> Stop | None:
     """What keeps this claim from going on, if anything does."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
-        return partial(outcomes.postpone, target, timezone.now() + PAUSED_LOOK_AGAIN)
+        return partial(outcomes.postpone, target, timezone.now() + PAUSED_WORKSPACE_DELAY)
     doubtful = may_be_out(target, adapter)
     if doubtful and target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}, so nobody can look whether it is out."
@@ -58,16 +58,16 @@ def preflight(target: PostTarget, adapter: Platform) -> Stop | None:
         # to send.
         looks_by_sending = adapter.capabilities.retry_safety == "idempotent"
         return _missed_its_time(target) if looks_by_sending and untried else None
-    return stop_of_circumstances(target, untried=untried) or _wait_for_its_turn(target)
+    return stop_if_not_allowed(target, untried=untried) or _wait_for_its_turn(target)
 
 
 def _stop_of_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) -> Stop | None:
-    crashes_workers = worker_losses(target) >= MOST_WORKER_LOSSES
+    crashes_workers = worker_losses(target) >= MAX_WORKER_LOSSES
     attempts_exhausted = target.step_begun_at is not None and target.round_attempts > len(
         settings.PUBLISH_RETRY_SCHEDULE
     )
     if crashes_workers:
-        logger.error("%s has ended %s workers and is published no further.", target.id, MOST_WORKER_LOSSES)
+        logger.error("%s has ended %s workers and is published no further.", target.id, MAX_WORKER_LOSSES)
     if doubtful and (crashes_workers or attempts_exhausted or adapter.capabilities.retry_safety == "at_most_once"):
         message = "It may be out: whoever was publishing it did not learn the outcome."
         return partial(outcomes.unconfirmed, target, message)
@@ -78,7 +78,7 @@ def _stop_of_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) 
     return None
 
 
-def stop_of_circumstances(target: PostTarget, *, untried: bool) -> Stop | None:
+def stop_if_not_allowed(target: PostTarget, *, untried: bool) -> Stop | None:
     """What stops it when the workspace, the account or the time no longer lets it go out.
 
     `untried`: nothing was sent since the release or the last retry. What was is brought to its end however late.
@@ -102,7 +102,7 @@ def _missed_its_time(target: PostTarget) -> Stop | None:
     return partial(outcomes.failed, target, "SCHEDULE_MISSED", message, action)
 
 
-def with_their_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
+def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
     """Take the turns of claimed targets all at once; those that go on now. The others have given their claims back.
 
     A target that something else stops takes no turn here.
@@ -149,7 +149,7 @@ def _is_held(target: PostTarget) -> bool:
 
 
 def _lacks_its_turn(target: PostTarget, pace: Pace) -> bool:
-    return target.turn_at is None or target.turn_at + timedelta(seconds=pace.seconds) + TURN_GOOD_FOR < timezone.now()
+    return target.turn_at is None or target.turn_at + timedelta(seconds=pace.seconds) + TURN_VALIDITY < timezone.now()
 
 
 def _pace(target: PostTarget) -> Pace | None:

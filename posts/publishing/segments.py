@@ -6,14 +6,14 @@ from __future__ import annotations
 from posts.models import PostTarget
 
 
-def segments_out(target: PostTarget) -> int:
+def published_segments(target: PostTarget) -> int:
     """How many segments of the target's thread are out; 0 as well for what is no thread."""
     return len(target.progress.get("sent", ()))
 
 
-def told(target: PostTarget, message: str, *, doubtful: bool) -> str:
+def with_published_segments(target: PostTarget, message: str, *, doubtful: bool) -> str:
     """The message, with the segments that are out; `doubtful`: the next one may be."""
-    out = segments_out(target)
+    out = published_segments(target)
     if not out:
         return message
     said = "Segment 1 is out" if out == 1 else f"Segments 1 {'and' if out == 2 else 'to'} {out} are out"
@@ -21,9 +21,9 @@ def told(target: PostTarget, message: str, *, doubtful: bool) -> str:
     return f"{said}; {following}: {message}"
 
 
-def what_to_do(target: PostTarget) -> str:
+def unconfirmed_action(target: PostTarget) -> str:
     """What helps where nobody can tell whether all of it is out."""
-    out = segments_out(target)
+    out = published_segments(target)
     if not out:
         return "Look at the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."
     return (

@@ -23,9 +23,9 @@ from config.jobs.due import LookPast, claim_due, due, give_back
 from config.jobs.fair_shares import FairShares, Shares
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
-from posts.publishing.attempts import Attempt, take_up
-from posts.publishing.engine import LEASE, claimable, go_on, publish_target
-from posts.publishing.preconditions import with_their_turns
+from posts.publishing.attempts import Attempt, begin_attempts
+from posts.publishing.engine import LEASE, claimable, continue_attempt, publish_target
+from posts.publishing.preconditions import take_account_turns
 from posts.publishing.writer import Writer
 
 logger = logging.getLogger(__name__)
@@ -34,9 +34,9 @@ RENEW_SECONDS = LEASE.total_seconds() / 4
 # not known to be quick. So a platform (or somebody's own server) that hangs leaves threads for others.
 THREADS = 256
 SHARES = Shares(places=THREADS, quick=24, slow=4, slow_together=32)
-SLOW_OF_A_PLATFORM = 8
+MAX_SLOW_PER_PLATFORM = 8
 PAUSE_SECONDS = 0.02  # between two looks, or claims of a platform, so that the second finds more
-WORTH_A_CLAIM = 24  # a platform's free places before more is claimed ahead of the poll: few cost as much as many
+MIN_FREE_PLACES = 24  # a platform's free places before more is claimed ahead of the poll: few cost as much as many
 
 
 class PublishLoop(WorkerLoop):
@@ -69,7 +69,7 @@ class PublishLoop(WorkerLoop):
     def run_once(self) -> bool:
         for platform in list(self._platforms_with_due()):
             claimed_at = self._claimed.get(platform, float("-inf"))
-            if self._room(platform) < WORTH_A_CLAIM and time.monotonic() - claimed_at < POLL_SECONDS:
+            if self._room(platform) < MIN_FREE_PLACES and time.monotonic() - claimed_at < POLL_SECONDS:
                 continue
             _pause_since(claimed_at)
             if self.stopping:
@@ -132,8 +132,8 @@ class PublishLoop(WorkerLoop):
         """The attempts at the targets that have a place; the others are given back."""
         pks = set() if self.stopping else {target.pk for target in taken}
         give_back([target for target in claimed if target.pk not in pks])
-        ready = with_their_turns([target for target in taken if target.pk in pks])
-        return copy_context().run(take_up, ready)  # which speaks of one target after another in the logs
+        ready = take_account_turns([target for target in taken if target.pk in pks])
+        return copy_context().run(begin_attempts, ready)  # which speaks of one target after another in the logs
 
     def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
         """Due targets with room: first of accounts that are known to be quick, then of the others."""
@@ -150,7 +150,7 @@ class PublishLoop(WorkerLoop):
         quick = claim_due(
             rows.filter(account_id__in=room), limit=min(free, sum(room.values())), lease=LEASE, looked=True
         )
-        limit = min(free - len(quick), free_for_slow, SLOW_OF_A_PLATFORM - slow_here)
+        limit = min(free - len(quick), free_for_slow, MAX_SLOW_PER_PLATFORM - slow_here)
         others = rows.exclude(account_id__in=left_out)
         return quick + self._past_quick[platform](lambda: claim_due(others, limit=limit, lease=LEASE))
 
@@ -163,7 +163,7 @@ class PublishLoop(WorkerLoop):
     def _work(self, attempt: Attempt, began: float) -> None:
         try:
             _tell_lateness(attempt.target)
-            go_on(attempt)
+            continue_attempt(attempt)
         finally:
             release_connection()
             self._done(attempt, time.monotonic() - began)
@@ -176,7 +176,7 @@ class PublishLoop(WorkerLoop):
             idle = not self._in_hand
             if idle:
                 self._all_ended.notify_all()
-        if idle or self._room(target.platform) >= WORTH_A_CLAIM:
+        if idle or self._room(target.platform) >= MIN_FREE_PLACES:
             self.wake()
 
     def _keep_leases(self) -> None:
@@ -214,6 +214,6 @@ def _tell_lateness(target: PostTarget) -> None:
 def publish_due(*, limit: int = 100) -> int:
     """Claim what is due and publish it in this thread, one after another; returns how many. For commands and tests."""
     claimed = claim_due(claimable(), limit=limit, lease=LEASE)
-    for target in with_their_turns(claimed):
+    for target in take_account_turns(claimed):
         publish_target(target)
     return len(claimed)

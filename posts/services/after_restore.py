@@ -22,14 +22,14 @@ from config.jobs.due import claim_due
 from posts.models import PostGroup, PostTarget
 from posts.publishing import outcomes
 from posts.publishing.engine import claimable
-from posts.states import RUNNING_TARGETS, GroupStatus
+from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
 
 BATCH = 200
 MESSAGE = "The service was restored from a backup that is older than this post's time, so it may be out already."
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreReport:
     """What a restored database holds. `stands_at`: the time of its last audit entry, which is when it was dumped, or a
     little before; None without any.
 
@@ -44,21 +44,23 @@ class Restored:
     for_a_person: int
 
 
-def look_at_restored(*, stopped_at: datetime) -> Restored:
+def inspect_restored_database(*, stopped_at: datetime) -> RestoreReport:
     """Count what the old service may have sent until it stopped; changes nothing."""
     maybe_out = _maybe_out(PostTarget.objects.all(), stopped_at)
     by_platform = maybe_out.order_by("platform").values_list("platform").annotate(count=Count("pk"))
     waiting = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
-    return Restored(
+    return RestoreReport(
         stands_at=AuditEntry.objects.order_by("-pk").values_list("created_at", flat=True).first(),
         maybe_out=dict(by_platform),
         in_hand=maybe_out.filter(lease_until__gt=timezone.now()).count(),
-        later=PostTarget.objects.filter(status__in=RUNNING_TARGETS, due_at__gt=stopped_at, sandbox=False).count(),
+        later=PostTarget.objects.filter(
+            status__in=UNFINISHED_TARGET_STATUSES, due_at__gt=stopped_at, sandbox=False
+        ).count(),
         for_a_person=PostGroup.objects.filter(status__in=waiting).count(),
     )
 
 
-def doubt_what_may_be_out(*, stopped_at: datetime, say: Callable[[int], None]) -> int:
+def mark_possibly_published(*, stopped_at: datetime, say: Callable[[int], None]) -> int:
     """Make unconfirmed what the old service may have sent until it stopped; returns how many targets.
 
     Each keeps its money and tells its event. Targets in a worker's hands are left out. A run that is cut off has only
@@ -83,6 +85,6 @@ def doubt_what_may_be_out(*, stopped_at: datetime, say: Callable[[int], None]) -
 
 def _maybe_out(targets: QuerySet[PostTarget], stopped_at: datetime) -> QuerySet[PostTarget]:
     """Those of real accounts; nothing is published for a deleted workspace, before a dump or after it."""
-    return targets.filter(status__in=RUNNING_TARGETS, due_at__lte=stopped_at, sandbox=False).exclude(
+    return targets.filter(status__in=UNFINISHED_TARGET_STATUSES, due_at__lte=stopped_at, sandbox=False).exclude(
         group__workspace__status=WorkspaceStatus.DELETED
     )

@@ -14,10 +14,10 @@ from billing import selectors as billing
 from billing.selectors import SpendCap
 from config.api.caller import Caller, require, resolve_workspace_id
 from config.api.errors import ApiError, ValidationFailed
-from posts.media import assets_in, keep_media, lock_media
+from posts.attached_media import find_attached_assets, lock_media_of_groups, reserve_group_media
 from posts.models import PostGroup
 from posts.planning import WRITE_SCOPES, PostPlan, plan_post
-from posts.services.create import commit
+from posts.services.create import commit_plans
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def create_batch(
     """
     chosen = resolve_workspace_id(caller, workspace_id)
     require(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
-    assets = assets_in(chosen, [each for post in posts for each in post.get("media", ())])
+    assets = find_attached_assets(chosen, [each for post in posts for each in post.get("media", ())])
     plans = []
     for index, post in enumerate(posts):
         with _naming(index):
@@ -60,11 +60,11 @@ def create_batch(
         )
         return BatchPreview(chosen, plans, spend_cap)
     with transaction.atomic():
-        lock_media(plan.group for plan in plans)
+        lock_media_of_groups(plan.group for plan in plans)
         for index, plan in enumerate(plans):
             with _naming(index):
-                keep_media(plan.group)
-        return commit(caller, plans, "posts.create_batch")
+                reserve_group_media(plan.group)
+        return commit_plans(caller, plans, "posts.create_batch")
 
 
 @contextmanager

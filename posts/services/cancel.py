@@ -9,10 +9,10 @@ from auditlog.services import record
 from config.api.caller import Caller, check_account_allowlist, require
 from config.api.scopes import any_of
 from posts import selectors
-from posts.events import tell_group
-from posts.media import let_go_of_media
+from posts.attached_media import release_group_media
+from posts.events import emit_group_event
 from posts.models import PostGroup
-from posts.services.take_back import refuse_begun, take_back, too_late
+from posts.services.stop import require_not_begun, stop_group, too_late_error
 from posts.states import CANCELLABLE, GroupStatus, TargetStatus, roll_up
 
 
@@ -22,13 +22,13 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
     Races with the publisher at the targets' rows: whichever claims them first wins, the other is told.
     Raises NotFound, ScopeMissing (posts.schedule; a draft: posts.draft), AccountNotAllowed, InvalidState, WorkspacePaused.
     """
-    group = selectors.group_of(
+    group = selectors.get_post_group(
         caller=caller, post_group_id=post_group_id, scope=any_of("posts.schedule", "posts.draft"), write=True
     )
     require(caller, group.workspace_id, "posts.draft" if group.status == GroupStatus.DRAFT else "posts.schedule")
     check_account_allowlist(caller, group.account_ids)
     if group.status not in CANCELLABLE:
-        raise too_late(group)
+        raise too_late_error(group)
     with transaction.atomic():
         if dry_run:
             _preview(group)
@@ -45,7 +45,7 @@ def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) ->
 
 
 def _preview(group: PostGroup) -> None:
-    for target in refuse_begun(group):
+    for target in require_not_begun(group):
         target.status = TargetStatus.UNCONFIRMED if target.maybe_out else TargetStatus.CANCELLED
         target.due_at = None
     group.status, group.finished_at = roll_up(target.status for target in group.targets.all()), timezone.now()
@@ -54,8 +54,8 @@ def _preview(group: PostGroup) -> None:
 def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
     locked = PostGroup.objects.select_for_update().get(pk=group.pk)
     if locked.status not in CANCELLABLE:
-        raise too_late(locked)
-    take_back(locked, cancel=True)
+        raise too_late_error(locked)
+    stop_group(locked, cancel=True)
     written = selectors.groups_with_targets().get(pk=group.pk)
     check_account_allowlist(
         caller, written.account_ids
@@ -66,6 +66,6 @@ def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
     PostGroup.objects.filter(pk=group.pk).update(
         status=written.status, finished_at=written.finished_at, updated_at=written.updated_at
     )
-    let_go_of_media(written)
-    tell_group(written, f"post.{GroupStatus.CANCELLED}")
+    release_group_media(written)
+    emit_group_event(written, f"post.{GroupStatus.CANCELLED}")
     return written

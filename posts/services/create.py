@@ -18,8 +18,8 @@ from billing.services import hold
 from config.api.caller import Caller
 from config.jobs.wake_up import wake
 from posts import selectors
-from posts.events import first_event
-from posts.media import keep_media
+from posts.attached_media import reserve_group_media
+from posts.events import creation_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import PostPlan, plan_post
 from posts.states import GroupStatus
@@ -58,11 +58,11 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
         )
         return PostPreview(plan, spend_cap)
     with transaction.atomic():
-        keep_media(plan.group)
-        return commit(caller, [plan])[0]
+        reserve_group_media(plan.group)
+        return commit_plans(caller, [plan])[0]
 
 
-def commit(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.create") -> list[PostGroup]:
+def commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.create") -> list[PostGroup]:
     """Write plans of one workspace; the caller's transaction is open, and keeps the groups' media."""
     groups = [plan.group for plan in plans]
     for group in groups:
@@ -70,8 +70,8 @@ def commit(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.cr
     PostGroup.objects.bulk_create(groups)
     PostTarget.objects.bulk_create([target for plan in plans for target in plan.targets])
     for plan in plans:
-        selectors.keep_targets(plan.group, plan.targets)
-    emit_many([first_event(group) for group in groups if group.event_sequence])
+        selectors.set_prefetched_targets(plan.group, plan.targets)
+    emit_many([creation_event(group) for group in groups if group.event_sequence])
     record_many(
         caller=caller,
         operation=operation,

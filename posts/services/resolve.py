@@ -11,7 +11,7 @@ from config.api.errors import InvalidState
 from posts import selectors
 from posts.models import PostGroup, PostTarget
 from posts.planning import require_publishing_mode
-from posts.publishing.completion import close_targets, lock_groups
+from posts.publishing.completion import finish_targets, lock_groups
 from posts.publishing.outcomes import not_published
 from posts.states import FINISHED, TargetStatus, roll_up
 
@@ -23,7 +23,7 @@ def resolve_post(
 
     Raises NotFound, ScopeMissing, AgentModeForbids, AccountNotAllowed, ValidationFailed (target_id), InvalidState.
     """
-    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     require_publishing_mode(caller)
     target = _unconfirmed(group, target_id)
     check_account_allowlist(caller, [target.account_id])
@@ -59,7 +59,7 @@ def _settle(group: PostGroup, target: PostTarget, status: TargetStatus, changes:
     if not rows.update(status=status, updated_at=timezone.now(), **changes):
         raise _settled(target)
     target.status = status
-    return close_targets([target], groups)[0]
+    return finish_targets([target], groups)[0]
 
 
 def _unconfirmed(group: PostGroup, target_id: str) -> PostTarget:

@@ -17,11 +17,11 @@ from config.api.errors import InvalidState
 from config.api.webhook_url import check_webhook_url
 from config.jobs.wake_up import wake
 from posts import selectors
-from posts.events import tell_group
-from posts.media import assets_in, attach, keep_media
+from posts.attached_media import find_attached_assets, reserve_group_media, resolve_media
+from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of, check_schedule, payer, require_publishing_mode
-from posts.publishing.segments import segments_out
+from posts.planning import charges_of, check_schedule, paying_agent_id, require_publishing_mode
+from posts.publishing.segments import published_segments
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
 
@@ -41,7 +41,7 @@ def retry_post(
     InvalidState (nothing to send), AgentModeForbids, AccountNotAllowed, ValidationFailed, WebhookUrlNotAllowed and the
     spend errors.
     """
-    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     if workspace_id not in (None, group.workspace_id):
         raise not_found_error("workspace_id", "workspace")
     require_publishing_mode(caller)
@@ -49,10 +49,12 @@ def retry_post(
     check_webhook_url(webhook_url)
     again = _to_send(caller, group, include_unconfirmed)
     due = scheduled_at or timezone.now()
-    attach(group.media, assets_in(group.workspace_id, group.media))
+    resolve_media(group.media, find_attached_assets(group.workspace_id, group.media))
     if dry_run:
         charges = charges_of([target for target in again if target.status == TargetStatus.FAILED])
-        billing.check_charges(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=charges, due=due)
+        billing.check_charges(
+            workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due
+        )
         _preview(group, again, webhook_url, scheduled_at, due)
         _record(caller, group, dry_run=True)
         return group
@@ -85,11 +87,11 @@ def _send_again(
     PostGroup.objects.select_for_update().get(pk=group.pk)
     group = selectors.groups_with_targets().get(pk=group.pk)
     again = _to_send(caller, group, include_unconfirmed)
-    keep_media(group)
+    reserve_group_media(group)
     failed = [target for target in again if target.status == TargetStatus.FAILED]
     charges = charges_of(failed)
     if charges:
-        hold(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=charges, due=due)
+        hold(workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due)
     for target in again:
         _reset(target, due)
     status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
@@ -101,7 +103,7 @@ def _send_again(
     PostGroup.objects.filter(pk=group.pk).update(**changes)
     written = selectors.groups_with_targets().get(pk=group.pk)
     if scheduled_at:
-        tell_group(written)
+        emit_group_event(written)
     _record(caller, group)
     wake("publish")
     return written
@@ -114,7 +116,7 @@ def _reset(target: PostTarget, due: datetime) -> None:
     moves, so that nothing of the round before can still be written."""
     doubtful = target.status == TargetStatus.UNCONFIRMED
     looked_for = doubtful and not _is_at_most_once(target)
-    goes_on = looked_for or (doubtful and segments_out(target))
+    goes_on = looked_for or (doubtful and published_segments(target))
     fresh = {} if goes_on else {"phase": "", "progress": {}}
     PostTarget.objects.filter(pk=target.pk, status=target.status).update(
         status=TargetStatus.PENDING,

@@ -15,11 +15,11 @@ from config.api.errors import Conflict, Forbidden, InvalidState
 from config.api.scopes import any_of
 from config.jobs.wake_up import wake
 from posts import selectors
-from posts.events import tell_group
-from posts.media import let_go_of_media
+from posts.attached_media import release_group_media
+from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of, check_schedule, content_invalid, inputs_of
-from posts.services.take_back import take_back
+from posts.planning import charges_of, check_schedule, content_invalid_error, stored_target_inputs
+from posts.services.stop import stop_group
 from posts.states import GroupStatus, TargetStatus
 from posts.validation import validate
 
@@ -47,9 +47,9 @@ def confirm_post(
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
     require(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
     _check_version(group, content_version)
-    validation = validate(inputs_of(group), group_id=group.id)
+    validation = validate(stored_target_inputs(group), group_id=group.id)
     if not validation.valid:
-        raise content_invalid(validation)
+        raise content_invalid_error(validation)
     if dry_run:
         charges = charges_of(list(group.targets.all()))
         billing.check_charges(
@@ -69,9 +69,9 @@ def confirm_post(
         PostGroup.objects.filter(pk=group.pk).update(
             status=group.status, scheduled_at=group.scheduled_at, updated_at=group.updated_at
         )
-        tell_group(group, "post.confirmed")
+        emit_group_event(group, "post.confirmed")
         if when:
-            tell_group(group)
+            emit_group_event(group)
         _record(caller, group, "posts.confirm")
         wake("publish")
     return group
@@ -87,8 +87,8 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
         return group
     with transaction.atomic():
         _require_waiting(PostGroup.objects.select_for_update().get(pk=group.pk))
-        take_back(group, cancel=True)
-        let_go_of_media(group)
+        stop_group(group, cancel=True)
+        release_group_media(group)
         group = selectors.groups_with_targets().get(pk=group.pk)
         _reject(group, reason)
         PostGroup.objects.filter(pk=group.pk).update(
@@ -97,13 +97,13 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
             finished_at=group.finished_at,
             updated_at=group.updated_at,
         )
-        tell_group(group)
+        emit_group_event(group)
         _record(caller, group, "posts.reject")
     return group
 
 
 def _reviewed(caller: Caller, post_group_id: str) -> PostGroup:
-    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
     if caller.agent_id:
         raise Forbidden("An agent's key cannot confirm or reject: that is for a person, or for a workspace's own key.")
     return group

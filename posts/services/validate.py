@@ -7,9 +7,9 @@ from typing import Any
 
 from config.api.caller import Caller, require, resolve_workspace_id
 from config.api.scopes import any_of
-from posts.media import assets_in, attach
+from posts.attached_media import find_attached_assets, resolve_media
 from posts.models import PostGroup
-from posts.planning import accounts_in, resolve_targets
+from posts.planning import find_target_accounts, resolve_targets
 from posts.validation import Validation, validate
 
 ANY_POSTS_SCOPE = any_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
@@ -30,7 +30,7 @@ def validate_post(
     """
     chosen = resolve_workspace_id(caller, workspace_id)
     require(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
-    attached = attach(media, assets_in(chosen, media))
+    attached = resolve_media(media, find_attached_assets(chosen, media))
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
-    inputs = resolve_targets(caller, accounts_in(chosen, targets), text, targets, sandbox, attached)
+    inputs = resolve_targets(caller, find_target_accounts(chosen, targets), text, targets, sandbox, attached)
     return validate(inputs, group_id=group_id)

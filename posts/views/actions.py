@@ -6,7 +6,13 @@ from config.api.operation import Call, Preview, Reply, operation
 from config.api.scopes import any_of
 from config.api.views import OperationViewSet
 from posts import services
-from posts.serializers.reads import (
+from posts.serializers.requests import (
+    ConfirmPostSerializer,
+    RejectPostSerializer,
+    ResolvePostSerializer,
+    RetryPostSerializer,
+)
+from posts.serializers.responses import (
     CancelPostPreview,
     ConfirmPostPreview,
     PostGroupEnvelope,
@@ -14,14 +20,8 @@ from posts.serializers.reads import (
     ResolvePostPreview,
     RetryPostPreview,
 )
-from posts.serializers.writes import (
-    ConfirmPostSerializer,
-    RejectPostSerializer,
-    ResolvePostSerializer,
-    RetryPostSerializer,
-)
 from posts.services.review import REVIEWERS
-from posts.views.replies import RELEASE_ERRORS, SPEND_ERRORS, changed, show_group
+from posts.views.replies import RELEASE_ERRORS, SPEND_ERRORS, group_change_reply, replay_post_group
 
 
 class PostActionViewSet(OperationViewSet):
@@ -32,12 +32,12 @@ class PostActionViewSet(OperationViewSet):
         responses={200: PostGroupEnvelope},
         preview=CancelPostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )
     def cancel(self, call: Call, post_group_id: str) -> Reply | Preview:
         group = services.cancel_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run)
-        return changed(call, group)
+        return group_change_reply(call, group)
 
     @operation(
         "posts.retry",
@@ -47,13 +47,13 @@ class PostActionViewSet(OperationViewSet):
         responses={200: PostGroupEnvelope},
         preview=RetryPostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("INVALID_STATE", *RELEASE_ERRORS),
     )
     def retry(self, call: Call, post_group_id: str) -> Reply | Preview:
         wait = call.data.pop("wait", False)
         group = services.retry_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
-        return changed(call, group, wait=wait)
+        return group_change_reply(call, group, wait=wait)
 
     @operation(
         "posts.confirm",
@@ -64,14 +64,14 @@ class PostActionViewSet(OperationViewSet):
         responses={200: PostGroupEnvelope},
         preview=ConfirmPostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
     )
     def confirm(self, call: Call, post_group_id: str) -> Reply | Preview:
         group = services.confirm_post(
             caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data
         )
-        return changed(call, group)
+        return group_change_reply(call, group)
 
     @operation(
         "posts.reject",
@@ -82,12 +82,12 @@ class PostActionViewSet(OperationViewSet):
         responses={200: PostGroupEnvelope},
         preview=RejectPostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("FORBIDDEN", "INVALID_STATE"),
     )
     def reject(self, call: Call, post_group_id: str) -> Reply | Preview:
         group = services.reject_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
-        return changed(call, group)
+        return group_change_reply(call, group)
 
     @operation(
         "posts.resolve",
@@ -97,7 +97,7 @@ class PostActionViewSet(OperationViewSet):
         responses={200: PostGroupEnvelope},
         preview=ResolvePostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
     )
     def resolve(self, call: Call, post_group_id: str) -> Reply | Preview:
@@ -108,4 +108,4 @@ class PostActionViewSet(OperationViewSet):
             permalink=call.data.get("permalink"),
             dry_run=call.dry_run,
         )
-        return changed(call, group)
+        return group_change_reply(call, group)

@@ -19,12 +19,12 @@ SPEND_ERRORS = (
 RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "WEBHOOK_URL_NOT_ALLOWED")
 
 
-def show_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+def replay_post_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     """A replay shows the group as it stands now."""
     return {"post_group": selectors.groups_with_targets().get(pk=record.resource_id)}
 
 
-def show_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+def replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
     """A batch's replay shows its groups as they stand now, in their order."""
     ids: list[str] = record.body or []
     found = selectors.groups_with_targets().in_bulk(ids)
@@ -37,7 +37,7 @@ def group_reply(group: PostGroup, *, status: int = 200, wait: bool = False) -> R
     return Reply({"post_group": group}, status, group.id, finish=finish)
 
 
-def changed(call: Call, group: PostGroup, *, wait: bool = False) -> Reply | Preview:
+def group_change_reply(call: Call, group: PostGroup, *, wait: bool = False) -> Reply | Preview:
     """The group after a change, or as a dry run shows it."""
     return Preview(call.data, group, "would_update") if call.dry_run else group_reply(group, wait=wait)
 

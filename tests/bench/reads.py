@@ -19,7 +19,7 @@ from billing.selectors import bill_of, usage_of
 from config.api.caller import Caller, system_caller
 from config.jobs.due import claim_due
 from posts.publishing.engine import LEASE, claimable
-from posts.selectors import group_of, posts_on_day, search_posts
+from posts.selectors import get_post_group, posts_on_day, search_posts
 from tests.bench import history
 from tests.bench.history import LARGE
 from webhooks.models import Delivery
@@ -37,7 +37,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
         "claim of due targets": _claim,
         "claim of due deliveries": lambda: claim_due(Delivery.objects.all(), limit=100, lease=LEASE),
         "GET /posts (a day)": lambda: posts_on_day(**here, window=(day, day + timedelta(days=1)), limit=50),
-        "GET /posts/{id}": lambda: group_of(caller=caller, post_group_id=post_group_id).targets.all()[:],
+        "GET /posts/{id}": lambda: get_post_group(caller=caller, post_group_id=post_group_id).targets.all()[:],
         "GET /posts/search": lambda: search_posts(**here, status="published", limit=50),
         "what needs a person": lambda: search_posts(**here, status="failed", limit=50),
         "GET /usage": lambda: usage_of(**here, at=now, cap_cents=1000),

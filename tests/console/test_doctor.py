@@ -59,7 +59,7 @@ def test_a_deployment_that_is_well_ends_well_and_leaves_nothing_behind() -> None
     assert (error, faults()) == ("", [])
     for what in ("database", "migrations", "clock", "broker", "worker", "beat", "scanner", "storage", "e-mail"):
         assert f"ok       {what}" in told
-    assert list(storage.every_key()) == []
+    assert list(storage.all_keys()) == []
 
 
 def no_worker(settings: Any) -> None:

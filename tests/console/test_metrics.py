@@ -85,7 +85,7 @@ def test_what_platforms_and_receivers_made_of_attempts_is_counted(
     create(api, account, text="yes")
     publish_due()
     row = make_delivery(workspace, "https://receiver.example/")
-    (claimed,) = deliveries.claim(Delivery.objects.filter(pk=row.pk), limit=1)
+    (claimed,) = deliveries.claim_deliveries(Delivery.objects.filter(pk=row.pk), limit=1)
     deliveries.record([(claimed, Outcome(Verdict.DELIVERED, 200))])
     after = Scrape(operator)
 

@@ -98,7 +98,7 @@ def test_a_deleted_workspace_goes_with_all_that_it_held_after_thirty_days(
     assert run_retention() is True
     assert held(full) == set()
     assert held(other) == {"MediaAsset", "ApiKey", "Member", "Workspace"}
-    assert {key.partition("/")[0] for key in storage.every_key()} == {other.id}
+    assert {key.partition("/")[0] for key in storage.all_keys()} == {other.id}
     assert User.objects.filter(pk=full.owner_user_id).exists()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from media import backends, storage
+from media import backend_limits, storage
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def incoming(settings: Settings, tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _working_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test has seen the bucket fail before."""
-    monkeypatch.setattr(backends, "bucket_breaker", backends.CircuitBreaker())
+    monkeypatch.setattr(backend_limits, "bucket_breaker", backend_limits.CircuitBreaker())
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ def stored() -> Callable[[], list[bytes]]:
 
     def read() -> list[bytes]:
         contents = []
-        for key in storage.every_key():
-            with storage.open_stored(key) as file:
+        for key in storage.all_keys():
+            with storage.open_file(key) as file:
                 contents.append(file.read())
         return contents
 

@@ -40,7 +40,7 @@ def left(workspace: Workspace, settings: Settings, tmp_path: Path) -> Callable[[
         (tmp_path / "file").write_bytes(b"left behind")
         sha256 = hashlib.sha256(b"left behind").hexdigest()
         key = storage.new_key(workspace_id=workspace.id, sha256=sha256, suffix=".jpg")
-        storage.keep(tmp_path / "file", key)
+        storage.store_file(tmp_path / "file", key)
         at = (NOON - age).timestamp()
         os.utime(Path(settings.MEDIA_ROOT) / key, (at, at))
         return key
@@ -70,12 +70,12 @@ def test_files_without_a_row_are_listed_and_removed_once_they_are_old(
     assert removed[-1] == "1 files without a row (1 removed), 0 assets without their file."
     assert f"removed {old}" in progress
     assert sorted(stored()) == sorted([jpeg(), b"left behind"])
-    assert young in storage.every_key()
+    assert young in storage.all_keys()
 
 
 def test_assets_without_their_file_are_listed_and_stay(api: ApiClient) -> None:
     kept, lost = (api.upload(content).json()["media"]["id"] for content in (jpeg(), png()))
-    storage.remove(MediaAsset.objects.get(pk=lost).storage_key)
+    storage.remove_file(MediaAsset.objects.get(pk=lost).storage_key)
     findings, _ = reconcile("--remove")
 
     assert findings == [

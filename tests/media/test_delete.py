@@ -15,7 +15,7 @@ from auditlog.models import AuditEntry
 from config.api.errors import ValidationFailed
 from config.db.ids import new_id
 from media.models import MediaAsset, MediaUse
-from media.services import let_go, use_media
+from media.services import release_media, use_media
 from media.tasks import purge_deleted_files
 from tests import factories
 from tests.at_once import at_once
@@ -108,7 +108,7 @@ def test_it_may_go_when_the_last_has_let_go(api: ApiClient, media: dict[str, Any
     codes = []
     for holder in (HOLDER, other):
         codes.append(api.delete(f"/media/{media['id']}").status_code)
-        let_go(holder_id=holder)
+        release_media(holder_id=holder)
 
     assert [*codes, api.delete(f"/media/{media['id']}").status_code] == [409, 409, 200]
 

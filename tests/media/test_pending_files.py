@@ -76,7 +76,7 @@ def test_what_a_bucket_stored_though_it_did_not_answer_goes_after_an_hour(
 @pytest.mark.django_db
 def test_what_a_process_left_that_died_goes_too(tmp_path: Path, stored: Stored) -> None:
     (tmp_path / "file").write_bytes(b"left")
-    pending.store_file(tmp_path / "file", KEY, workspace_id="wrk_1")
+    pending.store_pending_file(tmp_path / "file", KEY, workspace_id="wrk_1")
 
     with later(minutes=61):
         assert (purge_pending_files(), stored()) == (1, [])
@@ -89,7 +89,7 @@ def test_a_file_that_the_purge_gave_up_becomes_no_asset(api: ApiClient, settings
     assert_envelope(api.upload(jpeg()), 503, "SERVICE_UNAVAILABLE")
     assert not MediaAsset.objects.exists()
     settings.STORAGES = storages("")
-    assert list(storage.every_key()) == []
+    assert list(storage.all_keys()) == []
 
 
 @pytest.mark.usefixtures("unreachable")

@@ -15,11 +15,11 @@ from pytest_django import Settings
 from config.api.errors import PayloadTooLarge
 from media.clamd import Clamd
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
-from media.scanning import BELIEVED_BYTES, EICAR, SURE_BYTES, Scan, check_limits, scan
+from media.scanning import ALWAYS_WHOLE_BYTES, DEFAULT_MAX_FILE_BYTES, EICAR, ScanResult, scan, scanner_limit_problems
 from tests.fakes.clamd import FakeClamd, Limits, Manner
 
 MIB = 1024 * 1024
-CLEAN = Scan("clean", "ClamAV 1.4.3/27654")
+CLEAN = ScanResult("clean", "ClamAV 1.4.3/27654")
 
 Start = Callable[..., FakeClamd]
 
@@ -62,10 +62,10 @@ def told_by_checks(*, deployment: bool) -> list[CheckMessage]:
 def test_without_a_scanner_a_file_is_marked_so_and_nobody_is_asked(settings: Settings, tmp_path: Path) -> None:
     settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "none", nobody_listens()
 
-    assert scan(file_of(tmp_path, 10)) == Scan("not_scanned", "")
+    assert scan(file_of(tmp_path, 10)) == ScanResult("not_scanned", "")
 
 
-@pytest.mark.parametrize("size", [0, 1, SURE_BYTES, 3 * MIB])
+@pytest.mark.parametrize("size", [0, 1, ALWAYS_WHOLE_BYTES, 3 * MIB])
 def test_a_clean_file_is_told_with_its_engine(start: Start, tmp_path: Path, size: int) -> None:
     clamd = start()
 
@@ -105,9 +105,9 @@ def test_a_file_beyond_the_largest_file_is_never_clean(start: Start, tmp_path: P
 def test_signatures_without_the_test_file_are_believed_up_to_the_usual_limit(start: Start, tmp_path: Path) -> None:
     start(knows_eicar=False)
 
-    assert scan(file_of(tmp_path, BELIEVED_BYTES)) == CLEAN
+    assert scan(file_of(tmp_path, DEFAULT_MAX_FILE_BYTES)) == CLEAN
     with pytest.raises(PayloadTooLarge):
-        scan(file_of(tmp_path, BELIEVED_BYTES + 1))
+        scan(file_of(tmp_path, DEFAULT_MAX_FILE_BYTES + 1))
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_limits_that_suffice_have_nothing_to_tell(start: Start, settings: Settin
     settings.MEDIA_MAX_BYTES = {"image": MIB, "video": 3 * MIB}
     start(limits=Limits(stream=3 * MIB, file=3 * MIB))
 
-    assert check_limits() == []
+    assert scanner_limit_problems() == []
     assert told_by_checks(deployment=True) == []
 
 

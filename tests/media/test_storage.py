@@ -28,7 +28,7 @@ from pytest_django import Settings
 from config.api.errors import ServiceUnavailable
 from config.environment import storages
 from media import storage
-from media.links import link, media_file
+from media.links import adapter_media_file, file_link
 from media.models import MediaAsset
 from tests import factories
 
@@ -85,12 +85,12 @@ def upload(tmp_path: Path) -> Path:
 
 def keep(upload: Path, workspace_id: str = "wrk_1") -> str:
     key = storage.new_key(workspace_id=workspace_id, sha256=SHA256, suffix=".jpg")
-    storage.keep(upload, key)
+    storage.store_file(upload, key)
     return key
 
 
 def read(key: str) -> bytes:
-    with storage.open_stored(key) as file:
+    with storage.open_file(key) as file:
         return file.read()
 
 
@@ -107,17 +107,17 @@ def get(url: str, method: str = "GET", **headers: str) -> Any:
 def test_what_is_kept_can_be_read_until_it_is_removed(place: str, upload: Path) -> None:
     key = keep(upload)
 
-    assert (read(key), read(key), storage.size_of(key)) == (CONTENT, CONTENT, len(CONTENT))
+    assert (read(key), read(key), storage.stored_size(key)) == (CONTENT, CONTENT, len(CONTENT))
     assert upload.read_bytes() == CONTENT
-    assert abs(storage.kept_at(key) - timezone.now()) < timedelta(minutes=1)
+    assert abs(storage.stored_at(key) - timezone.now()) < timedelta(minutes=1)
 
-    storage.remove(key)
-    storage.remove(key)
-    for gone in (storage.open_stored, storage.size_of):
+    storage.remove_file(key)
+    storage.remove_file(key)
+    for gone in (storage.open_file, storage.stored_size):
         with pytest.raises(FileNotFoundError):
             gone(key)
     with pytest.raises(FileNotFoundError):
-        storage.open_part(key, 0, 1).read()
+        storage.open_range(key, 0, 1).read()
 
 
 def test_the_same_bytes_are_kept_apart_under_names_that_nobody_chose(place: str, upload: Path) -> None:
@@ -126,20 +126,20 @@ def test_the_same_bytes_are_kept_apart_under_names_that_nobody_chose(place: str,
     assert first != second
     assert first.startswith(f"wrk_1/{SHA256}-")
     assert first.endswith(".jpg")
-    storage.remove(first)
+    storage.remove_file(first)
     assert read(second) == CONTENT
 
 
 def test_every_file_is_found_again(place: str, upload: Path) -> None:
-    assert list(storage.every_key()) == []
+    assert list(storage.all_keys()) == []
 
     kept = {keep(upload, workspace) for workspace in ("wrk_1", "wrk_1", "wrk_2")}
-    assert set(storage.every_key()) == kept
+    assert set(storage.all_keys()) == kept
     assert len(kept) == 3
 
 
 def test_a_part_begins_where_it_is_asked_to(place: str, upload: Path) -> None:
-    with storage.open_part(keep(upload), 1000, 24) as part:
+    with storage.open_range(keep(upload), 1000, 24) as part:
         assert part.read(24) == CONTENT[1000:1024]
 
 
@@ -163,7 +163,7 @@ def test_objects_lie_under_the_prefix_for_nobody_else(bucket: str, client: Any, 
 
     stored = client.get_object(Bucket=bucket, Key=f"posts/{key}")
     assert (stored["Body"].read(), stored["ContentType"]) == (CONTENT, "image/jpeg")
-    assert list(storage.every_key()) == [key]
+    assert list(storage.all_keys()) == [key]
     assert requests.Session().get(f"{endpoint}/{bucket}/posts/{key}", timeout=5).status_code == 403
 
 
@@ -173,13 +173,13 @@ def test_a_bucket_that_is_not_there_keeps_nothing(endpoint: str, settings: Setti
     with pytest.raises(ServiceUnavailable, match="storage"):
         keep(upload)
     with pytest.raises(ServiceUnavailable):
-        list(storage.every_key())
+        list(storage.all_keys())
 
 
 @pytest.mark.django_db
 def test_a_link_leads_to_the_bucket_for_a_moment(bucket: str, upload: Path) -> None:
     asset = kept_asset(upload)
-    answer = get(link(asset))
+    answer = get(file_link(asset))
 
     assert (answer.status_code, answer["Cache-Control"]) == (302, "private, no-store")
     assert "X-Amz-Expires=60" in answer["Location"]
@@ -188,14 +188,14 @@ def test_a_link_leads_to_the_bucket_for_a_moment(bucket: str, upload: Path) -> N
     assert fetched.headers["Content-Type"] == "image/jpeg"
     assert fetched.headers["Content-Disposition"] == 'inline; filename="bench.jpg"'
 
-    head = requests.Session().head(get(link(asset), "HEAD")["Location"], timeout=5)
+    head = requests.Session().head(get(file_link(asset), "HEAD")["Location"], timeout=5)
     assert (head.status_code, head.headers["Content-Length"]) == (200, str(len(CONTENT)))
-    assert get(link(asset), if_none_match=f'"{SHA256}"').status_code == 304
+    assert get(file_link(asset), if_none_match=f'"{SHA256}"').status_code == 304
 
 
 @pytest.mark.django_db
 def test_platforms_are_sent_nowhere_else(bucket: str, upload: Path) -> None:
-    file = media_file(kept_asset(upload))
+    file = adapter_media_file(kept_asset(upload))
 
     whole, part = get(file.url), get(file.url, range="bytes=1000-1023")
     assert (whole.status_code, b"".join(whole.streaming_content)) == (200, CONTENT)
@@ -208,9 +208,9 @@ def test_platforms_are_sent_nowhere_else(bucket: str, upload: Path) -> None:
 @pytest.mark.django_db
 def test_a_file_that_the_bucket_has_lost_is_gone(bucket: str, upload: Path) -> None:
     asset = kept_asset(upload)
-    storage.remove(asset.storage_key)
+    storage.remove_file(asset.storage_key)
 
-    assert get(media_file(asset).url).status_code == 404
+    assert get(adapter_media_file(asset).url).status_code == 404
 
 
 def test_what_killed_processes_left_goes_when_it_is_old(incoming: Path) -> None:
@@ -222,7 +222,7 @@ def test_what_killed_processes_left_goes_when_it_is_old(incoming: Path) -> None:
         new.touch()
         os.utime(new, (later.timestamp(), later.timestamp()))
 
-        assert storage.purge_incoming(timedelta(hours=1)) == 1
+        assert storage.purge_upload_leftovers(timedelta(hours=1)) == 1
     assert {path.name for path in incoming.iterdir()} == {"new", "folder"}
 
 

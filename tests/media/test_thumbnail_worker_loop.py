@@ -18,7 +18,7 @@ from pytest_django import Settings
 from config.jobs import wake_up
 from config.jobs.models import Heartbeat
 from media.models import MediaAsset
-from media.services.thumbnails import ATTEMPTS, LEASE, LOOP, PAUSES, claim_thumbnail, make_thumbnail
+from media.services.thumbnails import LEASE, LOOP, MAX_ATTEMPTS, RETRY_PAUSES, claim_thumbnail, make_thumbnail
 from media.tasks import purge_deleted_files
 from media.worker_loop import ThumbnailLoop
 from tests.at_once import at_once
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_read_is_tried_three_times_and_given_up(
     damage: Callable[[Path], Any],
 ) -> None:
     damage(stored_file(media))
-    for pause in PAUSES:
+    for pause in RETRY_PAUSES:
         make_thumbnails()
         clock.shift(pause - timedelta(seconds=1))
         assert not ThumbnailLoop().run_once()
@@ -139,7 +139,7 @@ def test_a_storage_that_is_away_for_a_moment_costs_an_attempt(
     settings.MEDIA_ROOT = tmp_path / "file"
     make_thumbnails()
     settings.MEDIA_ROOT = tmp_path / "storage"
-    clock.shift(PAUSES[0])
+    clock.shift(RETRY_PAUSES[0])
     make_thumbnails()
 
     assert fetch(in_library(api, media)["thumbnail_url"]).status_code == 200
@@ -168,7 +168,7 @@ def test_what_a_dead_worker_had_in_hand_is_taken_up_again(
 def test_what_three_workers_do_not_come_back_from_is_given_up(
     api: ApiClient, media: dict[str, Any], clock: time_machine.Traveller, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         take_up()
         clock.shift(LEASE)
     other = api.upload(png()).json()["media"]
@@ -203,7 +203,7 @@ def test_a_failure_that_comes_too_late_changes_nothing(
     make_thumbnails()
     stored_file(media).unlink()
     make_thumbnail(late)
-    clock.shift(PAUSES[-1])
+    clock.shift(RETRY_PAUSES[-1])
 
     assert in_library(api, media)["thumbnail_url"] is not None
     assert not ThumbnailLoop().run_once()

@@ -33,7 +33,7 @@ import os, resource, sys, django
 django.setup()
 from pathlib import Path
 from media.inspection import sniff
-from media.thumbnails import thumbnail_of_image
+from media.thumbnail_rendering import thumbnail_of_image
 held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (held + int(sys.argv[1]),) * 2)
 for path in Path(sys.argv[2]).iterdir():

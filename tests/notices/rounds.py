@@ -8,7 +8,7 @@ from django.core import mail
 
 from accounts.models import ConnectedAccount
 from config.runtime.tasks import send_notices
-from posts.events import tell_group
+from posts.events import emit_group_event
 from posts.models import PostGroup
 from tests import factories
 from tests.conftest import ApiClient
@@ -36,7 +36,7 @@ def scheduled(api: ApiClient, account: ConnectedAccount, **fields: Any) -> dict[
 def ended(group: dict[str, Any], status: str) -> None:
     """Set the group's status and store its event, as the publisher does."""
     PostGroup.objects.filter(pk=group["id"]).update(status=status)
-    tell_group(PostGroup.objects.get(pk=group["id"]))
+    emit_group_event(PostGroup.objects.get(pk=group["id"]))
 
 
 def told() -> list[mail.EmailMessage]:

@@ -13,7 +13,7 @@ from PIL import Image
 from pytest_django import Settings
 
 from media.inspection import inspect
-from media.thumbnails import Thumbnail, thumbnail_of_video
+from media.thumbnail_rendering import Thumbnail, render_video_thumbnail
 
 FFMPEG = shutil.which("ffmpeg") or ""
 
@@ -45,7 +45,7 @@ def thumbnail(path: Path) -> Thumbnail | None:
     seen = inspect(path)
     assert seen.width
     assert seen.height
-    return thumbnail_of_video(
+    return render_video_thumbnail(
         lambda: path.open("rb"),
         mime_type=seen.mime_type,
         sides=(seen.width, seen.height),

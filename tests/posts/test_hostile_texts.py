@@ -14,7 +14,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
 from config.api import request_limits
 from posts.models import PostGroup
-from posts.serializers.writes import MAX_TARGETS
+from posts.serializers.requests import MAX_TARGETS
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory

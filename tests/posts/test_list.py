@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import ConnectedAccount
 from config.api.fields import TIMEZONES
 from config.db.ids import new_id
-from posts.local_day import window_of
+from posts.local_day import local_day_window
 from posts.models import PostGroup
 from posts.publishing.worker_loop import publish_due
 from posts.states import GroupStatus
@@ -104,9 +104,9 @@ def test_the_window_runs_from_midnight_to_midnight(
 def test_in_every_zone_each_day_begins_where_the_day_before_ends(day: date) -> None:
     for name in TIMEZONES:
         zone = ZoneInfo(name)
-        start, end = window_of(day, name)
+        start, end = local_day_window(day, name)
 
-        assert window_of(day - timedelta(days=1), name)[1] == start <= end
+        assert local_day_window(day - timedelta(days=1), name)[1] == start <= end
         assert start.astimezone(zone).date() >= day > (start - timedelta(seconds=1)).astimezone(zone).date()
 
 

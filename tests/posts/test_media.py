@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import ConnectedAccount
 from config.db.ids import new_id
 from media.models import MediaAsset
-from posts.media import MediaGone, files_of
+from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostGroup
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -46,16 +46,16 @@ def test_what_adapters_get_is_in_that_order_with_the_assets_own_alt_texts_where_
     media = [*media_of(assets[2], alt_text="A finished bench"), *media_of(assets[0]), *media_of(assets[1], alt_text="")]
     group = PostGroup.objects.get(pk=create(api, account, media=media, draft=True)["id"])
 
-    assert [(file.id, file.alt_text) for file in files_of(group)] == [
+    assert [(file.id, file.alt_text) for file in adapter_media_files(group)] == [
         (assets[2].id, "A finished bench"),
         (assets[0].id, assets[0].alt_text),
         (assets[1].id, ""),
     ]
-    assert files_of(PostGroup(workspace_id=group.workspace_id)) == ()
+    assert adapter_media_files(PostGroup(workspace_id=group.workspace_id)) == ()
 
     MediaAsset.objects.filter(pk=assets[0].pk).update(status="deleted")
     with pytest.raises(MediaGone) as gone:
-        files_of(group)
+        adapter_media_files(group)
     assert gone.value.media_ids == [assets[0].id]
 
 

@@ -111,7 +111,7 @@ def test_while_an_attempt_is_in_flight_there_is_no_replay(
     workspace: Workspace, publisher: ApiClient, receiver: Receiver
 ) -> None:
     delivery = make_delivery(workspace, receiver.url)
-    deliveries.claim(Delivery.objects.all(), limit=1)
+    deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
 
     for body in ({}, {"dry_run": True}):
         response = replay(publisher, delivery, body)
@@ -122,7 +122,7 @@ def test_a_worker_that_comes_back_late_cannot_settle_the_replay(
     workspace: Workspace, publisher: ApiClient, receiver: Receiver
 ) -> None:
     delivery = make_delivery(workspace, receiver.url)
-    [stale] = deliveries.claim(Delivery.objects.all(), limit=1)
+    [stale] = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     with time_machine.travel(NOON + timedelta(days=365), tick=False):
         replay(publisher, delivery)
         assert deliveries.record([(stale, Outcome(Verdict.DELIVERED, 200))]) == 0

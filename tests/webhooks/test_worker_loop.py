@@ -16,7 +16,7 @@ from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
 from tests.fakes.name_server import silent
 from tests.fakes.receiver import Manner, Receiver
 from tests.webhooks.rows import emit
-from webhooks.host_shares import OF_SENDER, SHARES, SLOW
+from webhooks.host_shares import SENDER_LIMITS, SHARES, SLOW
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services import NewEvent, emit_many
 from webhooks.worker_loop import DeliverLoop
@@ -85,7 +85,7 @@ def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
     monkeypatch.setattr(async_client, "RESOLVE_SECONDS", 30.0)  # the whole attempt ends before that
     names = name_server(silent)
     emit_many(event_to(workspace, f"https://h{number}.silent.example.com/", number) for number in range(300))
-    share = OF_SENDER[SLOW] // 2
+    share = SENDER_LIMITS[SLOW] // 2
     names.wait_for(share)
     emit_to(WorkspaceFactory(), receiver.url, 10)
     receiver.wait_for(10, timeout=5)

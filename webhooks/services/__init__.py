@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webhooks.services.bulk_replays import Replays, replay_deliveries
+from webhooks.services.bulk_replays import ReplayCounts, replay_deliveries
 from webhooks.services.deliveries import deliver_due
 from webhooks.services.events import NewEvent, emit, emit_many, store_subject_event
 from webhooks.services.replays import replay_delivery
@@ -14,7 +14,7 @@ from webhooks.services.signing_secrets import (
 
 __all__ = [
     "NewEvent",
-    "Replays",
+    "ReplayCounts",
     "deliver_due",
     "destroy_secrets_of_deleted_workspaces",
     "emit",

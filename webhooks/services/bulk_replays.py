@@ -18,13 +18,13 @@ from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services.events import LOOP
 from workspaces.models import Workspace
 
-AT_ONCE = 500  # rows that one transaction holds
-MOST = 10_000  # in one call
-WRITTEN = ("status", "due_at", "delivered_at", "earlier_attempts", "fence", "lease_until")
+BATCH_SIZE = 500  # rows that one transaction holds
+MAX_PER_CALL = 10_000  # in one call
+REPLAY_FIELDS = ("status", "due_at", "delivered_at", "earlier_attempts", "fence", "lease_until")
 
 
 @dataclass(frozen=True)
-class Replays:
+class ReplayCounts:
     """How many deliveries are due again, how many were left alone since an attempt is in flight, how many dead letters are
     still there for another call."""
 
@@ -35,7 +35,7 @@ class Replays:
 
 def replay_deliveries(
     *, caller: Caller, ids: Sequence[str] | None = None, workspace_id: str | None = None, dry_run: bool = False
-) -> Replays:
+) -> ReplayCounts:
     """Make these deliveries due at once, or the dead letters of a workspace, MOST of them: as `replay_delivery` does for one.
 
     Raises Forbidden (no operator), ValidationFailed naming each of `ids` that there is not, or `workspace_id`.
@@ -52,8 +52,8 @@ def replay_deliveries(
     if dry_run or not total:
         _record(caller, replayed or Counter({workspace_id or "": 0}), dry_run=dry_run)
     if ids is not None:
-        return Replays(total, len(set(ids)) - total, 0)
-    return Replays(total, 0, wanted.count() - (total if dry_run else 0))
+        return ReplayCounts(total, len(set(ids)) - total, 0)
+    return ReplayCounts(total, 0, wanted.count() - (total if dry_run else 0))
 
 
 def _known(ids: Sequence[str]) -> list[str]:
@@ -74,14 +74,14 @@ def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
 
 
 def _count_by_workspace(wanted: QuerySet[Delivery]) -> Counter[str]:
-    return Counter(_idle(wanted).values_list("workspace_id", flat=True)[:MOST])
+    return Counter(_idle(wanted).values_list("workspace_id", flat=True)[:MAX_PER_CALL])
 
 
 def _replay(wanted: QuerySet[Delivery], caller: Caller) -> Counter[str]:
     """Begin them anew, a batch in each transaction; returns how many by workspace."""
     replayed: Counter[str] = Counter()
     last = ""
-    while replayed.total() < MOST and (rows := _begin_anew(wanted.filter(pk__gt=last), caller)):
+    while replayed.total() < MAX_PER_CALL and (rows := _begin_anew(wanted.filter(pk__gt=last), caller)):
         replayed.update(row.workspace_id for row in rows)
         last = rows[-1].pk
     return replayed
@@ -90,10 +90,10 @@ def _replay(wanted: QuerySet[Delivery], caller: Caller) -> Counter[str]:
 @transaction.atomic
 def _begin_anew(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
     now = timezone.now()
-    rows = list(_idle(wanted).select_for_update(skip_locked=True, of=("self",))[:AT_ONCE])
+    rows = list(_idle(wanted).select_for_update(skip_locked=True, of=("self",))[:BATCH_SIZE])
     for row in rows:
-        row.begin_anew(now)
-    Delivery.objects.bulk_update(rows, WRITTEN)
+        row.reset_for_replay(now)
+    Delivery.objects.bulk_update(rows, REPLAY_FIELDS)
     _record(caller, Counter(row.workspace_id for row in rows), dry_run=False)
     wake_up.wake(LOOP)
     return rows

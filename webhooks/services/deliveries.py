@@ -18,7 +18,7 @@ from config.jobs.due import claim_due
 from config.jobs.fenced_updates import Write, update_rows
 from webhooks import signing
 from webhooks.models import Delivery
-from webhooks.sender import IN_FLIGHT, Outcome, Parcel, Verdict, send_all
+from webhooks.sender import MAX_IN_FLIGHT, DeliveryRequest, Outcome, Verdict, send_all
 from webhooks.services.signing_secrets import signing_keys
 
 LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
@@ -42,7 +42,7 @@ CLAIMED = (
 )
 
 
-def claim(deliveries: QuerySet[Delivery], *, limit: int, looked: bool = False) -> list[Delivery]:
+def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, looked: bool = False) -> list[Delivery]:
     """Claim up to `limit` due ones of `deliveries`, with what is needed to send them.
 
     `looked`: there most likely are some, so the look before the claim is spared.
@@ -51,12 +51,12 @@ def claim(deliveries: QuerySet[Delivery], *, limit: int, looked: bool = False) -
     return claim_due(rows, limit=limit, lease=LEASE, looked=looked)
 
 
-def keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
+def signing_keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
     """The signing secrets that these deliveries need, by workspace; a deleted workspace has none any more."""
     return signing_keys(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
 
 
-def headers_of(delivery: Delivery, signature: str) -> dict[str, str]:
+def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
     """What goes with the body of an attempt; the user-agent is that of every request of the service."""
     return {
         "content-type": "application/json",
@@ -66,7 +66,7 @@ def headers_of(delivery: Delivery, signature: str) -> dict[str, str]:
     }
 
 
-def pack(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> Parcel | Outcome:
+def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | Outcome:
     """Sign a delivery for an attempt at this moment, or say what came of it when it cannot be sent."""
     if delivery.workspace.status == WorkspaceStatus.DELETED:
         return Outcome(Verdict.REFUSED, error="The workspace was deleted.")
@@ -74,8 +74,8 @@ def pack(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> Parcel | Ou
         return Outcome(Verdict.FAILED, error="The workspace's signing secret cannot be read.")
     body = bytes(delivery.event.payload)
     at = int(timezone.now().timestamp())
-    headers = headers_of(delivery, signing.signature_header(keys[delivery.workspace_id], body, at=at))
-    return Parcel(delivery.url, body, headers)
+    headers = delivery_headers(delivery, signing.signature_header(keys[delivery.workspace_id], body, at=at))
+    return DeliveryRequest(delivery.url, body, headers)
 
 
 def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
@@ -88,16 +88,16 @@ def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
     return sum(written)
 
 
-def deliver_due(*, limit: int = IN_FLIGHT) -> int:
+def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
     """Claim up to `limit` due deliveries, send them all and record what came of them; returns how many were claimed.
 
     For commands and tests; the worker loop keeps receivers from delaying each other (webhooks/worker_loop.py).
     """
-    claimed = claim(Delivery.objects.all(), limit=limit)
-    keys = keys_for(claimed)
-    packed = [pack(delivery, keys) for delivery in claimed]
-    sent = iter(asyncio.run(send_all([parcel for parcel in packed if isinstance(parcel, Parcel)])))
-    outcomes = [next(sent) if isinstance(parcel, Parcel) else parcel for parcel in packed]
+    claimed = claim_deliveries(Delivery.objects.all(), limit=limit)
+    keys = signing_keys_for(claimed)
+    packed = [signed_request(delivery, keys) for delivery in claimed]
+    sent = iter(asyncio.run(send_all([parcel for parcel in packed if isinstance(parcel, DeliveryRequest)])))
+    outcomes = [next(sent) if isinstance(parcel, DeliveryRequest) else parcel for parcel in packed]
     record(list(zip(claimed, outcomes, strict=True)))
     return len(claimed)
 

@@ -19,14 +19,14 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
 
     Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState while an attempt is in flight.
     """
-    found = selectors.delivery_of(caller=caller, delivery_id=delivery_id, scope="posts.publish", write=True)
+    found = selectors.get_delivery(caller=caller, delivery_id=delivery_id, scope="posts.publish", write=True)
     _require_mode(caller, dry_run)
     with transaction.atomic():
         delivery = Delivery.objects.select_for_update(of=("self",)).select_related("event").get(pk=found.pk)
         now = timezone.now()
         if delivery.is_in_flight(now):
             raise InvalidState("An attempt of this delivery is in flight.")
-        delivery.begin_anew(now)
+        delivery.reset_for_replay(now)
         if not dry_run:
             delivery.save()
             wake_up.wake(LOOP)

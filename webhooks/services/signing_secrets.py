@@ -17,7 +17,7 @@ from webhooks import signing
 from webhooks.models import SigningSecret
 
 logger = logging.getLogger(__name__)
-OVERLAP = timedelta(hours=24)  # for which deliveries carry the signatures of both secrets
+ROTATION_OVERLAP = timedelta(hours=24)  # for which deliveries carry the signatures of both secrets
 
 
 def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
@@ -91,7 +91,7 @@ def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
 def _replace(workspace_id: str) -> str:
     _secrets_of([workspace_id])
     row = SigningSecret.objects.select_for_update().get(pk=workspace_id)
-    row.previous_secret, row.previous_until = row.secret, timezone.now() + OVERLAP
+    row.previous_secret, row.previous_until = row.secret, timezone.now() + ROTATION_OVERLAP
     row.secret = signing.new_secret()
     row.save()
     return row.secret

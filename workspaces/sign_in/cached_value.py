@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 from django.utils import timezone
 
-from config.api.request_limits import outbound_slot
 from config.api.errors import RateLimited
+from config.api.request_limits import outbound_slot
 
 logger = logging.getLogger(__name__)
 FRESH_FOR = timedelta(hours=1)  # a value this young is not fetched again

@@ -35,7 +35,7 @@ from config.console.ops.serializers import (
     StatusSerializer,
 )
 from config.console.retention import NEVER_DELETED, RetentionReport, run_for_operator
-from webhooks.selectors import every_delivery
+from webhooks.selectors import list_all_deliveries
 from webhooks.services import replay_deliveries
 from workspaces.selectors import search_workspaces
 from workspaces.services import pause_workspace, resume_workspace
@@ -123,7 +123,7 @@ class DeliveriesViewSet(OperatorsViewSet):
         responses={200: OperatorsDeliveryPage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("deliveries", every_delivery(caller=call.caller, **call.query)))
+        return Reply(page_body("deliveries", list_all_deliveries(caller=call.caller, **call.query)))
 
     @operation(
         "ops.replay_deliveries",

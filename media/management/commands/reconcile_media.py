@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from config.api.errors import ServiceUnavailable
-from media.services import find_orphans, recount_all, remove_files_without_row
+from media.services import find_orphans, recount_usage, remove_files_without_row
 
 
 class Command(BaseCommand):
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             removed = remove_files_without_row(found.files, self._tell) if remove else 0
         except ServiceUnavailable as error:
             raise CommandError(error.message) from error
-        for workspace_id, before, after in recount_all():
+        for workspace_id, before, after in recount_usage():
             self.stdout.write(f"used of the quota of {workspace_id}: {after} bytes, not {before} (corrected)")
         self.stdout.write(
             f"{len(found.files)} files without a row ({removed} removed), {len(found.assets)} assets without their file."

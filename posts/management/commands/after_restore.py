@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from posts.services.after_restore import Restored, doubt_what_may_be_out, look_at_restored
+from posts.services.after_restore import RestoreReport, inspect_restored_database, mark_possibly_published
 
 
 class Command(BaseCommand):
@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, apply: bool, stopped_at: str | None, **options: Any) -> None:
         until = _time(stopped_at) if stopped_at else timezone.now()
-        found = look_at_restored(stopped_at=until)
+        found = inspect_restored_database(stopped_at=until)
         if found.stands_at and found.stands_at > until:
             raise CommandError(f"The database itself is of {found.stands_at:%F %T} UTC, after --stopped-at.")
         self._tell(found, until)
@@ -38,12 +38,12 @@ class Command(BaseCommand):
                 f"A worker holds {found.in_hand} of them. Stop all workers, wait 20 seconds, then run this again."
             )
         if apply:
-            done = doubt_what_may_be_out(stopped_at=until, say=self._tell_progress)
+            done = mark_possibly_published(stopped_at=until, say=self._tell_progress)
             self.stdout.write(f"{done:,} targets are unconfirmed now. The workers may start.")
         elif found.maybe_out:
             self.stdout.write("Nothing was changed. With --apply they become unconfirmed: nothing sends them again.")
 
-    def _tell(self, found: Restored, until: datetime) -> None:
+    def _tell(self, found: RestoreReport, until: datetime) -> None:
         known = f"{found.stands_at:%F %T} UTC, its last audit entry" if found.stands_at else "an unknown time"
         self.stdout.write(f"The database is of {known}. May have gone out since, until {until:%F %T} UTC:")
         for platform, count in found.maybe_out.items():

@@ -16,7 +16,7 @@ from auditlog.models import AuditEntry
 from config.db.ids import made_at
 from media.models import MediaAsset
 from media.tasks import purge_deleted_files
-from posts.media import files_of
+from posts.attached_media import adapter_media_files
 from posts.models import PostGroup
 from tests.conftest import ApiClient
 from tests.factories import MediaAssetFactory
@@ -78,7 +78,7 @@ def test_the_alt_text_is_changed_and_goes_out_with_posts_that_have_none_of_their
     told = pages.post("media-asset", form, media_id=picture.id, follow=True)
 
     assert "The alt text is saved." in words(told)
-    texts = [files_of(PostGroup.objects.get(pk=pk))[0].alt_text for pk in groups]
+    texts = [adapter_media_files(PostGroup.objects.get(pk=pk))[0].alt_text for pk in groups]
     assert texts == ["Two people\non a bench", "Its own"]
     entry = AuditEntry.objects.get(operation="media.describe")
     assert (entry.actor_type, entry.resource_id) == ("user", picture.id)

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from auditlog.models import AuditEntry
 from media.models import MediaAsset
-from media.selectors import SEARCHED
+from media.selectors import SEARCH_SPAN
 from tests.factories import MediaAssetFactory
 from tests.media.pictures import jpeg, png
 from tests.pages import Pages, form_of, has_form, words
@@ -86,7 +86,7 @@ def test_a_search_goes_by_name_alt_text_and_kind(
 def test_a_search_looks_through_so_many_uploads_and_then_further_back(pages: Pages, workspace: Workspace) -> None:
     old = MediaAssetFactory(workspace=workspace, filename="needle.jpg")
     facts = {name: getattr(old, name) for name in ("workspace_id", "kind", "mime_type", "size_bytes", "sha256")}
-    MediaAsset.objects.bulk_create(MediaAsset(filename="hay.jpg", **facts) for _ in range(SEARCHED))
+    MediaAsset.objects.bulk_create(MediaAsset(filename="hay.jpg", **facts) for _ in range(SEARCH_SPAN))
 
     first = pages.get("media", query={"q": "needle"})
     further = re.search(r'href="\?(q=needle&amp;cursor=([\w-]+))"', first.content.decode())

@@ -14,7 +14,7 @@ from billing import selectors as billing
 from billing.models import MonthCounter
 from config.api.caller import WorkspaceStatus
 from posts.models import PostTarget
-from posts.publishing.attempts import begin_step, count_try
+from posts.publishing.attempts import begin_step, count_attempt
 from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
@@ -208,7 +208,7 @@ def test_a_worker_that_dies_while_it_sends_what_a_person_asked_for_leaves_it_unc
     api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
 ) -> None:
     worker = take_up()
-    count_try(worker)
+    count_attempt(worker)
     begin_step(worker, Progress(worker.phase, worker.progress))
     do(worker)
     clock.shift(LEASE)

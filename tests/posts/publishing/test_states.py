@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
-from posts.states import CANCELLABLE, FINISHED, RETRYABLE, TARGET_TRANSITIONS, TargetStatus, before, roll_up
+from posts.states import CANCELLABLE, FINISHED, RETRYABLE, TARGET_TRANSITIONS, TargetStatus, roll_up, statuses_before
 from tests.conftest import ApiClient
 from tests.posts.rows import create
 
@@ -61,7 +61,7 @@ def test_what_may_follow_a_targets_state(state: str, following: str) -> None:
 
 
 def test_only_a_target_whose_publication_has_begun_becomes_published() -> None:
-    assert before("published") == ["publishing", "processing", "retrying"]
+    assert statuses_before("published") == ["publishing", "processing", "retrying"]
     assert set(TARGET_TRANSITIONS) == set(TargetStatus)
 
 

@@ -15,7 +15,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Content, Progress
 from billing import selectors as billing
-from posts.media import files_of
+from posts.attached_media import adapter_media_files
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.engine import LEASE
@@ -175,7 +175,7 @@ def test_a_worker_that_dies_after_a_step_leaves_it_to_the_next(
     worker = take_up()
     while True:
         begin(worker)
-        content = Content(worker.id, worker.shown_text, worker.options, 1, files_of(worker.group))
+        content = Content(worker.id, worker.shown_text, worker.options, 1, adapter_media_files(worker.group))
         following = publisher("tiktok", sandbox=False).publish(
             account.grant(), content, Progress(worker.phase, worker.progress)
         )

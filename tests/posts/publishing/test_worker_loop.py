@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Content, Published
 from posts.models import PostTarget
-from posts.publishing.worker_loop import SHARES, SLOW_OF_A_PLATFORM, PublishLoop
+from posts.publishing.worker_loop import MAX_SLOW_PER_PLATFORM, SHARES, PublishLoop
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import create, read
@@ -74,12 +74,12 @@ def test_a_platform_that_hangs_holds_its_share_and_delays_no_other(
 ) -> None:
     create(api, *AccountFactory.create_batch(20, workspace=workspace, platform="telegram", sandbox=False))
     duty.start()
-    wait_until(lambda: len(scripted.sent) == SLOW_OF_A_PLATFORM)
+    wait_until(lambda: len(scripted.sent) == MAX_SLOW_PER_PLATFORM)
 
     others = [create(api, account, text=str(number)) for number in range(20)]
     wait_until(lambda: published("bluesky") == len(others))
 
-    assert (len(scripted.sent), published("telegram")) == (SLOW_OF_A_PLATFORM, 0)
+    assert (len(scripted.sent), published("telegram")) == (MAX_SLOW_PER_PLATFORM, 0)
     gate.set()
     wait_until(lambda: published("telegram") == 20)
     assert len(scripted.sent) == 20

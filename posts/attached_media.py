@@ -8,10 +8,10 @@ from typing import Any
 
 from accounts.platforms.types import MediaFile, MediaInfo
 from config.api.errors import ValidationFailed
-from media.links import media_file
+from media.links import adapter_media_file
 from media.models import MediaAsset
-from media.selectors import assets_of
-from media.services import let_go, use_media
+from media.selectors import get_assets
+from media.services import release_media, use_media
 from posts.models import PostGroup
 
 
@@ -23,8 +23,8 @@ class AttachedMedia:
     alt_text: str | None = None
 
     @property
-    def facts(self) -> MediaInfo:
-        return self.asset.facts(self.alt_text)
+    def properties(self) -> MediaInfo:
+        return self.asset.properties(self.alt_text)
 
 
 class MediaGone(Exception):
@@ -35,13 +35,13 @@ class MediaGone(Exception):
         self.media_ids = list(media_ids)
 
 
-def assets_in(workspace_id: str, media: Iterable[Mapping[str, Any]]) -> dict[str, MediaAsset]:
+def find_attached_assets(workspace_id: str, media: Iterable[Mapping[str, Any]]) -> dict[str, MediaAsset]:
     """The workspace's assets that `media` arrays of the API name: one query, none where they name nothing."""
     ids = _ids(media)
-    return assets_of(workspace_id=workspace_id, ids=ids) if ids else {}
+    return get_assets(workspace_id=workspace_id, ids=ids) if ids else {}
 
 
-def attach(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
+def resolve_media(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
     """What a `media` array shows, in its order; `assets` are those that it may name.
 
     Raises ValidationFailed naming each asset that is not there, and each that stands there twice.
@@ -58,15 +58,15 @@ def attach(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset])
     return tuple(AttachedMedia(assets[each["media_id"]], each.get("alt_text")) for each in media)
 
 
-def files_of(group: PostGroup) -> tuple[MediaFile, ...]:
+def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
     """The group's media as adapters take them, in order: one query, none for a group without. Raises MediaGone."""
-    assets = assets_in(group.workspace_id, group.media)
+    assets = find_attached_assets(group.workspace_id, group.media)
     if gone := [media_id for media_id in _ids(group.media) if media_id not in assets]:
         raise MediaGone(gone)
-    return tuple(media_file(assets[each["media_id"]], each.get("alt_text")) for each in group.media)
+    return tuple(adapter_media_file(assets[each["media_id"]], each.get("alt_text")) for each in group.media)
 
 
-def keep_media(group: PostGroup) -> None:
+def reserve_group_media(group: PostGroup) -> None:
     """Keep the group's media from being deleted until it lets them go, which every group does when it is finished.
 
     In a transaction, before money is held, so that locks are taken in one order. Raises ValidationFailed naming what
@@ -76,16 +76,16 @@ def keep_media(group: PostGroup) -> None:
         use_media(holder_id=group.id, media_ids=_ids(group.media))
 
 
-def lock_media(groups: Iterable[PostGroup]) -> None:
+def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
     """Lock what several groups are going to keep, in one order, so that no two batches wait for each other."""
     if ids := {media_id for group in groups for media_id in _ids(group.media)}:
         list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
 
 
-def let_go_of_media(group: PostGroup) -> None:
+def release_group_media(group: PostGroup) -> None:
     """The group needs its media no longer; they may be deleted again as far as it is concerned."""
     if group.media:
-        let_go(holder_id=group.id)
+        release_media(holder_id=group.id)
 
 
 def _ids(media: Iterable[Mapping[str, Any]]) -> list[str]:

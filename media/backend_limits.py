@@ -18,7 +18,7 @@ from config.api.errors import ServiceUnavailable
 from config.api.request_limits import ThreadLimit
 from media import storage
 
-PAUSE_SECONDS = 15.0
+BREAKER_PAUSE_SECONDS = 15.0
 SLOW_SECONDS = 2.0  # a call that failed after so long has timed out somewhere
 backend_threads = ThreadLimit(settings.WEB_THREADS // 2)
 
@@ -51,7 +51,7 @@ class CircuitBreaker:
             yield
         except ServiceUnavailable:
             if time.monotonic() - began >= SLOW_SECONDS:
-                self._refuses_until = time.monotonic() + PAUSE_SECONDS
+                self._refuses_until = time.monotonic() + BREAKER_PAUSE_SECONDS
             raise
         self._refuses_until = 0.0
 
@@ -62,7 +62,7 @@ class CircuitBreaker:
                 wait = math.ceil(self._refuses_until - now)
                 raise ServiceUnavailable("The file storage does not answer.", headers={"Retry-After": str(wait)})
             if self._refuses_until:  # the pause is over: this call tries, the others wait for its outcome
-                self._refuses_until = now + PAUSE_SECONDS
+                self._refuses_until = now + BREAKER_PAUSE_SECONDS
             return now
 
 

@@ -13,41 +13,43 @@ from media.models import MediaAsset
 
 
 @dataclass(frozen=True)
-class KindWords:
+class KindLabels:
     one: str
     many: str
 
 
-KINDS = {
-    "image": KindWords("Image", "Images"),
-    "gif": KindWords("GIF", "GIFs"),
-    "video": KindWords("Video", "Videos"),
-    "document": KindWords("PDF", "PDFs"),
+KIND_LABELS = {
+    "image": KindLabels("Image", "Images"),
+    "gif": KindLabels("GIF", "GIFs"),
+    "video": KindLabels("Video", "Videos"),
+    "document": KindLabels("PDF", "PDFs"),
 }
 
 
 @dataclass(frozen=True)
-class Fit:
+class LabelledFit:
     """How an asset, with its alt text, stands at a platform."""
 
     platform: str
     issues: list[Issue]
 
 
-def fits_told(asset: MediaAsset) -> list[Fit]:
+def platform_labels_with_issues(asset: MediaAsset) -> list[LabelledFit]:
     """Each platform that takes media, by the name that people know, with what it would refuse, in the registry's order."""
-    facts, found = asset.facts(), []
+    properties, found = asset.properties(), []
     for each in platforms():
         rules = each.capabilities.media
         if not rules.max_count:
             continue
-        alone = asset_issues(each.label, rules, facts, "file")
-        described = [issue for issue in album_issues(each.label, rules, [facts]) if issue.field.endswith("alt_text")]
-        found.append(Fit(each.label, [issue for issue in (*alone, *described) if issue.severity == "error"]))
+        alone = asset_issues(each.label, rules, properties, "file")
+        described = [
+            issue for issue in album_issues(each.label, rules, [properties]) if issue.field.endswith("alt_text")
+        ]
+        found.append(LabelledFit(each.label, [issue for issue in (*alone, *described) if issue.severity == "error"]))
     return found
 
 
-def duration_told(milliseconds: int | None) -> str:
+def format_duration(milliseconds: int | None) -> str:
     """Such as 1:02:03 or 0:07.5; "" where it is not known."""
     if milliseconds is None:
         return ""
@@ -57,7 +59,7 @@ def duration_told(milliseconds: int | None) -> str:
     return f"{hours}:{minutes:02d}:{seconds}" if hours else f"{minutes}:{seconds}"
 
 
-def size_told(size: int) -> str:
+def format_size(size: int) -> str:
     """Such as 4.7 GB, in powers of ten."""
     for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= step:
@@ -65,7 +67,7 @@ def size_told(size: int) -> str:
     return f"{size} bytes"
 
 
-def usage_told(used: int) -> str:
+def format_usage(used: int) -> str:
     """How much of its quota a library uses."""
     allowed = settings.MEDIA_QUOTA_BYTES
-    return f"{size_told(used)} of {size_told(allowed)} used" if allowed else f"{size_told(used)} used"
+    return f"{format_size(used)} of {format_size(allowed)} used" if allowed else f"{format_size(used)} used"

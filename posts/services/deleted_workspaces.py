@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from config.api.caller import WorkspaceStatus
 from posts import selectors
-from posts.events import tell_group
-from posts.media import let_go_of_media
+from posts.attached_media import release_group_media
+from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
-from posts.services.take_back import stop
+from posts.services.stop import stop_waiting_targets
 from posts.states import FINISHED, GroupStatus, roll_up
 
 UNFINISHED = [status for status in GroupStatus if status not in FINISHED]
@@ -35,12 +35,12 @@ def _cancel_waiting(group_id: str) -> int:
     """Cancel the targets that nobody has begun; the group is finished when none is left running."""
     now = timezone.now()
     PostGroup.objects.select_for_update().get(pk=group_id)
-    stopped = stop(PostTarget.objects.filter(group_id=group_id), cancel=True)
+    stopped = stop_waiting_targets(PostTarget.objects.filter(group_id=group_id), cancel=True)
     group = selectors.groups_with_targets().get(pk=group_id)
     status = roll_up(target.status for target in group.targets.all())
     if status in FINISHED and group.status not in FINISHED:
         group.status, group.finished_at, group.updated_at = status, now, now
         PostGroup.objects.filter(pk=group_id).update(status=status, finished_at=now, updated_at=now)
-        let_go_of_media(group)
-        tell_group(group, f"post.{GroupStatus.CANCELLED}")
+        release_group_media(group)
+        emit_group_event(group, f"post.{GroupStatus.CANCELLED}")
     return len(stopped)

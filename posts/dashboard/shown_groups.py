@@ -12,7 +12,7 @@ from accounts.platforms.chains import OPTION as THREAD
 from accounts.platforms.chains import further_texts
 from accounts.platforms.registry import platform
 from media.models import MediaAsset
-from media.selectors import assets_of
+from media.selectors import get_assets
 from posts.dashboard.pictures import Picture, pictures
 from posts.models import PostGroup, PostTarget
 
@@ -68,7 +68,7 @@ def shown_groups(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGr
     """The groups with their accounts and assets: two queries, however many."""
     accounts = _accounts(target.account_id for group in groups for target in group.targets.all())
     ids = {each["media_id"] for group in groups for each in group.media}
-    assets = assets_of(workspace_id=workspace_id, ids=ids) if ids else {}
+    assets = get_assets(workspace_id=workspace_id, ids=ids) if ids else {}
     return [_shown(group, accounts, assets) for group in groups]
 
 

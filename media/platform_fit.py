@@ -20,7 +20,7 @@ class PlatformFit:
         return not any(issue.severity == "error" for issue in self.issues)
 
 
-def fits(asset: MediaInfo) -> list[PlatformFit]:
+def platform_fits(asset: MediaInfo) -> list[PlatformFit]:
     """How the asset fits each platform that takes media at all, in the registry's order."""
     return [
         PlatformFit(each.name, asset_issues(each.name, each.capabilities.media, asset, "file"))

@@ -11,8 +11,9 @@ from accounts.platforms.registry import PLATFORMS
 from accounts.serializers.accounts import IssueSerializer
 from billing.serializers import SpendCapSerializer
 from config.api.serializers import preview_of
-from posts.bodies import PostGroupSerializer, told_time
-from posts.serializers.writes import (
+from posts.post_group_json import format_timestamp
+from posts.serializers.post_groups import PostGroupSerializer
+from posts.serializers.requests import (
     ConfirmPostSerializer,
     CreateBatchSerializer,
     CreatePostSerializer,
@@ -22,7 +23,7 @@ from posts.serializers.writes import (
     UpdatePostSerializer,
 )
 from posts.states import GroupStatus, TargetStatus
-from posts.summaries import ListedPost
+from posts.summaries import PostSummary
 
 
 class PostGroupEnvelope(serializers.Serializer):
@@ -105,7 +106,7 @@ class ListedTargetSerializer(serializers.Serializer):
 
 
 class ListedPostSerializer(serializers.Serializer):
-    """A group in a list, given with the time zone of its `local_time`; filled by hand as in posts/bodies.py."""
+    """A group in a list, given with the time zone of its `local_time`; filled by hand as in posts/post_group_json.py."""
 
     id = serializers.CharField()
     status = serializers.ChoiceField(choices=GroupStatus.choices)
@@ -115,13 +116,13 @@ class ListedPostSerializer(serializers.Serializer):
     sandbox = serializers.BooleanField()
     targets = ListedTargetSerializer(many=True)
 
-    def to_representation(self, instance: tuple[ListedPost, ZoneInfo]) -> dict[str, Any]:
+    def to_representation(self, instance: tuple[PostSummary, ZoneInfo]) -> dict[str, Any]:
         group, zone = instance
         at = group.scheduled_at
         return {
             "id": group.id,
             "status": group.status,
-            "scheduled_at": told_time(at),
+            "scheduled_at": format_timestamp(at),
             "local_time": f"{at.astimezone(zone):%H:%M}" if at else None,
             "text": group.text,
             "sandbox": group.sandbox,

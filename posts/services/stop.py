@@ -9,22 +9,22 @@ from billing.services import release_many
 from config.api.errors import InvalidState
 from posts.models import PostGroup, PostTarget
 from posts.publishing.outcomes import retry_cancelled
-from posts.states import RUNNING_TARGETS, GroupStatus, TargetStatus
+from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 
 
-def take_back(group: PostGroup, *, cancel: bool) -> None:
+def stop_group(group: PostGroup, *, cancel: bool) -> None:
     """Stop all targets of a locked group that wait, and release what is held for them; `cancel` ends them as well.
 
     Races with the publisher at the targets' rows: whichever claims them first wins. Raises InvalidState when it was the
     publisher; the caller's transaction then rolls back.
     """
-    running = PostTarget.objects.filter(group=group, status__in=RUNNING_TARGETS)
+    running = PostTarget.objects.filter(group=group, status__in=UNFINISHED_TARGET_STATUSES)
     count = running.count()
-    if len(stop(running, cancel=cancel)) != count:
-        raise too_late(group)
+    if len(stop_waiting_targets(running, cancel=cancel)) != count:
+        raise too_late_error(group)
 
 
-def stop(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
+def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
     """Take those of the targets that wait and are nobody's from the publisher; their ids. In a transaction.
 
     One that a retry took up while it was unconfirmed goes back to that and keeps its money: the try before may be out.
@@ -45,17 +45,17 @@ def stop(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
     return [row.pk for row in rows]
 
 
-def refuse_begun(group: PostGroup) -> list[PostTarget]:
+def require_not_begun(group: PostGroup) -> list[PostTarget]:
     """The targets that wait, for a preview. Raises InvalidState when one of them is being published."""
     now = timezone.now()
-    waiting = [target for target in group.targets.all() if target.status in RUNNING_TARGETS]
+    waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
     for target in waiting:
         if target.status != TargetStatus.PENDING or (target.lease_until and target.lease_until > now):
-            raise too_late(group)
+            raise too_late_error(group)
     return waiting
 
 
-def too_late(group: PostGroup) -> InvalidState:
+def too_late_error(group: PostGroup) -> InvalidState:
     """The refusal for a group that has gone on."""
     begun = GroupStatus.PUBLISHING if group.status == GroupStatus.SCHEDULED else group.status
     return InvalidState(

@@ -6,14 +6,13 @@ asking each field anew how it is read. A test holds both equal.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from rest_framework import serializers
 
 from accounts.platforms.registry import PLATFORMS
-from config.api.serializers import shared_serializer
 from posts.models import PostGroup, PostTarget
+from posts.post_group_json import post_group_json, post_target_json
 from posts.states import GroupStatus, TargetStatus
 
 
@@ -57,21 +56,7 @@ class TargetSerializer(serializers.ModelSerializer):
         )
 
     def to_representation(self, target: PostTarget) -> dict[str, Any]:
-        return {
-            "id": target.id,
-            "platform": target.platform,
-            "connected_account_id": target.account_id,
-            "status": str(target.status),
-            "text": target.text,
-            "options": target.options,
-            "external_id": target.external_id,
-            "permalink": target.permalink,
-            "attempts": target.attempts,
-            "next_attempt_at": told_time(target.due_at),
-            "published_at": told_time(target.published_at),
-            "cost_cents": target.cost_cents,
-            "error": target.error,
-        }
+        return post_target_json(target)
 
 
 class AttachedMediaSerializer(serializers.Serializer):
@@ -118,35 +103,4 @@ class PostGroupSerializer(serializers.ModelSerializer):
         )
 
     def to_representation(self, group: PostGroup) -> dict[str, Any]:
-        show_target = shared_serializer(TargetSerializer).to_representation
-        return {
-            "id": group.id,
-            "workspace_id": group.workspace_id,
-            "status": str(group.status),
-            "content_version": group.content_version,
-            "text": group.text,
-            "media": group.media,
-            "scheduled_at": told_time(group.scheduled_at),
-            "sandbox": group.sandbox,
-            "webhook_url": group.webhook_url,
-            "metadata": group.metadata,
-            "cost_cents": group.cost_cents,
-            "created_by": group.created_by,
-            "rejection_reason": group.rejection_reason,
-            "trace_id": group.trace_id,
-            "created_at": told_time(group.created_at),
-            "updated_at": told_time(group.updated_at),
-            "finished_at": told_time(group.finished_at),
-            "targets": [show_target(target) for target in group.targets.all()],
-        }
-
-
-def told_time(value: datetime | None) -> str | None:
-    """A stored time as `fields.Timestamp` shows it, always in UTC."""
-    return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
-def group_body(group: PostGroup) -> dict[str, Any]:
-    """The group as plain JSON values."""
-    body: dict[str, Any] = shared_serializer(PostGroupSerializer).to_representation(group)
-    return body
+        return post_group_json(group)

@@ -21,22 +21,22 @@ from django.utils.http import content_disposition_header, parse_etags
 from config.api.error_handlers import error_response
 from config.api.errors import ApiError, NotFound
 from config.api.views import get_only
-from media.backends import storage_access
+from media.backend_limits import storage_access
 from media.errors import RangeNotSatisfiable
-from media.links import Link, read_link, shown_name
+from media.links import FileLink, download_name, verify_link
 from media.models import MediaAsset
-from media.storage import address_of, open_part, size_of
+from media.storage import bucket_url, open_range, stored_size
 from workspaces.selectors import live_workspaces
 
 logger = logging.getLogger(__name__)
-PIECE_BYTES = 262_144
-BUCKET_SECONDS = 60
-SHOWN_IN_PLACE = ("image/", "video/")  # anything else is saved: a browser runs what is inside a PDF
+CHUNK_BYTES = 262_144
+BUCKET_LINK_SECONDS = 60
+INLINE_TYPES = ("image/", "video/")  # anything else is saved: a browser runs what is inside a PDF
 _RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredFile:
     """One stored file as it is told to whoever fetches it."""
 
     key: str
@@ -49,7 +49,7 @@ class Stored:
 def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpResponseBase:
     """GET and HEAD /files/<media id>/<file name>. Whatever is wrong with a link, the answer is the same 404."""
     try:
-        link = read_link(media_id, filename, request.GET)
+        link = verify_link(media_id, filename, request.GET)
         stored = _stored(link)
         response = _answer(request, link, stored)
     except ApiError as error:
@@ -61,7 +61,7 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
     return response
 
 
-def _stored(link: Link) -> Stored:
+def _stored(link: FileLink) -> StoredFile:
     """What the link opens. Raises NotFound when the asset, its thumbnail or its workspace is gone."""
     ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=live_workspaces())
     asset = ready.filter(pk=link.media_id).first()
@@ -74,11 +74,11 @@ def _stored(link: Link) -> Stored:
         etag = PurePosixPath(key).stem  # no key is used for two files
     if not key:
         raise NotFound()
-    disposition = content_disposition_header(not mime_type.startswith(SHOWN_IN_PLACE), shown_name(asset, key))
-    return Stored(key, mime_type, f'"{etag}"', disposition or "attachment")
+    disposition = content_disposition_header(not mime_type.startswith(INLINE_TYPES), download_name(asset, key))
+    return StoredFile(key, mime_type, f'"{etag}"', disposition or "attachment")
 
 
-def _answer(request: HttpRequest, link: Link, stored: Stored) -> HttpResponseBase:
+def _answer(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase:
     """304, 302 to the bucket, 206 or 200. Raises NotFound, RangeNotSatisfiable, ServiceUnavailable."""
     if _has_it(request.headers.get("If-None-Match", ""), stored.etag):
         return HttpResponseNotModified()
@@ -86,14 +86,14 @@ def _answer(request: HttpRequest, link: Link, stored: Stored) -> HttpResponseBas
         return response
     try:
         with storage_access():
-            size = size_of(stored.key)
+            size = stored_size(stored.key)
             span = _span(request, size, stored.etag)
             start, length = span or (0, size)
             status = 206 if span else 200
             if request.method == "HEAD":
                 response = HttpResponse(status=status)
             else:
-                response = StreamingHttpResponse(Part(open_part(stored.key, start, length), length), status=status)
+                response = StreamingHttpResponse(FilePart(open_range(stored.key, start, length), length), status=status)
     except FileNotFoundError:
         logger.error("The storage has lost the file %s of %s.", stored.key, link.media_id)
         raise NotFound() from None
@@ -106,11 +106,11 @@ def _answer(request: HttpRequest, link: Link, stored: Stored) -> HttpResponseBas
     return response
 
 
-def _redirect(request: HttpRequest, link: Link, stored: Stored) -> HttpResponseBase | None:
+def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase | None:
     """To the bucket, if the files lie in one; not to be kept, since the address is good for a moment."""
-    address = address_of(
+    address = bucket_url(
         stored.key,
-        seconds=min(BUCKET_SECONDS, link.seconds_left),
+        seconds=min(BUCKET_LINK_SECONDS, link.seconds_left),
         method=request.method or "GET",
         mime_type=stored.mime_type,
         disposition=stored.disposition,
@@ -142,7 +142,7 @@ def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
     return start, end - start + 1
 
 
-class Part:
+class FilePart:
     """`length` bytes of an open file, piece by piece; closed with the answer, also when nobody reads it."""
 
     def __init__(self, file: BinaryIO, length: int) -> None:
@@ -150,6 +150,6 @@ class Part:
         self.close = file.close
 
     def __iter__(self) -> Iterator[bytes]:
-        while self._left > 0 and (piece := self._file.read(min(PIECE_BYTES, self._left))):
+        while self._left > 0 and (piece := self._file.read(min(CHUNK_BYTES, self._left))):
             self._left -= len(piece)
             yield piece

@@ -13,13 +13,14 @@ from rest_framework.serializers import ModelSerializer, Serializer
 from accounts.models import ConnectedAccount
 from config.api.paging import paginate
 from config.api.serializers import shared_serializer
-from posts.bodies import PostGroupSerializer, TargetSerializer, group_body
 from posts.models import PostGroup, PostTarget
+from posts.post_group_json import post_group_json
 from posts.publishing.worker_loop import publish_due
 from posts.selectors import groups_with_targets
-from posts.serializers.reads import ListedPostSerializer
+from posts.serializers.post_groups import PostGroupSerializer, TargetSerializer
+from posts.serializers.responses import ListedPostSerializer
 from posts.states import TargetStatus
-from posts.summaries import columns_of, listed
+from posts.summaries import load_summaries, select_summary_columns
 from tests.conftest import ApiClient
 from tests.posts.rows import create
 from tests.posts.scripted_platform import ScriptedPlatform
@@ -57,8 +58,8 @@ def groups(
 def test_as_the_fields_declare(groups: list[PostGroup]) -> None:
     assert len(groups) == 2
     for group in groups:
-        assert group_body(group) == as_declared(PostGroupSerializer, group)
-        assert list(group_body(group)) == list(PostGroupSerializer.Meta.fields)
+        assert post_group_json(group) == as_declared(PostGroupSerializer, group)
+        assert list(post_group_json(group)) == list(PostGroupSerializer.Meta.fields)
         for target in group.targets.all():
             assert shared_serializer(TargetSerializer).to_representation(target) == as_declared(
                 TargetSerializer, target
@@ -72,12 +73,12 @@ def test_times_are_utc_wherever_they_are_asked_for(groups: list[PostGroup]) -> N
     [group] = [group for group in groups if group.text == "Bench Ω"]
     group.scheduled_at = datetime(2027, 3, 1, 9, 30, tzinfo=ZONE)
     with timezone.override(ZONE):
-        assert group_body(group)["scheduled_at"] == "2027-02-28T20:30:00Z"
+        assert post_group_json(group)["scheduled_at"] == "2027-02-28T20:30:00Z"
 
 
 def test_a_list_shows_what_its_fields_declare(groups: list[PostGroup]) -> None:
     [group] = [group for group in groups if group.text == "Bench Ω"]
-    [row] = listed(paginate(columns_of(PostGroup.objects.filter(pk=group.pk)), limit=1)).rows
+    [row] = load_summaries(paginate(select_summary_columns(PostGroup.objects.filter(pk=group.pk)), limit=1)).rows
     shown = shared_serializer(ListedPostSerializer).to_representation((row, ZONE))
 
     given = {"targets": group.targets, "local_time": "09:30"}

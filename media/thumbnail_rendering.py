@@ -18,10 +18,10 @@ from media.inspection.image_metadata import orientation
 from media.inspection.images import decodes, read_layout
 from media.inspection.video import DEMUXERS
 
-LONGEST_SIDE = 320
+MAX_SIDE = 320
 QUALITY = 80
-VIDEO_SECONDS = 20
-VIDEO_MEMORY = 512 * 1024 * 1024  # 4K with sixteen frames to look back at
+FFMPEG_SECONDS = 20
+FFMPEG_MEMORY_BYTES = 512 * 1024 * 1024  # 4K with sixteen frames to look back at
 FRAME_AT_SECONDS = 1.0  # many videos begin in black
 _TILE = 1024
 # Pillow decodes a WebP on two canvases of its own and keeps the frame and a copy of it.
@@ -53,7 +53,7 @@ class Thumbnail:
         return hashlib.sha256(self.content).hexdigest()
 
 
-def thumbnail_of_image(content: bytes, mime_type: str) -> Thumbnail | None:
+def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
     """A picture of an image that passed its inspection, turned as its EXIF says; of an animation, its first frame.
 
     None for one whose decoder would hold more than WORKING_BYTES. Raises whatever a decoder raises for a broken file.
@@ -73,7 +73,7 @@ def thumbnail_of_image(content: bytes, mime_type: str) -> Thumbnail | None:
     return _encoded(small if turn is None else small.transpose(turn))
 
 
-def thumbnail_of_video(
+def render_video_thumbnail(
     opened: Callable[[], BinaryIO], *, mime_type: str, sides: tuple[int, int], seconds: float
 ) -> Thumbnail | None:
     """A frame of a video that is shown with these sides and lasts so long; None without the setting FFMPEG.
@@ -90,7 +90,7 @@ def thumbnail_of_video(
         *("-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"),
     ]
     with opened() as file:
-        answer = run_bounded(call, seconds=VIDEO_SECONDS, memory=VIDEO_MEMORY, stdin=file)
+        answer = run_bounded(call, seconds=FFMPEG_SECONDS, memory=FFMPEG_MEMORY_BYTES, stdin=file)
     if answer.returncode != 0 or len(answer.stdout) != 3 * width * height:
         raise NoFrame(f"ffmpeg ended with {answer.returncode} and {len(answer.stdout)} bytes.")
     return _encoded(Image.frombytes("RGB", (width, height), answer.stdout))
@@ -98,7 +98,7 @@ def thumbnail_of_video(
 
 def _fitting(width: int, height: int) -> tuple[int, int]:
     """The sides of its thumbnail; no picture is made larger."""
-    scale = min(1.0, LONGEST_SIDE / max(width, height))
+    scale = min(1.0, MAX_SIDE / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
