@@ -1,4 +1,4 @@
-"""The media library in the operators' console."""
+"""Admin pages for the media library."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class MediaAssetAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Delete", permissions=["operate"])
     @requires_confirmation(
-        "The files of these assets go for good, and their links end. What an unfinished post uses is kept."
+        "The files are deleted for good and their links stop working. Assets used by unfinished posts are not deleted."
     )
     def delete_assets(self, request: HttpRequest, queryset: QuerySet[MediaAsset]) -> None:
         self.carry_out(

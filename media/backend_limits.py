@@ -1,7 +1,7 @@
-"""How requests wait for the servers behind the library, the bucket and the scanner, so that a hanging one stops no others.
+"""Limits for calls to the bucket and the scanner, so that one that hangs does not block other requests.
 
-A request holds one of half of the process's threads while it waits for either. After a call to the bucket that failed
-slowly, the next ones are refused at once for PAUSE_SECONDS; then a single one tries, and opens the way when it succeeds.
+At most half of the process's threads may wait for them. After a call to the bucket that failed slowly, further calls are
+refused for BREAKER_PAUSE_SECONDS; then a single call tests whether the bucket works again.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from config.api.request_limits import ThreadLimit
 from media import storage
 
 BREAKER_PAUSE_SECONDS = 15.0
-SLOW_SECONDS = 2.0  # a call that failed after so long has timed out somewhere
+SLOW_SECONDS = 2.0  # a failed call that took at least so long counts as a timeout
 backend_threads = ThreadLimit(settings.WEB_THREADS // 2)
 
 
 @contextlib.contextmanager
 def backend_thread() -> Iterator[None]:
-    """Hold a thread of the share during the block. Raises ServiceUnavailable when none is free."""
+    """Hold one of the reserved threads during the block. Raises ServiceUnavailable if none is free."""
     if not backend_threads.acquire():
         raise ServiceUnavailable(
             "Too many requests are waiting for the file storage or the scanner.", headers={"Retry-After": "5"}
@@ -37,10 +37,10 @@ def backend_thread() -> Iterator[None]:
 
 
 class CircuitBreaker:
-    """Refuses calls for a while after one has failed slowly (ServiceUnavailable)."""
+    """Refuses calls (ServiceUnavailable) for a while after one has failed slowly."""
 
     def __init__(self) -> None:
-        self._refuses_until = 0.0  # time.monotonic(); 0 while calls are let through
+        self._refuses_until = 0.0  # time.monotonic(); 0 while calls are allowed
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
@@ -61,7 +61,7 @@ class CircuitBreaker:
             if now < self._refuses_until:
                 wait = math.ceil(self._refuses_until - now)
                 raise ServiceUnavailable("The file storage does not answer.", headers={"Retry-After": str(wait)})
-            if self._refuses_until:  # the pause is over: this call tries, the others wait for its outcome
+            if self._refuses_until:  # the pause is over: this call tests the bucket, the others are still refused
                 self._refuses_until = now + BREAKER_PAUSE_SECONDS
             return now
 
@@ -71,7 +71,7 @@ bucket_breaker = CircuitBreaker()
 
 @contextlib.contextmanager
 def storage_access() -> Iterator[None]:
-    """Call the storage in the block, within the bounds above where it is a bucket. Raises ServiceUnavailable."""
+    """Call the storage in the block, with the limits above if it is a bucket. Raises ServiceUnavailable."""
     if storage.is_local():
         yield
         return

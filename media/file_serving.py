@@ -1,7 +1,7 @@
-"""Serves stored files to whoever has a link (media/links.py), with ranges (RFC 9110, section 14) and validators.
+"""Serving stored files to holders of a signed link (media/links.py), with ranges and ETags (RFC 9110).
 
-A bucket serves them itself: the answer is a redirect to an address of it that is good for a minute. Files come from
-strangers and are served from the service's own origin, so nothing in them may run there.
+A bucket serves its files itself: the response redirects to a URL that is valid for a minute. Files come from strangers and
+are served from the service's own origin, so nothing in them may be executed.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from workspaces.selectors import live_workspaces
 logger = logging.getLogger(__name__)
 CHUNK_BYTES = 262_144
 BUCKET_LINK_SECONDS = 60
-INLINE_TYPES = ("image/", "video/")  # anything else is saved: a browser runs what is inside a PDF
+INLINE_TYPES = ("image/", "video/")  # others are downloaded: browsers execute scripts in PDFs
 _RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """One stored file as it is told to whoever fetches it."""
+    """A stored file with its response headers."""
 
     key: str
     mime_type: str
@@ -47,7 +47,7 @@ class StoredFile:
 
 @get_only
 def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpResponseBase:
-    """GET and HEAD /files/<media id>/<file name>. Whatever is wrong with a link, the answer is the same 404."""
+    """GET and HEAD /files/<media id>/<file name>. Every problem with a link gets the same 404."""
     try:
         link = verify_link(media_id, filename, request.GET)
         stored = _stored(link)
@@ -62,7 +62,7 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
 
 
 def _stored(link: FileLink) -> StoredFile:
-    """What the link opens. Raises NotFound when the asset, its thumbnail or its workspace is gone."""
+    """The file that the link opens. Raises NotFound if the asset, its thumbnail or its workspace was deleted."""
     ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=live_workspaces())
     asset = ready.filter(pk=link.media_id).first()
     if asset is None:
@@ -71,7 +71,7 @@ def _stored(link: FileLink) -> StoredFile:
     if link.form == "thumbnail":
         key = asset.thumbnail_key
         mime_type = mimetypes.guess_type(key, strict=False)[0] or "application/octet-stream"
-        etag = PurePosixPath(key).stem  # no key is used for two files
+        etag = PurePosixPath(key).stem  # keys are unique
     if not key:
         raise NotFound()
     disposition = content_disposition_header(not mime_type.startswith(INLINE_TYPES), download_name(asset, key))
@@ -79,8 +79,8 @@ def _stored(link: FileLink) -> StoredFile:
 
 
 def _answer(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase:
-    """304, 302 to the bucket, 206 or 200. Raises NotFound, RangeNotSatisfiable, ServiceUnavailable."""
-    if _has_it(request.headers.get("If-None-Match", ""), stored.etag):
+    """Respond with 304, 302 to the bucket, 206 or 200. Raises NotFound, RangeNotSatisfiable, ServiceUnavailable."""
+    if _is_cached(request.headers.get("If-None-Match", ""), stored.etag):
         return HttpResponseNotModified()
     if link.form != "direct" and (response := _redirect(request, link, stored)):
         return response
@@ -95,7 +95,7 @@ def _answer(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpRes
             else:
                 response = StreamingHttpResponse(FilePart(open_range(stored.key, start, length), length), status=status)
     except FileNotFoundError:
-        logger.error("The storage has lost the file %s of %s.", stored.key, link.media_id)
+        logger.error("The file %s of %s is missing in the storage.", stored.key, link.media_id)
         raise NotFound() from None
     if span:
         response["Content-Range"] = f"bytes {start}-{start + length - 1}/{size}"
@@ -107,7 +107,7 @@ def _answer(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpRes
 
 
 def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase | None:
-    """To the bucket, if the files lie in one; not to be kept, since the address is good for a moment."""
+    """Redirect to the bucket, if files are stored in one; not cacheable, since the URL expires soon."""
     address = bucket_url(
         stored.key,
         seconds=min(BUCKET_LINK_SECONDS, link.seconds_left),
@@ -118,16 +118,16 @@ def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
     return HttpResponseRedirect(address, headers={"Cache-Control": "private, no-store"}) if address else None
 
 
-def _has_it(if_none_match: str, etag: str) -> bool:
-    """Whether the caller has this file already (RFC 9110, section 13.1.2: compared without W/)."""
-    return any(told == "*" or told.removeprefix("W/") == etag for told in parse_etags(if_none_match))
+def _is_cached(if_none_match: str, etag: str) -> bool:
+    """Whether the client has this version cached (RFC 9110, 13.1.2: compared without W/)."""
+    return any(sent == "*" or sent.removeprefix("W/") == etag for sent in parse_etags(if_none_match))
 
 
 def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
-    """(start, length) of the range asked for; None for the whole file.
+    """The requested range as (start, length), or None for the whole file.
 
-    That is also the answer to several ranges, to a range that cannot be read, to one of another file's bytes (If-Range,
-    RFC 9110, section 13.1.5) and to HEAD. Raises RangeNotSatisfiable.
+    The whole file is also sent for several ranges, an invalid range, an outdated If-Range (RFC 9110, 13.1.5) and HEAD. Raises
+    RangeNotSatisfiable.
     """
     asked = _RANGE.fullmatch(request.headers.get("Range", ""))
     if request.method != "GET" or asked is None or request.headers.get("If-Range", etag) != etag:
@@ -143,7 +143,7 @@ def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
 
 
 class FilePart:
-    """`length` bytes of an open file, piece by piece; closed with the answer, also when nobody reads it."""
+    """Iterates over `length` bytes of an open file in chunks; the response closes the file."""
 
     def __init__(self, file: BinaryIO, length: int) -> None:
         self._file, self._left = file, length

@@ -1,4 +1,4 @@
-"""The names of files: what a caller calls one is a label for people and never reaches a disk."""
+"""File names that callers supply: display labels only, never part of a storage path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ SUFFIXES = {
 
 
 def display_filename(filename: str, mime_type: str) -> str:
-    """The last part of a path, without what cannot be seen, cut in front of its suffix; one made up where none is left."""
+    """The last path component without unprintable characters, cut to MAX_FILENAME_LENGTH before the suffix.
+
+    A default name if nothing is left.
+    """
     last = re.split(r"[/\\]", filename)[-1]
     label = "".join(character for character in last if character.isprintable()).strip()
     if not label.strip("."):

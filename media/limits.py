@@ -1,4 +1,4 @@
-"""How large a file may be: by its kind, in bytes (settings.MEDIA_MAX_BYTES)."""
+"""Maximum file sizes by kind of media (settings.MEDIA_MAX_BYTES)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from media.inspection import sniff
 
 
 def max_upload_bytes(beginning: Path | None = None) -> int:
-    """How large a file may be that begins like this one, or any file; a beginning of no permitted type says nothing."""
+    """The maximum size of an upload, by type if its `beginning` is recognized, else of any type."""
     if beginning is not None:
         try:
             return max_bytes_of_type(sniff(beginning))
@@ -21,7 +21,7 @@ def max_upload_bytes(beginning: Path | None = None) -> int:
 
 
 def max_bytes_of_type(mime_type: str) -> int:
-    """How large a file of this type may be."""
+    """The maximum size of a file of this MIME type."""
     kind = mime_type.partition("/")[0]
     limit: int = settings.MEDIA_MAX_BYTES[kind if kind in ("image", "video") else "document"]
     return limit

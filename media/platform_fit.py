@@ -1,4 +1,4 @@
-"""Which platforms take an asset, and what stands against it at the others."""
+"""Which platforms accept a media asset, and which issues it has at each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PlatformFit:
 
 
 def platform_fits(asset: MediaInfo) -> list[PlatformFit]:
-    """How the asset fits each platform that takes media at all, in the registry's order."""
+    """The asset's issues at each platform that takes media, in the registry's order."""
     return [
         PlatformFit(each.name, asset_issues(each.name, each.capabilities.media, asset, "file"))
         for each in platforms()

@@ -1,4 +1,4 @@
-"""Media of workspaces that were deleted long enough ago: the files first, then the rows that named them."""
+"""Deletion of the media of workspaces that were deleted long enough ago: files first, then their rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workspaces.retention import workspaces_to_purge
 
 
 class PurgedWorkspaceMedia(ExpiredRows):
-    """A row stays until its files are gone, whatever a storage refuses meanwhile."""
+    """Media of purged workspaces; a row stays until its files are deleted from the storage."""
 
     name = "media"
 
@@ -28,7 +28,7 @@ class PurgedWorkspaceMedia(ExpiredRows):
 
 
 class PurgedWorkspaceMediaUsage(ExpiredRows):
-    """The counters of their libraries, after the assets that they count."""
+    """Usage counters of purged workspaces, deleted after the assets that they count."""
 
     name = "media_usage"
 

@@ -1,4 +1,4 @@
-"""Reads of media assets. Deleted ones are there for nobody, but for the page that says what became of one."""
+"""Queries of media assets. Deleted assets are left out, except for the page that shows a deleted one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from config.db.ids import is_id
 from media.models import MediaAsset, MediaUsage
 
 LIST_SCOPES: AnyOf = any_of("media.upload", "posts.read")
-SEARCH_SPAN = 2000  # uploads that one look of a search goes through
+SEARCH_SPAN = 2000  # uploads that one page of a search examines
 MAX_SEARCH_WORDS = 8
 
 
@@ -36,9 +36,9 @@ def search_assets(
     limit: int,
     cursor: str | None = None,
 ) -> Page[MediaAsset]:
-    """The workspace's assets of this kind whose name or alt text holds every word, newest first.
+    """The workspace's assets whose file name or alt text contains every word, newest first.
 
-    Each page looks through SEARCHED uploads at the most, so it may be empty and not the last one. At most MOST_WORDS
+    Each page examines at most SEARCH_SPAN uploads, so it may be empty although more follow. Only the first MAX_SEARCH_WORDS
     words count. Raises ScopeMissing, NotFound.
     """
     require(caller, workspace_id, LIST_SCOPES, write=False)
@@ -62,17 +62,17 @@ def get_workspace_asset(*, caller: Caller, workspace_id: str, media_id: str) -> 
 
 
 def used_bytes(workspace_id: str) -> int:
-    """How much of its quota the workspace's library uses."""
+    """Number of bytes of its quota that the workspace uses."""
     return MediaUsage.objects.filter(pk=workspace_id).values_list("used_bytes", flat=True).first() or 0
 
 
 def posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
-    """The ids of unfinished posts that use the asset, the newest first."""
+    """Ids of unfinished post groups that use the asset, newest first."""
     return list(asset.uses.order_by("-holder_id").values_list("holder_id", flat=True)[:limit])
 
 
 def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> MediaAsset:
-    """An asset that exists for this caller. Raises ScopeMissing, NotFound, WorkspacePaused."""
+    """The asset, if the caller may use it. Raises ScopeMissing, NotFound, WorkspacePaused."""
     asset = ready_assets().filter(pk=media_id).first() if is_id(media_id, "med") else None
     if asset is None:
         raise not_found_error(None, "media asset")
@@ -81,5 +81,5 @@ def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> Medi
 
 
 def get_assets(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
-    """Those of these assets that the workspace holds, by id: one query."""
+    """The workspace's assets among these ids, by id, with one query."""
     return ready_assets().filter(workspace_id=workspace_id).in_bulk(list(ids))

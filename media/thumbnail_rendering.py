@@ -1,4 +1,4 @@
-"""Small pictures of images and videos: JPEG, or WebP where something shows through. No metadata goes into them."""
+"""Rendering thumbnails of images and videos as JPEG, or as WebP if they have transparency; metadata are not copied."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from media.inspection.video import DEMUXERS
 MAX_SIDE = 320
 QUALITY = 80
 FFMPEG_SECONDS = 20
-FFMPEG_MEMORY_BYTES = 512 * 1024 * 1024  # 4K with sixteen frames to look back at
-FRAME_AT_SECONDS = 1.0  # many videos begin in black
+FFMPEG_MEMORY_BYTES = 512 * 1024 * 1024  # enough for 4K video with sixteen reference frames
+FRAME_AT_SECONDS = 1.0  # many videos begin with a black frame
 _TILE = 1024
-# Pillow decodes a WebP on two canvases of its own and keeps the frame and a copy of it.
+# Pillow decodes WebP on two canvases, and holds the frame and a copy of it.
 _WEBP_BYTES_FOR_EACH_PIXEL = 16
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -38,12 +38,12 @@ _TURNS = {
 
 
 class NoFrame(Exception):
-    """ffmpeg has made no picture out of the video."""
+    """Raised when ffmpeg extracted no frame from the video."""
 
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """A whole file; `suffix` is such as `.jpg`."""
+    """An encoded thumbnail file; `suffix` is such as `.jpg`."""
 
     content: bytes
     suffix: str
@@ -54,9 +54,9 @@ class Thumbnail:
 
 
 def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
-    """A picture of an image that passed its inspection, turned as its EXIF says; of an animation, its first frame.
+    """Render an inspected image, rotated by its EXIF orientation; of an animation, the first frame.
 
-    None for one whose decoder would hold more than WORKING_BYTES. Raises whatever a decoder raises for a broken file.
+    None if decoding would need more than WORKING_BYTES. Raises the decoder's error for a broken file.
     """
     layout = read_layout(content, mime_type)
     held = layout.working_bytes
@@ -67,7 +67,7 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
     form = mime_type.removeprefix("image/").upper()
     with decodes, Image.open(io.BytesIO(content[: layout.end]), formats=[form]) as image:
         sides = _fitting(*image.size)
-        image.draft(None, (2 * sides[0], 2 * sides[1]))  # a JPEG is decoded at an eighth of its sides, where that does
+        image.draft(None, (2 * sides[0], 2 * sides[1]))  # JPEGs may be decoded at a reduced size
         small = _in_srgb(_shrunk(image, sides), image.info.get("icc_profile"))
     turn = _TURNS.get(orientation(layout.exif))
     return _encoded(small if turn is None else small.transpose(turn))
@@ -76,9 +76,10 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
 def render_video_thumbnail(
     opened: Callable[[], BinaryIO], *, mime_type: str, sides: tuple[int, int], seconds: float
 ) -> Thumbnail | None:
-    """A frame of a video that is shown with these sides and lasts so long; None without the setting FFMPEG.
+    """Render a frame of a video with ffmpeg; None if the setting FFMPEG.
 
-    `opened` opens it as a file on this machine's disk. Raises NoFrame, subprocess.TimeoutExpired, and what `opened` does.
+    `opened` opens the video as a local file; `sides` is its displayed size. Raises NoFrame, subprocess.TimeoutExpired, and
+    what `opened` raises.
     """
     if not settings.FFMPEG:
         return None
@@ -97,15 +98,15 @@ def render_video_thumbnail(
 
 
 def _fitting(width: int, height: int) -> tuple[int, int]:
-    """The sides of its thumbnail; no picture is made larger."""
+    """The size of the thumbnail; small images are not enlarged."""
     scale = min(1.0, MAX_SIDE / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
 def _shrunk(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
-    """The image with these sides: RGB, RGBA or CMYK.
+    """The image resized to these sides, as RGB, RGBA or CMYK.
 
-    Averaged tile by tile to twice the sides or more, so that no second copy of all its pixels is ever held; then resized.
+    Reduced tile by tile to at least twice the size first, so that no second copy of all pixels is held; then resized.
     """
     width, height = image.size
     mode = _mode_of(image)
@@ -115,7 +116,7 @@ def _shrunk(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
     for top in range(0, height, rows):
         for left in range(0, width, columns):
             tile = image.crop((left, top, min(left + columns, width), min(top + rows, height)))
-            if tile.mode == "I;16":  # which Pillow would cut off at 255
+            if tile.mode == "I;16":  # Pillow would clip values above 255
                 tile = tile.point(lambda value: value / 256).convert("L")
             reduced.paste(tile.convert(mode).reduce((across, down)), (left // across, top // down))
     return reduced.resize(sides, Image.Resampling.LANCZOS)
@@ -128,7 +129,7 @@ def _mode_of(image: Image.Image) -> str:
 
 
 def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """As RGB or RGBA, in the colours that a browser shows without a profile; a profile that does not fit is passed over."""
+    """Convert to RGB or RGBA in sRGB, the colours that browsers assume; an invalid colour profile is ignored."""
     mode = "RGBA" if image.mode == "RGBA" else "RGB"
     if profile:
         try:

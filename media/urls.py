@@ -1,4 +1,4 @@
-"""Routes of the media library."""
+"""URLs of the media API, the stored files, and the dashboard's media pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker loop that makes thumbnails, one after another."""
+"""The worker loop that makes thumbnails, one at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from media.services.thumbnails import LOOP, claim_thumbnail, make_thumbnail
 
 
 class ThumbnailLoop(WorkerLoop):
-    """`run_once` makes the thumbnail that has been due longest. Decoders hold hundreds of megabytes, so never two at once."""
+    """Makes the thumbnail that has been due longest, one at a time because decoders need hundreds of megabytes."""
 
     name = LOOP
 

@@ -1,4 +1,4 @@
-"""Reads of post groups."""
+"""Queries of post groups and of the accounts they can be published to."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from workspaces.models import Workspace
 SAME_CONTENT_WINDOW = timedelta(hours=24)
 STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
 UNSENT_TARGET_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
-EXCERPT_CHARACTERS = 80  # characters of a text that a calendar shows
+EXCERPT_CHARACTERS = 80  # beginning of the text that the calendar shows
 MAX_SELECTABLE_ACCOUNTS = 200
 
 
 def groups_with_targets() -> QuerySet[PostGroup]:
-    """Groups with their targets in order: two queries, however many."""
+    """Post groups with their targets prefetched in order."""
     return PostGroup.objects.prefetch_related(Prefetch("targets", PostTarget.objects.order_by("position")))
 
 
@@ -39,7 +39,7 @@ _targets = Prepared(lambda group_id: PostTarget.objects.filter(group_id=group_id
 
 
 def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> None:
-    """Let a group whose targets were just written, in their order, know them as if they had been read with it."""
+    """Attach targets to a group as if they had been prefetched, without a query."""
     rows = group.targets.all()
     rows._result_cache = list(targets)
     vars(group).setdefault("_prefetched_objects_cache", {})["targets"] = rows
@@ -48,7 +48,7 @@ def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> N
 def get_post_group(
     *, caller: Caller, post_group_id: str, scope: str | AnyOf = "posts.read", write: bool = False
 ) -> PostGroup:
-    """A group that exists for this caller. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """The post group, if the caller may read it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     group = _group.first(post_group_id) if is_id(post_group_id, "pgr") else None
     if group is None or (not caller.is_user and group.workspace_id != caller.workspace_id):
         raise not_found_error(None, "post group")
@@ -60,9 +60,10 @@ def get_post_group(
 def find_duplicate_posts(
     *, contents: Iterable[tuple[str, str, bool]], but: str = ""
 ) -> dict[tuple[str, str, bool], str]:
-    """Of (account id, content hash, sandbox): what the account was sent within 24 hours, with that group's id.
+    """Find posts with the same content that were sent to the same account within 24 hours.
 
-    The group `but` is left out.
+    `contents` are content keys (account id, content hash, sandbox); the result maps each key to the id of the earlier group.
+    The group `but` is ignored.
     """
     wanted = set(contents)
     rows = (
@@ -74,7 +75,7 @@ def find_duplicate_posts(
         .order_by("created_at")
         .values_list("account_id", "content_sha256", "sandbox", "group_id", "status", "group__status")
     )
-    # The rows are few, and each condition less is a tenth of what the statement costs.
+    # Filtered in Python: there are few rows, and each further SQL condition makes the query about 10 % slower.
     return {
         (account, content, sandbox): group
         for account, content, sandbox, group, status, of_group in rows
@@ -95,9 +96,9 @@ def posts_on_day(
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostSummary]:
-    """The groups whose time lies in the window, earliest first; drafts, rejected and cancelled ones are left out.
+    """Post groups scheduled within the window, earliest first; without drafts, rejected and cancelled groups.
 
-    Raises ScopeMissing, NotFound (also for an account that is not the workspace's).
+    Raises ScopeMissing, NotFound (also for an account of another workspace).
     """
     require(caller, workspace_id, "posts.read", write=False)
     _require_in(workspace_id, account_id=account_id)
@@ -120,10 +121,10 @@ def calendar_day(
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostGroup]:
-    """The groups of a window of a calendar, earliest first: what is scheduled, and what went out at once when it was made.
+    """A page of the calendar's post groups within a window, earliest first.
 
-    `shown_at` is a group's place in time, `excerpt` the beginning of its text, which is not read itself. Raises
-    ScopeMissing, NotFound.
+    Groups without `scheduled_at` count at their creation time. Annotates `shown_at`, the group's time in the calendar, and
+    `excerpt`, the beginning of its text. Raises ScopeMissing, NotFound.
     """
     rows = _in_calendar(caller, workspace_id, window, account_id, agent_id)
     return paginate_by_time(rows, field="shown_at", limit=limit, cursor=cursor)
@@ -139,9 +140,10 @@ def calendar_days(
     agent_id: str | None = None,
     per_day: int,
 ) -> list[PostGroup]:
-    """As `calendar_day`, of each of the window's local days the first `per_day` groups.
+    """The first `per_day` post groups of each local day within the window.
 
-    `day` is a group's local day, `on_day` how many groups that has. Raises ScopeMissing, NotFound.
+    Annotates the group's local `day` and `on_day`, the number of groups on it, besides what `calendar_day` annotates. Raises
+    ScopeMissing, NotFound.
     """
     rows = _in_calendar(caller, workspace_id, window, account_id, agent_id)
     numbered = rows.annotate(day=TruncDate("shown_at", tzinfo=zone)).annotate(
@@ -154,15 +156,16 @@ def calendar_days(
 def posts_awaiting_approval(
     *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None
 ) -> Page[PostGroup]:
-    """The groups that wait for a person's word, those that have waited longest first. Raises ScopeMissing, NotFound."""
+    """Post groups with status pending_confirmation, oldest first. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     rows = groups_with_targets().filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return paginate_by_time(rows, field="created_at", limit=limit, cursor=cursor)
 
 
 def selectable_accounts(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
-    """The accounts that a post may go to, real ones first, 200 at most; behind them those that are `chosen` already,
-    though they be disconnected. Raises ScopeMissing, NotFound.
+    """Accounts to choose for a post: up to 200 connected ones, real ones first, then those in `chosen`.
+
+    `chosen` accounts are included even if disconnected. Raises ScopeMissing, NotFound.
     """
     require(caller, workspace_id, "accounts.read", write=False)
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id).defer("credentials", "tokens")
@@ -186,9 +189,9 @@ def search_posts(
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostSummary]:
-    """The workspace's groups that fit all filters, newest first.
+    """The workspace's post groups that match all filters, newest first.
 
-    Raises ScopeMissing, NotFound (also for an account or agent that is not the workspace's).
+    Raises ScopeMissing, NotFound (also for an account or agent of another workspace).
     """
     require(caller, workspace_id, "posts.read", write=False)
     _require_in(workspace_id, account_id=account_id, agent_id=agent_id)
@@ -231,7 +234,7 @@ def _in_calendar(
 
 
 def _require_in(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
-    """Raises NotFound for what a list is to be filtered by and the workspace does not hold."""
+    """Raises NotFound if the account or agent does not belong to the workspace."""
     if account_id and not ConnectedAccount.objects.filter(pk=account_id, workspace_id=workspace_id).exists():
         raise not_found_error(None, "account")
     if agent_id and not Agent.objects.filter(pk=agent_id, workspace_id=workspace_id).exists():
@@ -239,6 +242,6 @@ def _require_in(workspace_id: str, *, account_id: str | None, agent_id: str | No
 
 
 def _with_target(rows: QuerySet[PostGroup], platform: str | None, account_id: str | None) -> QuerySet[PostGroup]:
-    """Groups one of whose targets is of this platform and account."""
+    """Filter groups by the platform and account of a target."""
     wanted = {name: value for name, value in (("platform", platform), ("account_id", account_id)) if value is not None}
     return rows.filter(Exists(PostTarget.objects.filter(group=OuterRef("pk"), **wanted))) if wanted else rows

@@ -1,4 +1,4 @@
-"""Post groups as lists show them: a few values of each, since whole instances took most of a list's time."""
+"""Summaries of post groups for lists: a few columns of each, since loading full models made lists slow."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from django.db.models import QuerySet
 from config.api.paging import Page
 from posts.models import PostGroup, PostTarget
 
-# What a page of them is read by: `paginate` and `paginate_by_time` take the rows as they come.
+# `paginate` and `paginate_by_time` need the columns that they sort by.
 SUMMARY_COLUMNS = ("pk", "status", "scheduled_at", "text", "sandbox", "created_at")
 
 
 class TargetSummary(NamedTuple):
-    """A target as a list shows it."""
+    """The columns of a target that lists show."""
 
     id: str
     platform: str
@@ -27,7 +27,7 @@ class TargetSummary(NamedTuple):
 
 @dataclass(frozen=True)
 class PostSummary:
-    """A group as a list shows it."""
+    """The columns of a post group that lists show, with its targets."""
 
     id: str
     status: str
@@ -39,12 +39,12 @@ class PostSummary:
 
 
 def select_summary_columns(groups: QuerySet[PostGroup]) -> QuerySet[PostGroup]:
-    """The groups' columns that lists show."""
-    return groups.values_list(*SUMMARY_COLUMNS, named=True)  # rows that have these attributes
+    """Select only the columns that summaries need."""
+    return groups.values_list(*SUMMARY_COLUMNS, named=True)  # named tuples with the attributes of a group
 
 
 def load_summaries(page: Page[PostGroup]) -> Page[PostSummary]:
-    """A page of `columns_of`, with the targets of its groups: one statement more."""
+    """Turn a page of `select_summary_columns` rows into summaries; the targets are loaded with one query."""
     targets: dict[str, list[TargetSummary]] = defaultdict(list)
     ids = [row.pk for row in page.rows]
     rows = PostTarget.objects.filter(group_id__in=ids).order_by("group_id", "position")

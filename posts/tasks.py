@@ -1,4 +1,4 @@
-"""What the beat has done with post groups."""
+"""Celery tasks for posts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes of post groups."""
+"""URLs of the posts API and the dashboard's post pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks: what was sent where and what came of it, sending it again, and the secret that signs it."""
+"""Dashboard pages for webhooks: deliveries, replay, and the signing secret."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SIGNATURE_FORMAT = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
 
 
 class FilterForm(forms.Form):
-    """What the deliveries are narrowed by; a filter that is not right narrows nothing and is told."""
+    """Filters of the delivery list; an invalid filter is ignored and its error is shown."""
 
     status = forms.ChoiceField(label="State", choices=[("", "All"), *STATUS_CHOICES], required=False)
     post = forms.CharField(label="Post", required=False, widget=forms.TextInput({"placeholder": "pgr_…"}))
@@ -40,13 +40,13 @@ class FilterForm(forms.Form):
     def clean_post(self) -> str:
         post = str(self.cleaned_data["post"])
         if post and not is_id(post, "pgr"):
-            raise forms.ValidationError("The id of a post begins with pgr_.")
+            raise forms.ValidationError("Post ids begin with pgr_.")
         return post
 
 
 @workspace_page()
 def deliveries(page: WorkspacePage) -> HttpResponse:
-    """The deliveries that fit the filters, newest first."""
+    """List the deliveries that match the filters, newest first."""
     asked = page.request.GET
     form = FilterForm(asked)
     form.is_valid()
@@ -70,14 +70,14 @@ def deliveries(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.get_signing_secret")
 def secret(page: WorkspacePage) -> HttpResponse:
-    """The signing secret, in the answer to the form that asks for it and nowhere else."""
+    """Show the signing secret, only in the response to the form."""
     shown = services.read_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
     return page.render("webhooks/secret.html", secret=shown)
 
 
 @workspace_page("POST", operation="workspaces.rotate_signing_secret")
 def rotate_secret(page: WorkspacePage) -> HttpResponse:
-    """A new secret, shown at once; a form that is sent twice makes one, since a second would end the first."""
+    """Replace the signing secret and show the new one. A form submitted twice rotates it once."""
     made: list[str | None] = []
 
     def rotate() -> Any:
@@ -86,13 +86,13 @@ def rotate_secret(page: WorkspacePage) -> HttpResponse:
 
     submit_once(page, "workspaces.rotate_signing_secret", rotate)
     if not made:
-        return page.success_redirect("The secret was replaced already.", "webhooks")
+        return page.success_redirect("The secret was already replaced.", "webhooks")
     return page.render("webhooks/secret.html", secret=made[0], replaced=True)
 
 
 @workspace_page()
 def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """One delivery: its attempts, what was answered, what is sent."""
+    """Show one delivery: its attempts, headers, payload and the receiver's last response."""
     found = _delivery_on(page, delivery_id)
     now = timezone.now()
     payload = json.dumps(json.loads(bytes(found.event.payload)), indent=2, ensure_ascii=False)
@@ -109,14 +109,14 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="webhooks.replay")
 def replay(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """Send it once more."""
+    """Send the delivery again."""
     found = _delivery_on(page, delivery_id)
     submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
-    return page.success_redirect("It is sent again.", "delivery", delivery_id=found.id)
+    return page.success_redirect("The delivery is being sent again.", "delivery", delivery_id=found.id)
 
 
 def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
-    """The delivery of a page under this workspace. Raises NotFound, for another workspace's too."""
+    """The delivery in the URL of a workspace page. Raises NotFound if it belongs to another workspace."""
     found = selectors.get_delivery(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
     if found.workspace_id != page.workspace.id:
         raise not_found_error(None, "delivery")
@@ -124,6 +124,6 @@ def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
 
 
 def _runs(rows: Iterable[Delivery]) -> bool:
-    """Whether something of them is about to happen, so that the page looks again by itself."""
+    """Whether an attempt is due soon, so that the page should reload itself."""
     soon = timezone.now() + SOON
     return any(row.due_at is not None and row.due_at < soon for row in rows)

@@ -1,4 +1,4 @@
-"""The kinds of events: what happened to a post group, to one target of a group of several, or to an API key."""
+"""The kinds of events: changes of post groups, of single targets in groups of several, and of API keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db.models import TextChoices
 
 
 class EventKind(TextChoices):
-    """One name never means both success and failure."""
+    """Event kinds with their descriptions. No kind stands for both success and failure."""
 
     SCHEDULED = "post.scheduled", "A post was scheduled, or scheduled for another time."
     PUBLISHED = "post.published", "A post was published to all of its targets."
@@ -14,16 +14,19 @@ class EventKind(TextChoices):
     FAILED = "post.failed", "A post failed on all of its targets."
     UNCONFIRMED = "post.unconfirmed", "For at least one target it is unknown whether the platform published the post."
     CANCELLED = "post.cancelled", "A post was cancelled before it was published."
-    PENDING_CONFIRMATION = "post.pending_confirmation", "A post waits for a person to confirm it."
+    PENDING_CONFIRMATION = "post.pending_confirmation", "A post is waiting for a person's confirmation."
     CONFIRMED = "post.confirmed", "A person confirmed a post."
     REJECTED = "post.rejected", "A person rejected a post."
-    TARGET_PUBLISHED = "post.target.published", "One target of a post for several was published."
-    TARGET_FAILED = "post.target.failed", "One target of a post for several failed."
-    TARGET_UNCONFIRMED = "post.target.unconfirmed", "It is unknown whether one target of several was published."
+    TARGET_PUBLISHED = "post.target.published", "One target of a post with several targets was published."
+    TARGET_FAILED = "post.target.failed", "One target of a post with several targets failed."
+    TARGET_UNCONFIRMED = (
+        "post.target.unconfirmed",
+        "It is unknown whether one target of a post with several targets was published.",
+    )
     KEY_NEW_NETWORK = "api_key.new_network", "An API key was used from a network for the first time."
 
 
-# What nothing but a person moves on.
+# Events after which only a person can continue.
 NEEDS_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
 
 # Stored and shown to owners as notices; no webhook delivers them.

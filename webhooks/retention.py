@@ -1,4 +1,4 @@
-"""How long events and their deliveries are kept: 30 days, those of the sandbox 3 (CONTRACT: section 8)."""
+"""Deletion of old events and deliveries: after 30 days, sandbox events after 3 (CONTRACT, section 8)."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from workspaces.retention import workspaces_to_purge
 
 RETENTION = timedelta(days=30)
 SANDBOX_RETENTION = timedelta(days=3)
-_ON_ITS_WAY = Exists(Delivery.objects.filter(event=OuterRef("pk"), due_at__isnull=False))
+_UNDELIVERED = Exists(Delivery.objects.filter(event=OuterRef("pk"), due_at__isnull=False))
 
 
 class ExpiredEvents(ExpiredRows):
-    """Events with their deliveries; one that is on its way still, after a replay, is kept until it has arrived or not."""
+    """Expired events with their deliveries. An event with an unfinished delivery, after a replay, is not deleted yet."""
 
     name = "events_and_deliveries"
 
     def rows(self) -> QuerySet[Event]:
-        return Event.objects.filter(Q(**_over(sandbox=True)) | Q(**_over(sandbox=False))).exclude(_ON_ITS_WAY)
+        return Event.objects.filter(Q(**_expired(sandbox=True)) | Q(**_expired(sandbox=False))).exclude(_UNDELIVERED)
 
     def ready(self) -> QuerySet[Event]:
-        """Those of the sandbox, or when there are none the others: the oldest first, as the index has them."""
+        """Sandbox events, or if there are none the others, oldest first, so that the index is used."""
         sandbox, real = (
-            Event.objects.filter(**_over(sandbox=which)).exclude(_ON_ITS_WAY).order_by("created_at")
+            Event.objects.filter(**_expired(sandbox=which)).exclude(_UNDELIVERED).order_by("created_at")
             for which in (True, False)
         )
         return sandbox if sandbox.exists() else real
 
 
 class PurgedWorkspaceEvents(ExpiredRows):
-    """What workspaces hold that were deleted long enough ago."""
+    """Events of workspaces that were deleted long enough ago."""
 
     name = "events_of_purged_workspaces"
 
@@ -43,7 +43,7 @@ class PurgedWorkspaceEvents(ExpiredRows):
 
 
 class PurgedWorkspaceSecrets(ExpiredRows):
-    """Destroyed long ago, unless somebody's delivery made one at that very moment."""
+    """Signing secrets of purged workspaces; present only if a delivery created one during the deletion."""
 
     name = "signing_secrets"
 
@@ -51,5 +51,5 @@ class PurgedWorkspaceSecrets(ExpiredRows):
         return SigningSecret.objects.filter(workspace__in=workspaces_to_purge())
 
 
-def _over(*, sandbox: bool) -> dict[str, object]:
+def _expired(*, sandbox: bool) -> dict[str, object]:
     return {"sandbox": sandbox, "created_at__lt": timezone.now() - (SANDBOX_RETENTION if sandbox else RETENTION)}

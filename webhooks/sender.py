@@ -1,4 +1,4 @@
-"""One attempt to deliver: bytes and headers to an address, and what came of it. No database here."""
+"""Sending one delivery over HTTP and interpreting the response. No database access."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from django.utils import timezone
 from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, check_url, create_session, post
 
 logger = logging.getLogger(__name__)
-ATTEMPT_TIMEOUT_SECONDS = 10.0  # over the whole exchange, from the name's lookup to the end of what is read
+ATTEMPT_TIMEOUT_SECONDS = 10.0  # for the whole exchange, from the DNS lookup to the last byte read
 READ_BYTES = 4096
 EXCERPT_BYTES = 1024
 ERROR_CHARACTERS = 1000
@@ -28,13 +28,13 @@ _SECONDS = re.compile(r"[0-9]{1,9}")
 
 class Verdict(Enum):
     DELIVERED = auto()
-    FAILED = auto()  # to be tried again
-    REFUSED = auto()  # of no use to try again
+    FAILED = auto()  # to be retried
+    REFUSED = auto()  # not to be retried
 
 
 @dataclass(frozen=True)
 class DeliveryRequest:
-    """What one attempt sends."""
+    """The HTTP request of one delivery attempt."""
 
     url: str
     body: bytes
@@ -43,9 +43,9 @@ class DeliveryRequest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an attempt. `retry_after` and `seconds`, which the attempt took, are in seconds.
+    """The result of a delivery attempt. `retry_after` and `seconds` (its duration) are in seconds.
 
-    `silent`: the receiver gave no answer at all.
+    `silent`: the receiver did not answer at all.
     """
 
     verdict: Verdict
@@ -58,7 +58,7 @@ class Outcome:
 
 
 async def send_delivery(session: aiohttp.ClientSession, parcel: DeliveryRequest) -> Outcome:
-    """Send the parcel once. Never raises: a fault of our own is a failed attempt too."""
+    """Send the request once. Never raises: unexpected errors count as failed attempts."""
     began = time.monotonic()
     try:
         check_url(parcel.url)
@@ -70,19 +70,19 @@ async def send_delivery(session: aiohttp.ClientSession, parcel: DeliveryRequest)
             timeout=ATTEMPT_TIMEOUT_SECONDS,
             read_limit=READ_BYTES,
         )
-        outcome = _judge(answer)
+        outcome = _outcome_of(answer)
     except DestinationNotAllowed as error:
         outcome = Outcome(Verdict.REFUSED, error=error.reason)
     except OutboundError as error:
         outcome = Outcome(Verdict.FAILED, error=_text(str(error))[:ERROR_CHARACTERS], silent=True)
     except Exception as error:
-        logger.exception("An attempt to deliver met a fault of the service.")
+        logger.exception("A delivery attempt failed with an unexpected error.")
         outcome = Outcome(Verdict.FAILED, error=f"Internal error ({type(error).__name__}).")
     return replace(outcome, seconds=time.monotonic() - began)
 
 
 async def send_all(parcels: Sequence[DeliveryRequest]) -> list[Outcome]:
-    """Send the parcels concurrently; the outcomes stand in the same order."""
+    """Send the requests concurrently; returns the outcomes in the same order."""
     async with create_session(connections=MAX_IN_FLIGHT) as session:
         places = asyncio.Semaphore(MAX_IN_FLIGHT)
 
@@ -93,8 +93,8 @@ async def send_all(parcels: Sequence[DeliveryRequest]) -> list[Outcome]:
         return await asyncio.gather(*map(send, parcels))
 
 
-def _judge(answer: PostAnswer) -> Outcome:
-    """2xx is delivered, 410 says that nobody will ever take it, anything else may be better another time."""
+def _outcome_of(answer: PostAnswer) -> Outcome:
+    """Interpret the response: 2xx is delivered, 410 is refused for good, everything else is retried."""
     excerpt = _text(answer.excerpt[:EXCERPT_BYTES].decode("utf-8", "replace"))
     if 200 <= answer.status < 300:
         return Outcome(Verdict.DELIVERED, answer.status, excerpt=excerpt)
@@ -108,7 +108,7 @@ def _judge(answer: PostAnswer) -> Outcome:
 
 
 def _retry_after(value: str) -> float:
-    """Retry-After (RFC 9110 10.2.3), seconds or a date, as seconds from now; 0 for none, the past or nonsense."""
+    """The Retry-After header (RFC 9110, 10.2.3) in seconds from now; 0 if absent, past or invalid."""
     if _SECONDS.fullmatch(value):
         return float(value)
     try:
@@ -120,5 +120,5 @@ def _retry_after(value: str) -> float:
 
 
 def _text(value: str) -> str:
-    """PostgreSQL keeps no NUL in texts."""
+    """Replace NUL, which PostgreSQL cannot store."""
     return value.replace("\0", "\N{REPLACEMENT CHARACTER}")

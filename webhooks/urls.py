@@ -1,4 +1,4 @@
-"""Routes of signing secrets and deliveries."""
+"""URLs of signing secrets and deliveries, in the API and the dashboard."""
 
 from __future__ import annotations
 

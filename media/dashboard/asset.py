@@ -1,4 +1,4 @@
-"""One asset's page: what it is, who takes it, who uses it, what it shows, and its end."""
+"""Page of one media asset: preview, alt text, accepting platforms, use in posts, and deletion."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ MAX_SHOWN_USES = 20
 
 @workspace_page("GET", "POST", operation="media.describe")
 def asset(page: WorkspacePage, media_id: str) -> HttpResponse:
-    """The asset; its form sets the alt text. A deleted one has a page that says what became of its file."""
+    """Show the asset, or save its alt text. For a deleted asset, show what happened to its file."""
     found = selectors.get_workspace_asset(caller=page.caller, workspace_id=page.workspace.id, media_id=media_id)
     if page.request.method != "POST":
         if found.status == MediaAsset.Status.DELETED:
-            return page.render("media/deleted.html", asset=found, kept=bool(found.storage_key or found.thumbnail_key))
+            return page.render(
+                "media/deleted.html", asset=found, file_remains=bool(found.storage_key or found.thumbnail_key)
+            )
         return _show(page, found, AltTextForm(found))
     form = AltTextForm(found, page.request.POST)
     if not form.is_valid():

@@ -1,4 +1,4 @@
-"""What is known of an asset, in the words of people."""
+"""Display texts for media assets: kind labels, durations, sizes, and platforms that refuse an asset."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ KIND_LABELS = {
 
 @dataclass(frozen=True)
 class LabelledFit:
-    """How an asset, with its alt text, stands at a platform."""
+    """A platform's label, with the errors that it would report for an asset and its alt text."""
 
     platform: str
     issues: list[Issue]
 
 
 def platform_labels_with_issues(asset: MediaAsset) -> list[LabelledFit]:
-    """Each platform that takes media, by the name that people know, with what it would refuse, in the registry's order."""
+    """Each platform that takes media, with its errors for this asset, in the registry's order."""
     properties, found = asset.properties(), []
     for each in platforms():
         rules = each.capabilities.media
@@ -50,7 +50,7 @@ def platform_labels_with_issues(asset: MediaAsset) -> list[LabelledFit]:
 
 
 def format_duration(milliseconds: int | None) -> str:
-    """Such as 1:02:03 or 0:07.5; "" where it is not known."""
+    """Format milliseconds as 1:02:03 or 0:07.5; "" for None."""
     if milliseconds is None:
         return ""
     minutes, rest = divmod(milliseconds, 60_000)
@@ -60,7 +60,7 @@ def format_duration(milliseconds: int | None) -> str:
 
 
 def format_size(size: int) -> str:
-    """Such as 4.7 GB, in powers of ten."""
+    """Format a number of bytes, such as 4.7 GB, with decimal units."""
     for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= step:
             return f"{size / step:.1f}".removesuffix(".0") + f" {unit}"
@@ -68,6 +68,6 @@ def format_size(size: int) -> str:
 
 
 def format_usage(used: int) -> str:
-    """How much of its quota a library uses."""
+    """How much of its quota a media library uses, such as "1.2 GB of 5 GB used"."""
     allowed = settings.MEDIA_QUOTA_BYTES
     return f"{format_size(used)} of {format_size(allowed)} used" if allowed else f"{format_size(used)} used"

@@ -1,4 +1,4 @@
-"""The library's own page, and the one that asks what the files show that were uploaded a moment ago."""
+"""Page of the media library, and the page that asks for the alt texts of new uploads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_SEARCH_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class Tile:
-    """An asset in the grid; `picture` is an address, "" where there is none."""
+    """A media asset in the grid; `picture` is the URL of its preview, or ""."""
 
     asset: MediaAsset
     picture: str
@@ -39,14 +39,14 @@ class Tile:
 
     @property
     def lacks_alt_text(self) -> bool:
-        """Whether platforms would be told nothing of a picture that they ask about."""
+        """Whether the asset is an image or GIF without alt text."""
         seen = self.asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
         return seen and not self.asset.alt_text.strip()
 
 
 @workspace_page("GET", "POST", operation="media.upload", files=True)
 def library(page: WorkspacePage) -> HttpResponse:
-    """The workspace's files, newest first, those that fit a search, and the form that brings more."""
+    """List the workspace's media, newest first, filtered by a search; accept uploads."""
     if page.request.method != "POST":
         return _show(page)
     require(page.caller, page.workspace.id, "media.upload")
@@ -62,7 +62,7 @@ def library(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation="media.describe")
 def describe(page: WorkspacePage) -> HttpResponse:
-    """Ask what these files show; the address names them."""
+    """Ask for the alt texts of the assets in the query string, and save them."""
     if not page.may_write:
         return page.redirect(page.path("media"))
     ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]

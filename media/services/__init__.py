@@ -1,4 +1,4 @@
-"""What is done with the media library."""
+"""Services that upload, describe, delete and reconcile media."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saying what an asset shows, for who cannot see it."""
+"""Setting the alt text of media assets."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from media.models import MediaAsset
 
 
 def describe_media(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsset:
-    """Set the asset's alt text; "" takes it away. A text that it has already is not on record again.
+    """Set the asset's alt text; an unchanged text is not recorded again.
 
-    A post without an alt text of its own takes the asset's when it goes out, so unfinished posts have the new one.
-    Raises ScopeMissing, NotFound, WorkspacePaused.
+    Unfinished posts without an alt text of their own are published with the new one. Raises ScopeMissing, NotFound,
+    WorkspacePaused.
     """
     asset = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
     if asset.alt_text == alt_text:

@@ -1,4 +1,4 @@
-"""Taking a file into the library: checked, scanned, cleaned, stored, and only then a row."""
+"""Upload of media: the file is inspected, scanned, stripped of its location and stored before its row is written."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ def upload_media(
     alt_text: str = "",
     dry_run: bool = False,
 ) -> MediaAsset:
-    """Take a file that was sent (`upload`) or that lies at `source_url`; without a `filename`, it is called as there.
+    """Add a file to the library, from a request (`upload`) or from `source_url`.
 
-    Nothing reaches the storage before the scanner has said clean. A dry run checks all the same and stores nothing.
-    Raises ScopeMissing, ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed,
-    PayloadTooLarge, MediaMalwareDetected, MediaScanUnavailable, MediaQuotaExceeded, RateLimited (source_url),
-    ServiceUnavailable.
+    Nothing is stored before the scanner has approved it. A dry run makes all checks and stores nothing. Raises ScopeMissing,
+    ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed, PayloadTooLarge, MediaMalwareDetected,
+    MediaScanUnavailable, MediaQuotaExceeded, RateLimited (source_url), ServiceUnavailable.
     """
     workspace_id = resolve_workspace_id(caller, workspace_id)
     require(caller, workspace_id, "media.upload", body_field="workspace_id")
@@ -55,7 +54,7 @@ def upload_media(
 
 
 def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
-    """The asset that the file becomes, and the file as it is to be stored: without the place where it was taken."""
+    """Inspect and scan the file; returns the asset, and the file to store with the location of the recording removed."""
     seen = inspection.inspect(file.path)
     if file.size_bytes > (limit := max_bytes_of_type(seen.mime_type)):
         raise too_large(limit)
@@ -79,9 +78,9 @@ def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
 
 
 def _share(caller: Caller, asset: MediaAsset) -> bool:
-    """Keep the asset with the stored file of another one of the workspace that has the same bytes, if there is one.
+    """Save the asset with the stored file of another asset of the workspace that has the same bytes, if there is one.
 
-    That one is locked: it may be deleted, and its file with it, before or after, but not meanwhile.
+    The other asset is locked, so that it and its file are not deleted meanwhile.
     """
     same = selectors.ready_assets().filter(workspace_id=asset.workspace_id, sha256=asset.sha256)
     with transaction.atomic():
@@ -97,7 +96,7 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
 
 
 def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
-    """Keep the asset with a stored file of its own, which goes again when the row cannot be written."""
+    """Store the file and save the asset; the file is removed again if the row cannot be written."""
     key = storage.new_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
     with storage_access():
         store_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)

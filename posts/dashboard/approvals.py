@@ -1,4 +1,4 @@
-"""What agents ask to publish, exactly as it would go out; a person confirms, edits and confirms, or rejects."""
+"""Approvals page: posts that wait for a person, who approves, edits or rejects them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_LISTED_CHARACTERS = 6000  # a longer post is shown in full, and approved, on
 
 @workspace_page()
 def approvals(page: WorkspacePage) -> HttpResponse:
-    """The groups that wait, those that have waited longest first."""
+    """List the posts awaiting approval, oldest first."""
     found = selectors.posts_awaiting_approval(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -40,7 +40,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.confirm")
 def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Release what was read: a version that is no longer the current one is refused."""
+    """Approve a post, if the version on the page is still the current one."""
     group = page_post_group(page, post_group_id)
     version = submitted_content_version(page)
     confirmed = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version)
@@ -55,4 +55,4 @@ def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     reason = normalize_text(page.request.POST.get("reason", "")).strip()
     asked = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})
     services.reject_post(caller=page.caller, post_group_id=group.id, **asked)
-    return page.success_redirect_back("Rejected. The agent can read why.")
+    return page.success_redirect_back("Rejected. The agent can read the reason.")

@@ -1,4 +1,4 @@
-"""The calendar: scheduled and past posts by month, week or day, on the workspace's clocks."""
+"""Calendar page: scheduled and published posts by month, week or day, in the workspace's time zone."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from posts.states import NEEDS_A_PERSON
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 VIEWS = {"month": "Month", "week": "Week", "day": "Day"}
-MAX_POSTS_PER_DAY = {"month": 3, "week": 12}  # a day with more links to its own page
-PER_PAGE = 80  # of a day
+MAX_POSTS_PER_DAY = {"month": 3, "week": 12}  # a day with more posts links to the day view
+PER_PAGE = 80  # posts in the day view
 WEEK = timedelta(days=7)
 DAY = timedelta(days=1)
 
@@ -30,7 +30,7 @@ class Day:
     date: date
     posts: list[PostGroup]
     total: int
-    inside: bool  # of the month that is shown
+    inside: bool  # whether the day belongs to the month shown
     today: bool
 
     @property
@@ -40,7 +40,7 @@ class Day:
 
 @dataclass(frozen=True)
 class Span:
-    """What a view shows: its days, and the dates that lead to the one before and the one after."""
+    """The days that a calendar view shows, its title, and the dates of the previous and next view."""
 
     first: date
     days: int
@@ -51,7 +51,7 @@ class Span:
 
 @workspace_page()
 def calendar(page: WorkspacePage) -> HttpResponse:
-    """A month, a week or a day."""
+    """Show a month, a week or a day of posts."""
     asked = page.request.GET
     view = asked.get("view", "") if asked.get("view", "") in VIEWS else "month"
     today = timezone.now().astimezone(page.zone).date()
@@ -70,7 +70,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
 
 
 def _by_day(page: WorkspacePage, span: Span) -> dict[str, Any]:
-    """One day, page by page."""
+    """The posts of one day, with a cursor for more."""
     found = selectors.calendar_day(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -83,7 +83,7 @@ def _by_day(page: WorkspacePage, span: Span) -> dict[str, Any]:
 
 
 def _days(page: WorkspacePage, view: str, span: Span, today: date) -> dict[str, Any]:
-    """Each day with its first posts."""
+    """The first posts of each day in the span."""
     groups = selectors.calendar_days(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -133,7 +133,7 @@ def _window(page: WorkspacePage, span: Span) -> tuple[datetime, datetime]:
 
 
 def _date(written: str, today: date) -> date:
-    """The day that the address names, else today."""
+    """The date in the address, or today if it is missing or invalid."""
     try:
         day = date.fromisoformat(written)
     except ValueError:

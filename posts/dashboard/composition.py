@@ -1,4 +1,4 @@
-"""What stands in the composer: the content of a post in the form of POST /posts, and what its buttons do to it."""
+"""Content in the composer, in the format of POST /posts, and the changes that the composer's buttons make to it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SET, REMOVE_MEDIA, REMOVE_OPTION = (
     ("replace_text", "set_option"),
     "remove_media",
     "remove_option",
-)  # what a button can do
+)  # repair actions that a button can apply
 
 
 @dataclass
 class Composition:
-    """`targets` and `media` are written as the API's callers write them."""
+    """A post's text, targets and media; `targets` and `media` have the format of API requests."""
 
     text: str = ""
     targets: list[dict[str, Any]] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Composition:
 
     @classmethod
     def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
-        """What the composer's form holds; accounts that are not among these are left out."""
+        """The content of the submitted composer form; targets whose account is not in `accounts` are dropped."""
         chosen = set(sent.getlist("account"))
         return cls(
             normalize_text(sent.get("text", "")),
@@ -50,7 +50,7 @@ class Composition:
 
     @property
     def body(self) -> dict[str, Any]:
-        """Fields of POST /posts, PATCH /posts/{id} and POST /posts/validate."""
+        """Fields for POST /posts, PATCH /posts/{id} and POST /posts/validate."""
         return {"text": self.text, "targets": self.targets, "media": self.media}
 
     @property
@@ -65,13 +65,13 @@ class Composition:
         self.media = [each for each in self.media if each["media_id"] != media_id]
 
     def move_ahead(self, media_id: str) -> None:
-        """Show the asset one place earlier."""
+        """Move the asset one place forward."""
         place = self._media_ids().index(media_id) if media_id in self._media_ids() else 0
         if place:
             self.media[place - 1 : place + 1] = [self.media[place], self.media[place - 1]]
 
     def repair(self, issue: Issue) -> None:
-        """Apply an issue's hint, if it is one that `repairable` names."""
+        """Apply the repair hint of an issue, if a button can apply it."""
         hint = issue.repair_hint
         if hint is None or not repairable(issue):
             return
@@ -91,7 +91,7 @@ class Composition:
 
 
 def repairable(issue: Issue) -> bool:
-    """Whether a button can repair it: a value that fits, or one asset or option to be left out."""
+    """Whether a button can repair the issue: by setting a value, or by removing one asset or option."""
     hint = issue.repair_hint
     if hint is None:
         return False
@@ -101,7 +101,7 @@ def repairable(issue: Issue) -> bool:
 
 
 def find_issue(validation: Validation, name: str) -> Issue | None:
-    """The issue that a button names by its field and code, if it still stands."""
+    """The issue with this name (field and code), or None if it no longer exists."""
     return next((issue for issue in all_issues(validation) if issue_name(issue) == name), None)
 
 

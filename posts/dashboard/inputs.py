@@ -1,4 +1,4 @@
-"""What pages send, held to the same form as the API's bodies."""
+"""Reading and validating input from dashboard pages, with the API's serializers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.workspace_page import WorkspacePage
 
 
 def validated_data(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:
-    """The input of an operation as its service takes it. Raises ValidationFailed."""
+    """Validate the data with an API serializer and return it. Raises ValidationFailed."""
     form = serializer(data=dict(body))
     try:
         form.is_valid(raise_exception=True)
@@ -26,7 +26,7 @@ def validated_data(serializer: type[StrictSerializer], body: Mapping[str, Any]) 
 
 
 def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
-    """The group of a page under this workspace. Raises NotFound, for another workspace's too."""
+    """The post group in the URL of a workspace page. Raises NotFound if it belongs to another workspace."""
     group = selectors.get_post_group(caller=page.caller, post_group_id=post_group_id)
     if group.workspace_id != page.workspace.id:
         raise not_found_error(None, "post group")
@@ -34,11 +34,11 @@ def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
 
 
 def normalize_text(text: str) -> str:
-    """A text as it was typed: browsers send line ends as CR LF, and no text of PostgreSQL holds NUL."""
+    """Convert CR LF line ends, which browsers send, to LF, and drop NUL, which PostgreSQL cannot store."""
     return text.replace("\r\n", "\n").replace("\0", "")
 
 
 def submitted_content_version(page: WorkspacePage) -> int:
-    """The content_version that the form's page showed; 0, which no group has, for a form that lost it."""
+    """The content_version that the submitted page showed; 0, which matches no group, if it is missing."""
     sent = page.request.POST.get("content_version", "")
     return int(sent) if sent.isdecimal() and len(sent) < 10 else 0

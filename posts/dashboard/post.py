@@ -1,4 +1,4 @@
-"""One post: how far each target is, what went wrong and what to do, and what can be done with it."""
+"""Page of one post: the status of each target, errors, events, deliveries, and the actions that are possible."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from posts.states import CANCELLABLE, RETRYABLE, UNFINISHED_TARGET_STATUSES, Gro
 from webhooks import selectors as webhooks
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
-MAX_ROWS = 50  # events, and deliveries
+MAX_ROWS = 50  # of events, and of deliveries
 
 
 @workspace_page()
 def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Its content, its targets, its events and deliveries; the page looks again by itself while something runs."""
+    """Show the post. The page reloads itself while the post is being published."""
     group = page_post_group(page, post_group_id)
     [shown] = shown_groups(page.workspace.id, [group])
     about: dict[str, Any] = {
@@ -52,7 +52,7 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = page_post_group(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
-    return page.success_redirect("It was cancelled.", "post", post_group_id=group.id)
+    return page.success_redirect("The post was cancelled.", "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.retry")
@@ -60,12 +60,12 @@ def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
     group = page_post_group(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
-    return page.success_redirect("It is sent again.", "post", post_group_id=group.id)
+    return page.success_redirect("The post is being sent again.", "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.resolve")
 def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """What somebody who looked has seen: the post's address, or (no address) that it is not there."""
+    """Record whether an unconfirmed target was published: with its address, or not at all."""
     group, sent = page_post_group(page, post_group_id), page.request.POST
     seen = (
         {"permalink": normalize_text(sent.get("permalink", "")).strip()} if "is-out" in sent else {"published": False}
@@ -77,13 +77,14 @@ def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         target_id=asked["target_id"],
         permalink=asked.get("permalink"),
     )
-    told = "Noted: it is out." if asked.get("permalink") else "Noted: it is not out. You can send it again."
-    return page.success_redirect(told, "post", post_group_id=group.id)
+    published = "Marked as published."
+    failed = "Marked as failed. You can send it again."
+    return page.success_redirect(published if asked.get("permalink") else failed, "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.update")
 def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Another time for a scheduled post; a time that is not right, or comes twice, is asked for again."""
+    """Change the time of a scheduled post; an invalid or ambiguous time shows the form again."""
     group = page_post_group(page, post_group_id)
     schedule = ScheduleForm(page.request.POST, zone=page.zone, at=group.scheduled_at, required=True)
     if not schedule.is_valid():
@@ -99,22 +100,22 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.create")
 def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """A new draft of the same content, without what is no longer in the library, ready to be edited."""
+    """Copy the post into a new draft, without media that were deleted, and open it for editing."""
     group = page_post_group(page, post_group_id)
     [shown] = shown_groups(page.workspace.id, [group])
     content = Composition.of_group(group)
     there = find_attached_assets(page.workspace.id, content.media)
     content.media = [each for each in content.media if each["media_id"] in there]
-    # What was simulated at a real account stays so.
+    # A post that was simulated at a real account stays simulated.
     simulated = any(each.target.sandbox and not each.account.sandbox for each in shown.targets)
     body = {**content.body, "workspace_id": page.workspace.id, "draft": True, "sandbox": simulated}
     asked = validated_data(CreatePostSerializer, body)
     draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **asked))
-    return page.success_redirect("A new draft with the same content.", "post-edit", post_group_id=draft_id)
+    return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
 
 
 def creator_name(group: PostGroup) -> str:
-    """Who made it, as people say it."""
+    """Who created the post group, in words."""
     if group.agent_id:
         name = Agent.objects.filter(pk=group.agent_id).values_list("name", flat=True).first()
         return f"the agent {name}" if name else "an agent"
@@ -122,7 +123,7 @@ def creator_name(group: PostGroup) -> str:
 
 
 def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
-    """Which actions the page offers; the services decide again."""
+    """Which actions the page offers; the services check permissions again."""
     group = shown.group
     states = [each.target.status for each in shown.targets]
     editable = page.may_write and group.status in EDITABLE and not was_tried(group)

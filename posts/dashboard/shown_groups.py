@@ -1,4 +1,4 @@
-"""A group as it goes out: each wording once with the accounts that get it, the media, and the platforms' options."""
+"""Post groups as pages show them: each version of the text with its accounts, the media, and the platform options."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class ShownTarget:
 
     @property
     def label(self) -> str:
-        """The platform's name for people."""
+        """The platform's display name."""
         return platform(self.target.platform).label
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        """What the platform is told besides the texts, each by name, its value in words."""
+        """The platform options other than thread texts, as name and value in words."""
         given = {name: value for name, value in self.target.options.items() if name != THREAD}
         return [(name.replace("_", " "), _words(value)) for name, value in given.items()]
 
 
 @dataclass
 class Version:
-    """One wording, with the accounts that get it."""
+    """One version of the text, with the accounts that get it."""
 
     text: str
-    further: tuple[str, ...]  # the segments of a thread behind the first
+    further: tuple[str, ...]  # the texts of a thread after the first
     targets: list[ShownTarget] = field(default_factory=list)
 
 
@@ -51,7 +51,7 @@ class ShownGroup:
 
     @property
     def versions(self) -> list[Version]:
-        """The wordings in the order of their first accounts."""
+        """The distinct texts, in the order of their first accounts."""
         found: dict[tuple[str, ...], Version] = {}
         for shown in self.targets:
             text, further = shown.target.shown_text, further_texts(shown.target.options)
@@ -60,12 +60,12 @@ class ShownGroup:
 
     @property
     def length(self) -> int:
-        """How many characters there are to read."""
+        """Number of characters in all versions together."""
         return sum(len(text) for version in self.versions for text in (version.text, *version.further))
 
 
 def shown_groups(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGroup]:
-    """The groups with their accounts and assets: two queries, however many."""
+    """Load the accounts and assets of the groups with two queries."""
     accounts = _accounts(target.account_id for group in groups for target in group.targets.all())
     ids = {each["media_id"] for group in groups for each in group.media}
     assets = get_assets(workspace_id=workspace_id, ids=ids) if ids else {}

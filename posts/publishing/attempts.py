@@ -1,4 +1,4 @@
-"""What one claim of a target comes to: it is made ready, and its first step is committed as begun."""
+"""Beginning an attempt to publish: checks, credentials and media are prepared, and the first step is committed as begun."""
 
 from __future__ import annotations
 
@@ -34,8 +34,11 @@ UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
 
 @dataclass
 class Attempt:
-    """The work of one claim. `doubtful`: an earlier try of the step to come may have published. `fault` keeps that step
-    from being taken, though it has begun; with a `stop` nothing has."""
+    """One attempt to publish a claimed target.
+
+    `doubtful`: an earlier attempt at the next step may have published. `fault`: an error that prevents the next step although
+    it was committed as begun. `stop`: a write that ends or postpones the target instead; no step was begun.
+    """
 
     target: PostTarget
     adapter: Platform
@@ -55,16 +58,18 @@ class Attempt:
 
 @contextmanager
 def log_errors(target: PostTarget) -> Iterator[None]:
-    """Work at a target: nothing is raised. Every end is written to its row; when the database itself fails, the claim runs
-    out and the row is taken up again."""
+    """Run work on a target without raising: errors are logged and the target is postponed.
+
+    When the database fails, the claim's lease expires and another worker continues.
+    """
     start_trace(target.group.trace_id)
     set_trace_actor(system_caller(target.group.workspace_id))
     try:
         yield
     except ClaimLost:
-        logger.warning("%s is another worker's now.", target.id)
+        logger.warning("%s was claimed by another worker.", target.id)
     except DATABASE_ERRORS:
-        logger.exception("%s was left in the middle.", target.id)
+        logger.exception("%s was interrupted by a database error.", target.id)
     except Exception:
         logger.exception("%s cannot be published by this service.", target.id)
         with suppress(ClaimLost, Error):
@@ -72,9 +77,9 @@ def log_errors(target: PostTarget) -> Iterator[None]:
 
 
 def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
-    """Begin the first steps of claimed targets, in one transaction; the attempts that go on, be it to their stop.
+    """Prepare claimed targets and commit their first steps as begun; returns the attempts to continue.
 
-    Raises OperationalError, InterfaceError: the database is away, and no attempt has begun.
+    Raises OperationalError, InterfaceError if the database is down; no attempt has begun then.
     """
     stopped: list[Attempt] = []
     ready: list[Attempt] = []
@@ -108,7 +113,7 @@ def _begun(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 
 def _made_ready(target: PostTarget, adapter: Platform) -> Attempt:
-    """With what its first step needs."""
+    """Build the attempt with credentials and media; an error is stored in its `fault`."""
     attempt = Attempt(target, adapter, may_be_out(target, adapter))
     try:
         attempt.grant, attempt.media = target.account.grant(), adapter_media_files(target.group)
@@ -119,7 +124,7 @@ def _made_ready(target: PostTarget, adapter: Platform) -> Attempt:
 
 
 def count_attempt(target: PostTarget) -> None:
-    """What the beginning of a claim's first step writes."""
+    """Count the attempt on the target and set its first phase; `begin_attempts` stores the values."""
     spent = int(target.status != TargetStatus.PROCESSING)
     target.worker_losses = worker_losses(target)
     target.attempts, target.round_attempts = target.attempts + spent, target.round_attempts + spent
@@ -127,19 +132,21 @@ def count_attempt(target: PostTarget) -> None:
 
 
 def _cannot_begin(attempt: Attempt, fault: Exception) -> errors.PlatformError:
-    """What it means that the account cannot be opened, or that media of the post are gone."""
+    """The platform error for credentials that cannot be decrypted, or for deleted media."""
     if isinstance(fault, SealedValueError):
-        logger.error("The account of %s cannot be opened.", attempt.target.id, exc_info=fault)
-        return errors.Transient("The service cannot open the account's credentials at the moment.")
+        logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
+        return errors.Transient("The service cannot read the account's credentials at the moment.")
     if attempt.doubtful:
-        return errors.OutcomeUnknown(f"An earlier try may be out, and it cannot be repeated: {fault}", final=True)
+        return errors.OutcomeUnknown(
+            f"An earlier attempt may have been published and cannot be repeated: {fault}", final=True
+        )
     return errors.ContentRejected(str(fault))
 
 
 def begin_step(target: PostTarget, progress: Progress) -> None:
-    """Commit that this step begins, and extend the lease. Raises ClaimLost.
+    """Commit that the next step begins, and extend the lease. Raises ClaimLost.
 
-    `step_begun_at` in memory stays as it was: it tells when the last try of the step before this one was.
+    `step_begun_at` in memory keeps the time of the previous attempt at this step.
     """
     target.phase, target.progress = progress.phase, dict(progress.state)
     tried_at = target.step_begun_at

@@ -1,8 +1,4 @@
-"""A post group as it stands on the wire, in answers and in events alike.
-
-The fields declare the form; what fills them is written out, since a list of a day's posts spent most of its time in
-asking each field anew how it is read. A test holds both equal.
-"""
+"""Serializers that declare the fields of a post group and its targets; posts/post_group_json.py produces the values."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from posts.states import GroupStatus, TargetStatus
 
 
 class TargetErrorSerializer(serializers.Serializer):
-    """Why a target is not out, or what is missing about one that is; the same five fields as any error."""
+    """Why a target failed, or what is missing from a published one; the same five fields as every error."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -27,7 +23,7 @@ class TargetErrorSerializer(serializers.Serializer):
 
 
 class TargetSerializer(serializers.ModelSerializer):
-    """One account of a group, and how far its publication is."""
+    """One account of a post group, with its publishing status and result."""
 
     platform = serializers.ChoiceField(choices=list(PLATFORMS))
     status = serializers.ChoiceField(choices=TargetStatus.choices)

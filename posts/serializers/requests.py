@@ -1,4 +1,4 @@
-"""What callers write of post groups."""
+"""Serializers for the bodies and query parameters of requests about posts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_TARGETS, MAX_MEDIA, MAX_TEXT = 50, 20, 100_000
 
 
 class OptionsField(serializers.DictField):
-    """A target's options, as its platform's capabilities describe them."""
+    """A target's platform-specific options; the schema is part of the platform's capabilities."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
@@ -46,41 +46,41 @@ class MediaInputSerializer(StrictSerializer):
 
 
 class ContentSerializer(WriteBody):
-    """What is posted where."""
+    """The content of a post and its targets."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     text = fields.Text(allow_blank=True, max_length=MAX_TEXT)
     targets = StrictList(child=TargetInputSerializer(), min_length=1, max_length=MAX_TARGETS)
     media = StrictList(
-        child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA, help_text="In the order of their showing."
+        child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA, help_text="Shown in this order."
     )
 
 
 class ValidatePostSerializer(ContentSerializer):
-    """Content to be checked."""
+    """Content to validate."""
 
     dry_run = None  # type: ignore[assignment]
 
 
 class CreatePostSerializer(ContentSerializer):
-    """A post group to be made: a draft, scheduled, or published at once."""
+    """A post group to create: as a draft, scheduled, or published at once."""
 
-    scheduled_at = fields.Timestamp(required=False, help_text="When it goes out; without it, now.")
-    draft = fields.Boolean(required=False, help_text="Keep it as a draft; its scheduled_at is then only a plan.")
-    webhook_url = WebhookUrl(required=False, help_text="Gets this group's events.")
-    sandbox = fields.Boolean(required=False, help_text="Go the whole way at the simulator instead of the platforms.")
-    wait = fields.Boolean(required=False, help_text="Answer when the group is finished, 25 s later at the most.")
-    metadata = fields.StringMap(required=False, help_text="Your own notes; they come back in answers and events.")
+    scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: now.")
+    draft = fields.Boolean(required=False, help_text="Save as a draft. A draft's scheduled_at is only a plan.")
+    webhook_url = WebhookUrl(required=False, help_text="Receives the events of this group.")
+    sandbox = fields.Boolean(required=False, help_text="Publish to the simulator instead of the platforms.")
+    wait = fields.Boolean(required=False, help_text="Respond when the group is finished, after 25 s at most.")
+    metadata = fields.StringMap(required=False, help_text="Your own key-value notes, returned in responses and events.")
 
 
 class RetryPostSerializer(WriteBody):
-    """How failed targets are sent again."""
+    """How to retry the failed targets of a post group."""
 
     workspace_id = fields.Identifier("wrk", required=False)
-    webhook_url = WebhookUrl(required=False, help_text="Gets the group's events from now on.")
-    scheduled_at = fields.Timestamp(required=False, help_text="When they go out; without it, now.")
+    webhook_url = WebhookUrl(required=False, help_text="Receives the events of the group from now on.")
+    scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: now.")
     wait = fields.Boolean(required=False)
-    include_unconfirmed = fields.Boolean(required=False, help_text="Also send what may be out already.")
+    include_unconfirmed = fields.Boolean(required=False, help_text="Also retry targets that may already be published.")
 
 
 class BatchedPostSerializer(CreatePostSerializer):
@@ -91,48 +91,46 @@ class BatchedPostSerializer(CreatePostSerializer):
 
 
 class CreateBatchSerializer(WriteBody):
-    """Several post groups, all or none of which are made."""
+    """Several post groups to create in one transaction."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
     posts = StrictList(child=BatchedPostSerializer(), min_length=1, max_length=100)
 
 
 class UpdatePostSerializer(WriteBody):
-    """What is to change of a post group; what is not named stays."""
+    """Changes to a post group; omitted fields stay unchanged."""
 
     text = fields.Text(required=False, allow_blank=True, max_length=MAX_TEXT)
     targets = StrictList(child=TargetInputSerializer(), required=False, min_length=1, max_length=MAX_TARGETS)
     media = StrictList(child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA)
-    scheduled_at = fields.Timestamp(required=False, allow_null=True, help_text="Null takes a draft's time away.")
+    scheduled_at = fields.Timestamp(required=False, allow_null=True, help_text="Null removes a draft's time.")
 
 
 class ConfirmPostSerializer(WriteBody):
-    """The release of a group that somebody has read."""
+    """Approval of the version of a post group that a person has read."""
 
     content_version = fields.Integer(min_value=1, help_text="The version that was read.")
-    scheduled_at = fields.Timestamp(
-        required=False, help_text="When it goes out; default: the group's own time, or now."
-    )
+    scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: the group's own time, or now.")
 
 
 class RejectPostSerializer(WriteBody):
-    """Why a group is turned down."""
+    """Rejection of a post group, with an optional reason."""
 
     reason = fields.Text(required=False, max_length=1000)
 
 
 class ResolvePostSerializer(WriteBody):
-    """What somebody who looked has seen: a permalink, or `published: false`."""
+    """Whether an unconfirmed target was published: its permalink, or `published: false`."""
 
     target_id = fields.Identifier("tgt")
-    permalink = fields.Text(required=False, max_length=2048, help_text="Where the post is.")
-    published = fields.Boolean(required=False, help_text="Send false when the post is not out.")
+    permalink = fields.Text(required=False, max_length=2048, help_text="The address of the published post.")
+    published = fields.Boolean(required=False, help_text="Send false if the post was not published.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         permalink = attrs.get("permalink")
-        # Neither is no answer: nothing is called unpublished, and its money freed, by leaving something out.
+        # An empty body must not mean "not published": that would release the money by omission.
         if attrs.get("published", True) is not (permalink is not None):
-            message = "Send the permalink of a post that is out, or `published: false`."
+            message = "Send the permalink of the published post, or `published: false`."
             raise serializers.ValidationError({"permalink": serializers.ErrorDetail(message, "invalid")})
         if permalink is not None and not permalink.startswith(("https://", "http://")):
             raise serializers.ValidationError({"permalink": serializers.ErrorDetail("Must be a URL.", "invalid")})

@@ -1,4 +1,4 @@
-"""What callers read of post groups."""
+"""Serializers for the responses to requests about posts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PostGroupEnvelope(serializers.Serializer):
 
 
 class PostCreatedSerializer(serializers.Serializer):
-    """The group; `sandbox: true` stands beside it when nothing of it is published for real."""
+    """A created post group; `sandbox: true` is added if all of its targets are simulated."""
 
     sandbox = serializers.BooleanField(required=False)
     post_group = PostGroupSerializer()
@@ -42,10 +42,10 @@ class PostCreatedSerializer(serializers.Serializer):
 
 
 class PollSerializer(serializers.Serializer):
-    """A poll as it will be asked below the text, which is its question."""
+    """A poll as the platform will show it below the text, which is the question."""
 
     choices = serializers.ListField(child=serializers.CharField())
-    duration_minutes = serializers.IntegerField(allow_null=True, help_text="Null: it stays open.")
+    duration_minutes = serializers.IntegerField(allow_null=True, help_text="Null if the poll stays open.")
     multiple = serializers.BooleanField(help_text="Whether a voter may choose several answers.")
 
 
@@ -53,17 +53,17 @@ class TargetValidationSerializer(serializers.Serializer):
     platform = serializers.ChoiceField(choices=list(PLATFORMS))
     connected_account_id = serializers.CharField()
     valid = serializers.BooleanField()
-    text_length = serializers.IntegerField(help_text="As this platform counts.")
+    text_length = serializers.IntegerField(help_text="Counted by the platform's rules.")
     text_limit = serializers.IntegerField()
     link_card_url = serializers.CharField(
-        allow_null=True, help_text="The page of which this service makes a link card; null where it makes none."
+        allow_null=True, help_text="The page for which this service makes a link card; null without a card."
     )
-    poll = PollSerializer(allow_null=True, help_text="The poll of the option `poll`; null for a post without one.")
+    poll = PollSerializer(allow_null=True, help_text="The poll in the option `poll`; null without a poll.")
     issues = IssueSerializer(many=True)
 
 
 class ValidationSerializer(serializers.Serializer):
-    """The result of a validation."""
+    """The issues found in a post, and what it would cost."""
 
     valid = serializers.BooleanField()
     estimated_cost_cents = serializers.IntegerField()
@@ -80,7 +80,7 @@ class PlannedTargetSerializer(serializers.Serializer):
 
 
 class PlannedGroupSerializer(serializers.Serializer):
-    """A group as it would be made."""
+    """A post group that would be created."""
 
     status = serializers.ChoiceField(choices=GroupStatus.choices)
     targets = PlannedTargetSerializer(many=True)
@@ -92,7 +92,7 @@ class PostGroupsEnvelope(serializers.Serializer):
 
 
 class PlannedGroupsSerializer(serializers.Serializer):
-    """The groups of a batch as they would be made."""
+    """The post groups that a batch would create."""
 
     post_groups = PlannedGroupSerializer(many=True)
     cost_cents = serializers.IntegerField()
@@ -106,7 +106,7 @@ class ListedTargetSerializer(serializers.Serializer):
 
 
 class ListedPostSerializer(serializers.Serializer):
-    """A group in a list, given with the time zone of its `local_time`; filled by hand as in posts/post_group_json.py."""
+    """A post group in a list. Its input is the summary and the time zone for `local_time`."""
 
     id = serializers.CharField()
     status = serializers.ChoiceField(choices=GroupStatus.choices)
@@ -139,7 +139,7 @@ class ListedPostSerializer(serializers.Serializer):
 
 
 class SearchedPostsSerializer(serializers.Serializer):
-    """A page of groups; `zone` is the time zone of their local times."""
+    """A page of post groups; `timezone` is the time zone of their local times."""
 
     posts = ListedPostSerializer(many=True)
     next_cursor = serializers.CharField(allow_null=True)
@@ -155,7 +155,7 @@ class WindowSerializer(serializers.Serializer):
 
 
 class PostsOnDaySerializer(SearchedPostsSerializer):
-    """The posts of a local calendar day."""
+    """The posts of a calendar day in a time zone."""
 
     date = serializers.DateField()
     timezone = serializers.CharField()

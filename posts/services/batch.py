@@ -1,4 +1,4 @@
-"""Creating several groups at once: all of them, or none."""
+"""Creation of several post groups in one transaction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from posts.services.create import commit_plans
 
 @dataclass(frozen=True)
 class BatchPreview:
-    """A dry run's answer: the plans, and the spend cap as it would stand after all of them."""
+    """Result of a dry run: the plans, and the spend cap after all of them."""
 
     workspace_id: str
     plans: list[PostPlan]
@@ -32,9 +32,9 @@ class BatchPreview:
 def create_batch(
     *, caller: Caller, posts: Sequence[Mapping[str, Any]], workspace_id: str | None = None, dry_run: bool = False
 ) -> list[PostGroup] | BatchPreview:
-    """Create groups in one transaction; `details` of a refusal name the post, such as `posts[2].targets[0].text`.
+    """Create post groups, all or none. Error `details` name the post, such as `posts[2].targets[0].text`.
 
-    Raises what `create_post` raises.
+    Raises the errors of `create_post`.
     """
     chosen = resolve_workspace_id(caller, workspace_id)
     require(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
@@ -43,10 +43,12 @@ def create_batch(
     for index, post in enumerate(posts):
         with _naming(index):
             if post.get("workspace_id") not in (None, chosen):
-                raise ValidationFailed.of("workspace_id", "All posts of a batch are of one workspace.", "mismatch")
+                raise ValidationFailed.of(
+                    "workspace_id", "All posts of a batch must belong to one workspace.", "mismatch"
+                )
             fields = {**post, "workspace_id": chosen}
             plans.append(plan_post(caller=caller, dry_run=dry_run, assets=assets, **fields))
-    # The real call asks as well, so that it refuses in the dry run's words; `commit` holds against races.
+    # Checked here so that dry runs and real calls refuse alike; `commit_plans` guards against races.
     parts = [(plan.due, plan.charges if plan.released else []) for plan in plans]
     spend_cap = billing.check_charges_by_due_time(workspace_id=chosen, agent_id=caller.agent_id, parts=parts)
     if dry_run:
@@ -69,7 +71,7 @@ def create_batch(
 
 @contextmanager
 def _naming(index: int) -> Iterator[None]:
-    """What is refused in here names the post, such as `posts[2].text`."""
+    """Prefix the fields of errors raised in the block with the post's index."""
     try:
         yield
     except ApiError as error:
@@ -79,7 +81,7 @@ def _naming(index: int) -> Iterator[None]:
 
 
 def _under(where: str, row: dict[str, Any]) -> dict[str, Any]:
-    """A row of `details` whose paths, the repair's as well, begin at the batch."""
+    """A row of `details` with the prefix added to its field and its repair hint's field."""
     moved = {**row, "field": f"{where}.{row['field']}"}
     if hint := row.get("repair_hint"):
         moved["repair_hint"] = {**hint, "field": f"{where}.{hint['field']}"}

@@ -1,4 +1,4 @@
-"""Cancelling what has not begun."""
+"""Cancellation of post groups that have not started publishing."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from posts.states import CANCELLABLE, GroupStatus, TargetStatus, roll_up
 
 
 def cancel_post(*, caller: Caller, post_group_id: str, dry_run: bool = False) -> PostGroup:
-    """Cancel a draft, a group that waits for confirmation, or a scheduled one none of whose targets has begun.
+    """Cancel a draft, a group awaiting confirmation, or a scheduled group none of whose targets has started.
 
-    Races with the publisher at the targets' rows: whichever claims them first wins, the other is told.
-    Raises NotFound, ScopeMissing (posts.schedule; a draft: posts.draft), AccountNotAllowed, InvalidState, WorkspacePaused.
+    Competes with the publisher for the target rows: whichever locks them first wins. Raises NotFound, ScopeMissing
+    (posts.schedule; for a draft posts.draft), AccountNotAllowed, InvalidState, WorkspacePaused.
     """
     group = selectors.get_post_group(
         caller=caller, post_group_id=post_group_id, scope=any_of("posts.schedule", "posts.draft"), write=True
@@ -60,7 +60,7 @@ def _cancel(caller: Caller, group: PostGroup) -> PostGroup:
     check_account_allowlist(
         caller, written.account_ids
     )  # an edit may have changed the targets before the row was locked
-    # What an earlier round published stays so: a retry that is cancelled leaves its group as the round ended.
+    # Targets published before a retry stay published, so cancelling the retry restores the status before it.
     written.status = roll_up(target.status for target in written.targets.all())
     written.finished_at = written.updated_at = timezone.now()
     PostGroup.objects.filter(pk=group.pk).update(

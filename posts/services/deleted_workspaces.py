@@ -1,4 +1,4 @@
-"""What becomes of the unfinished posts of a deleted workspace."""
+"""Cancellation of unfinished posts of deleted workspaces."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ UNFINISHED = [status for status in GroupStatus if status not in FINISHED]
 
 
 def cancel_posts_of_deleted_workspaces(*, batch: int = 200) -> int:
-    """Cancel every target of deleted workspaces that has not begun and release its money; returns how many.
+    """Cancel targets of deleted workspaces that have not started and release their money; returns how many.
 
-    What has begun is brought to its end by the publisher, which publishes nothing for a deleted workspace any more. Each
-    group is a transaction of its own, so a sweep that is cut off or meets another one has only less to do.
+    The publisher ends targets that have started, without publishing anything more. Each group is cancelled in its own
+    transaction, so an interrupted run can be repeated.
     """
     stranded = PostGroup.objects.filter(workspace__status=WorkspaceStatus.DELETED, status__in=UNFINISHED)
     cancelled, last = 0, ""
@@ -32,7 +32,7 @@ def cancel_posts_of_deleted_workspaces(*, batch: int = 200) -> int:
 
 @transaction.atomic
 def _cancel_waiting(group_id: str) -> int:
-    """Cancel the targets that nobody has begun; the group is finished when none is left running."""
+    """Cancel the group's targets that have not started; the group is finished if no other target is running."""
     now = timezone.now()
     PostGroup.objects.select_for_update().get(pk=group_id)
     stopped = stop_waiting_targets(PostTarget.objects.filter(group_id=group_id), cancel=True)

@@ -1,4 +1,4 @@
-"""Settling what nobody could tell, after somebody has looked."""
+"""Resolving unconfirmed targets: a person says whether the post was published."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from posts.states import FINISHED, TargetStatus, roll_up
 def resolve_post(
     *, caller: Caller, post_group_id: str, target_id: str, permalink: str | None = None, dry_run: bool = False
 ) -> PostGroup:
-    """Say what became of an unconfirmed target: it is out at `permalink`, or (None) it is not and nothing is charged.
+    """Mark an unconfirmed target as published at `permalink`, or (None) as failed and not charged.
 
     Raises NotFound, ScopeMissing, AgentModeForbids, AccountNotAllowed, ValidationFailed (target_id), InvalidState.
     """
@@ -72,4 +72,4 @@ def _unconfirmed(group: PostGroup, target_id: str) -> PostTarget:
 
 
 def _settled(target: PostTarget) -> InvalidState:
-    return InvalidState(f"The target is {target.status}: only an unconfirmed one can be resolved.")
+    return InvalidState(f"The target is {target.status}. Only unconfirmed targets can be resolved.")

@@ -1,4 +1,4 @@
-"""Sending again what failed."""
+"""Retry of failed and unconfirmed targets."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ def retry_post(
     include_unconfirmed: bool = False,
     dry_run: bool = False,
 ) -> PostGroup:
-    """Send the targets that failed again, now or at `scheduled_at`; unconfirmed ones only when asked for.
+    """Send the failed targets again, now or at `scheduled_at`; unconfirmed targets with `include_unconfirmed` only.
 
-    A failed target is charged anew; an unconfirmed one still holds its money. Raises NotFound, ScopeMissing,
-    InvalidState (nothing to send), AgentModeForbids, AccountNotAllowed, ValidationFailed, WebhookUrlNotAllowed and the
-    spend errors.
+    Failed targets are charged again; unconfirmed ones still hold their money. Raises NotFound, ScopeMissing, InvalidState
+    (nothing to retry), AgentModeForbids, AccountNotAllowed, ValidationFailed, WebhookUrlNotAllowed and the spend errors.
     """
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     if workspace_id not in (None, group.workspace_id):
@@ -68,8 +67,8 @@ def _to_send(caller: Caller, group: PostGroup, include_unconfirmed: bool) -> lis
     again = [target for target in group.targets.all() if target.status in wanted]
     if group.status not in RETRYABLE or not again:
         raise InvalidState(
-            f"The group is {group.status} and has nothing to send again.",
-            suggested_action="Unconfirmed targets are sent again with `include_unconfirmed: true`, once you have looked."
+            f"The group is {group.status} and has no targets to retry.",
+            suggested_action="Check the platform, then retry unconfirmed targets with `include_unconfirmed: true`."
             if group.status == GroupStatus.UNCONFIRMED
             else "Only failed, partial and unconfirmed groups can be retried.",
         )
@@ -97,7 +96,7 @@ def _send_again(
     status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
     changes: dict[str, object] = {"status": status, "finished_at": None, "updated_at": timezone.now()}
     if scheduled_at or group.scheduled_at:
-        changes["scheduled_at"] = due  # the time that the publisher's grace counts from
+        changes["scheduled_at"] = due  # the publisher's grace period counts from here
     if webhook_url:
         changes |= {"webhook_url": webhook_url, "event_url": webhook_url}
     PostGroup.objects.filter(pk=group.pk).update(**changes)
@@ -110,10 +109,13 @@ def _send_again(
 
 
 def _reset(target: PostTarget, due: datetime) -> None:
-    """Back to pending. What certainly failed begins anew. What may be out keeps the step that was begun, so that an
-    idempotent platform changes nothing if it is there and a verifiable one is asked first. Where neither can be, the
-    step is sent as if it had not begun: of a thread the segment that is next, of anything else the whole. The fence
-    moves, so that nothing of the round before can still be written."""
+    """Reset a target to pending for a new round.
+
+    A failed target starts from the beginning. An unconfirmed one continues at the step that had begun, so that an idempotent
+    platform ignores a repetition and a verifiable one is asked first. At other platforms that step is sent again as if it had
+    not begun: the next segment of a thread, or the whole post. The fence is raised so that workers of the previous round can
+    no longer write.
+    """
     doubtful = target.status == TargetStatus.UNCONFIRMED
     looked_for = doubtful and not _is_at_most_once(target)
     goes_on = looked_for or (doubtful and published_segments(target))

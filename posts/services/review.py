@@ -1,4 +1,4 @@
-"""What a person says of a group that waits: confirmed, or rejected with a reason. Never an agent."""
+"""Approval and rejection of post groups by people; agents can do neither."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def confirm_post(
     scheduled_at: datetime | None = None,
     dry_run: bool = False,
 ) -> PostGroup:
-    """Release a draft or a group that waits: at `scheduled_at`, else at its own time, else (or when that is past) now.
+    """Approve a draft or a group awaiting confirmation: publish it at `scheduled_at`, at its own time, or now.
 
-    `content_version` is the version that the person has read. The content is checked again, and the money held. Raises
-    Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (the version is not the current one),
-    ValidationFailed, ContentInvalid and the spend errors.
+    `content_version` is the version that the person has read. Validates the content again and holds the money. Raises
+    Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (another version is current), ValidationFailed,
+    ContentInvalid and the spend errors.
     """
     group = _reviewed(caller, post_group_id)
     check_schedule(scheduled_at)
@@ -78,7 +78,7 @@ def confirm_post(
 
 
 def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None, dry_run: bool = False) -> PostGroup:
-    """Turn down a group that waits for confirmation. Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState."""
+    """Reject a group awaiting confirmation. Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState."""
     group = _reviewed(caller, post_group_id)
     _require_waiting(group)
     if dry_run:
@@ -105,23 +105,25 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
 def _reviewed(caller: Caller, post_group_id: str) -> PostGroup:
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
     if caller.agent_id:
-        raise Forbidden("An agent's key cannot confirm or reject: that is for a person, or for a workspace's own key.")
+        raise Forbidden("Agents cannot confirm or reject posts. Use a person's session or a workspace key.")
     return group
 
 
 def _check_version(group: PostGroup, content_version: int) -> None:
     if group.status not in CONFIRMABLE:
-        raise InvalidState(f"The group is {group.status}: only a draft or one that waits can be confirmed.")
+        raise InvalidState(
+            f"The group is {group.status}. Only drafts and groups awaiting confirmation can be confirmed."
+        )
     if group.content_version != content_version:
         raise Conflict(
-            f"The content is at version {group.content_version} by now, not {content_version}.",
-            suggested_action="Read the group again, then confirm the version that you have read.",
+            f"The current content version is {group.content_version}, not {content_version}.",
+            suggested_action="Read the group again, then confirm the version you read.",
         )
 
 
 def _require_waiting(group: PostGroup) -> None:
     if group.status != GroupStatus.PENDING_CONFIRMATION:
-        raise InvalidState(f"The group is {group.status}: only one that waits for confirmation can be rejected.")
+        raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")
 
 
 def _release(group: PostGroup, when: datetime | None, due: datetime) -> None:

@@ -1,4 +1,4 @@
-"""Taking targets that have not begun out of the publisher's reach."""
+"""Withdrawing pending targets from the publisher, to cancel or edit them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 
 
 def stop_group(group: PostGroup, *, cancel: bool) -> None:
-    """Stop all targets of a locked group that wait, and release what is held for them; `cancel` ends them as well.
+    """Stop all pending targets of a locked group and release the money held; `cancel` also cancels them.
 
-    Races with the publisher at the targets' rows: whichever claims them first wins. Raises InvalidState when it was the
-    publisher; the caller's transaction then rolls back.
+    Competes with the publisher for the target rows. Raises InvalidState if the publisher has started one; the caller's
+    transaction is then rolled back.
     """
     running = PostTarget.objects.filter(group=group, status__in=UNFINISHED_TARGET_STATUSES)
     count = running.count()
@@ -25,9 +25,10 @@ def stop_group(group: PostGroup, *, cancel: bool) -> None:
 
 
 def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
-    """Take those of the targets that wait and are nobody's from the publisher; their ids. In a transaction.
+    """Stop those of the targets that are pending and unclaimed, in a transaction; returns their ids.
 
-    One that a retry took up while it was unconfirmed goes back to that and keeps its money: the try before may be out.
+    A target that was unconfirmed before a retry becomes unconfirmed again and keeps its money when cancelled, since the
+    earlier attempt may have published it.
     """
     now = timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lte=now)
@@ -46,7 +47,7 @@ def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list
 
 
 def require_not_begun(group: PostGroup) -> list[PostTarget]:
-    """The targets that wait, for a preview. Raises InvalidState when one of them is being published."""
+    """The unfinished targets, for a preview. Raises InvalidState if one of them is being published."""
     now = timezone.now()
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
     for target in waiting:
@@ -56,9 +57,9 @@ def require_not_begun(group: PostGroup) -> list[PostTarget]:
 
 
 def too_late_error(group: PostGroup) -> InvalidState:
-    """The refusal for a group that has gone on."""
+    """The error for changing a group that has started publishing."""
     begun = GroupStatus.PUBLISHING if group.status == GroupStatus.SCHEDULED else group.status
     return InvalidState(
-        f"The group is {begun}: only a draft, a scheduled group or one that waits for confirmation can still be changed.",
-        suggested_action="Read the group again; what is out already has to be deleted at its platform.",
+        f"The group is {begun}. Only drafts, scheduled groups and groups awaiting confirmation can be changed.",
+        suggested_action="Read the group again. Posts already published must be deleted at the platform.",
     )

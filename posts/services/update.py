@@ -1,4 +1,4 @@
-"""Editing a group that is not released, or not yet due."""
+"""Editing of drafts, scheduled groups and groups awaiting confirmation."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "pr
 def update_post(
     *, caller: Caller, post_group_id: str, content_version: int | None = None, dry_run: bool = False, **changes: Any
 ) -> PostGroup:
-    """Change text, targets, media or scheduled_at, raise content_version, and hold the money anew where it is held.
+    """Change text, targets, media or scheduled_at, raise content_version, and hold the new price if the group is released.
 
-    An edit by an agent that needs confirmation sends the group back to a person. `content_version` is the version that
-    was edited, where that is to be held against the current one. Raises NotFound, ScopeMissing, InvalidState, Conflict,
-    AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid and the spend errors.
+    An edit by an agent that needs confirmation sends the group back for approval. `content_version`, if given, must be the
+    current version. Raises NotFound, ScopeMissing, InvalidState, Conflict, AgentModeForbids, ValidationFailed,
+    AccountNotAllowed, ContentInvalid and the spend errors.
     """
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
     require(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, changes))
-    check_account_allowlist(caller, group.account_ids)  # those that are left too: `_plan` checks those to come
+    check_account_allowlist(caller, group.account_ids)  # the present accounts; `_plan` checks the new ones
     if group.status not in EDITABLE:
         raise too_late_error(group)
     if any(target.attempts for target in group.targets.all()):
-        raise InvalidState("Some of the group is out or was tried already: its content stays as it is.")
+        raise InvalidState("Some targets were already published or attempted, so the content can no longer be changed.")
     if content_version not in (None, group.content_version):
-        raise _changed()
+        raise _conflict()
     plan = _plan(caller, group, changes)
     if dry_run:
         require_not_begun(group)
@@ -65,15 +65,15 @@ def update_post(
         return group
     with transaction.atomic():
         written = _write(caller, group, plan)
-        _tell(group, written)
+        _emit_events(group, written)
         _record(caller, written, changes)
         if plan.released:
             wake("publish")
     return written
 
 
-def _changed() -> Conflict:
-    return Conflict("Somebody else has changed the group in the meantime.")
+def _conflict() -> Conflict:
+    return Conflict("Somebody else changed the group in the meantime.")
 
 
 def _scope(group: PostGroup, changes: Mapping[str, Any]) -> str:
@@ -87,7 +87,7 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostP
     if "scheduled_at" in changes:
         check_schedule(scheduled_at)
         if scheduled_at is None and group.status == GroupStatus.SCHEDULED:
-            raise ValidationFailed.of("scheduled_at", "A scheduled group keeps a time; cancel it instead.", "required")
+            raise ValidationFailed.of("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
     status = allowed_status(caller, GroupStatus(group.status))
     media = changes.get("media", group.media)
     attached = resolve_media(media, find_attached_assets(group.workspace_id, media))
@@ -110,7 +110,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
     if locked.status != group.status:
         raise too_late_error(locked)
     if locked.content_version != group.content_version:
-        raise _changed()
+        raise _conflict()
     if not plan.group.media:
         release_group_media(locked)
     reserve_group_media(plan.group)
@@ -134,7 +134,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
 
 
 def _write_targets(group: PostGroup, plan: PostPlan) -> None:
-    """A target keeps its row and id as long as its account stays (so `finish_plan` was told)."""
+    """Update, insert and delete target rows; a target keeps its id as long as its account stays."""
     before, after = {each.id for each in group.targets.all()}, {row.id for row in plan.targets}
     PostTarget.objects.filter(pk__in=before - after).delete()
     for row in plan.targets:
@@ -144,7 +144,7 @@ def _write_targets(group: PostGroup, plan: PostPlan) -> None:
 
 
 def _check_money(caller: Caller, group: PostGroup, plan: PostPlan) -> None:
-    """As if the old hold were released first: only what the edit adds has to fit."""
+    """Check the spend limits as if the old hold were released first."""
     if plan.released:
         billing.check_charges(
             workspace_id=group.workspace_id,
@@ -163,7 +163,7 @@ def _preview(group: PostGroup, plan: PostPlan) -> None:
     prefetched["targets"] = plan.targets
 
 
-def _tell(before: PostGroup, after: PostGroup) -> None:
+def _emit_events(before: PostGroup, after: PostGroup) -> None:
     waits_now = after.status == GroupStatus.PENDING_CONFIRMATION != before.status
     moved = after.status == GroupStatus.SCHEDULED and after.scheduled_at != before.scheduled_at
     if waits_now or moved:

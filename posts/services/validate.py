@@ -1,4 +1,4 @@
-"""Checking content before it is posted."""
+"""Validation of content without creating a post."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def validate_post(
     workspace_id: str | None = None,
     group: PostGroup | None = None,
 ) -> Validation:
-    """What the platforms would say of this content; nothing is written. Raises as creating does, but for the content.
+    """Validate content against its targets' platforms; nothing is written.
 
-    `group` is the one whose content it is to become, where there is one.
+    `group` is the stored group that the content will replace, if any. Raises what `create_post` raises, but ContentInvalid.
     """
     chosen = resolve_workspace_id(caller, workspace_id)
     require(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")

@@ -1,4 +1,4 @@
-"""Holding an answer until a group is finished, outside any transaction."""
+"""Waiting until a post group is finished, for requests with `wait: true`."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from posts.states import FINISHED, GroupStatus
 
 LOOK_SECONDS = 0.1
 WAITS_FOR_A_PERSON = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
-# At most half of the process's threads wait; a caller beyond that is answered at once.
+# At most half of the process's threads wait; further requests are answered at once.
 waiting_threads = ThreadLimit(settings.WEB_THREADS // 2)
 _stopping = threading.Event()
 
 
 def stop_waiting() -> None:
-    """The process is about to end: whoever waits is answered with the group as it stands."""
+    """Let all waiting requests respond with the group's current state, because the process is stopping."""
     _stopping.set()
 
 
 def wait_until_finished(post_group_id: str) -> PostGroup:
-    """The group once it is finished, or as it stands after WAIT_SECONDS (or at once when too many wait already)."""
+    """Return the group when it is finished, or after WAIT_SECONDS; at once if too many requests wait already."""
     if waiting_threads.acquire():
         try:
             _look_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)

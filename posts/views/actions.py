@@ -1,4 +1,4 @@
-"""What is done with a post group that exists: cancel, retry, confirm, reject, resolve."""
+"""API views for actions on an existing post group: cancel, retry, confirm, reject and resolve."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PostActionViewSet(OperationViewSet):
 
     @operation(
         "posts.retry",
-        summary="Send the failed targets of a post group again",
+        summary="Retry the failed targets of a post group",
         scope="posts.publish",
         body=RetryPostSerializer,
         responses={200: PostGroupEnvelope},
@@ -57,7 +57,7 @@ class PostActionViewSet(OperationViewSet):
 
     @operation(
         "posts.confirm",
-        summary="Release a draft or a group that waits for confirmation",
+        summary="Approve a draft or a group awaiting confirmation",
         description="For a signed-in owner or admin, or a workspace key; never for an agent.",
         scope=REVIEWERS,
         body=ConfirmPostSerializer,
@@ -75,7 +75,7 @@ class PostActionViewSet(OperationViewSet):
 
     @operation(
         "posts.reject",
-        summary="Turn down a group that waits for confirmation",
+        summary="Reject a group awaiting confirmation",
         description="For a signed-in owner or admin, or a workspace key; never for an agent.",
         scope=REVIEWERS,
         body=RejectPostSerializer,
@@ -91,7 +91,7 @@ class PostActionViewSet(OperationViewSet):
 
     @operation(
         "posts.resolve",
-        summary="Settle an unconfirmed target after looking",
+        summary="Say whether an unconfirmed target was published",
         scope="posts.publish",
         body=ResolvePostSerializer,
         responses={200: PostGroupEnvelope},

@@ -1,4 +1,4 @@
-"""Making, reading, listing and editing post groups."""
+"""API views to validate, create, list, search, read and edit post groups."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PostViewSet(PostActionViewSet):
         "posts.create",
         summary="Draft, schedule, publish or preview a post group",
         description="The scope is posts.draft for drafts, posts.schedule with `scheduled_at`, posts.publish otherwise; "
-        "dry runs and sandbox posts (`sandbox: true`, or only sandbox accounts as targets) need any one of them.",
+        "dry runs and sandbox posts (`sandbox: true`, or only sandbox accounts as targets) need any of them.",
         scope=WRITE_SCOPES,
         body=CreatePostSerializer,
         responses={201: PostCreatedSerializer},
@@ -120,7 +120,7 @@ class PostViewSet(PostActionViewSet):
 
     @operation(
         "posts.get",
-        summary="Read a post group and how far each target is",
+        summary="Read a post group with the status of each target",
         scope="posts.read",
         responses={200: PostGroupEnvelope},
     )
@@ -129,8 +129,8 @@ class PostViewSet(PostActionViewSet):
 
     @operation(
         "posts.update",
-        summary="Edit a draft, a group that waits for confirmation, or a scheduled one",
-        description="The content_version rises. An edit by an agent that needs confirmation waits for a person again.",
+        summary="Edit a draft, a scheduled group, or a group awaiting confirmation",
+        description="Raises content_version. An edit by an agent that needs confirmation sends the group back for approval.",
         scope=WRITE_SCOPES,
         body=UpdatePostSerializer,
         responses={200: PostGroupEnvelope},

@@ -91,9 +91,9 @@ def test_a_failed_post_is_repaired_by_its_hint(open_page: Open, workspace: Works
     expect(page.locator("#check-said")).to_contain_text("1 problem to mend.")
     page.get_by_role("button", name="Publish now").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("the content does not fit all accounts yet")
+    expect(page.get_by_role("alert")).to_contain_text("the content does not fit all accounts")
     inspection.look(page, "compose-refused")
-    page.get_by_role("button", name="Shorten it").click()
+    page.get_by_role("button", name="Shorten").click()
     expect(page.locator("#check-said")).to_contain_text("It fits its account.")
     assert len(page.get_by_label("Text for Mastodon").input_value()) <= 500
     page.get_by_role("button", name="Publish now").click()
@@ -105,12 +105,12 @@ def test_a_post_is_scheduled_moved_and_cancelled(open_page: Open, workspace: Wor
     page = open_page()
     compose(page, workspace, "For another day", "Mastodon")
     first = datetime.now(UTC).replace(hour=8, minute=0) + timedelta(days=40)
-    page.get_by_label("When it goes out").fill(f"{first:%Y-%m-%dT%H:%M}")
+    page.get_by_label("When to publish").fill(f"{first:%Y-%m-%dT%H:%M}")
     page.get_by_role("button", name="Schedule", exact=True).click()
     expect(page.locator("#messages")).to_contain_text(f"Scheduled for {first:%A}, {first.day} {first:%B %Y}, 08:00.")
 
     later = first + timedelta(days=1, minutes=90)
-    page.get_by_label("When it goes out").fill(f"{later:%Y-%m-%dT%H:%M}")
+    page.get_by_label("When to publish").fill(f"{later:%Y-%m-%dT%H:%M}")
     page.get_by_role("button", name="Reschedule").click()
     expect(page.locator("dl.facts").first).to_contain_text(f"{later:%A}, {later.day} {later:%B %Y}, 09:30")
     page.get_by_role("button", name="Cancel it").click()

@@ -48,7 +48,7 @@ def test_the_event_of_a_sandbox_post_arrives(
     answer = send(pages, receiver.url, ending)
     group = PostGroup.objects.get()
     assert (answer.status_code, answer["Location"]) == (303, f"{pages.address('webhooks')}?post={group.id}&wait=1")
-    assert "It is on its way." in words(pages.http.get(answer["Location"]))
+    assert "The test is running." in words(pages.http.get(answer["Location"]))
 
     publish_due()
     deliver_due()

@@ -1,4 +1,4 @@
-"""A library of its own for each test: where uploads come in, and where they are stored."""
+"""Fixtures for the tests of media: folders for uploads and stored files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from media import backend_limits, storage
 
 @pytest.fixture(autouse=True)
 def incoming(settings: Settings, tmp_path: Path) -> Path:
-    """The folder for uploads that are not checked yet; the storage is another one beside it."""
+    """The upload folder; the storage is a separate folder beside it."""
     settings.MEDIA_ROOT = tmp_path / "storage"
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
     settings.FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700)
@@ -22,7 +22,7 @@ def incoming(settings: Settings, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _working_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test has seen the bucket fail before."""
+    """Reset the circuit breaker for each test."""
     monkeypatch.setattr(backend_limits, "bucket_breaker", backend_limits.CircuitBreaker())
 
 

@@ -1,4 +1,4 @@
-"""DELETE /media/{id}, and what keeps an asset from being deleted."""
+"""DELETE /media/{id}, and what prevents a deletion."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_what_an_unfinished_post_uses_stays(
     assert (MediaAsset.objects.get().status, stored()) == ("ready", [jpeg()])
 
 
-def test_it_may_go_when_the_last_has_let_go(api: ApiClient, media: dict[str, Any]) -> None:
+def test_an_asset_can_be_deleted_after_the_last_release(api: ApiClient, media: dict[str, Any]) -> None:
     other = new_id("pgr")
     for holder in (HOLDER, HOLDER, other):
         hold(media, holder)

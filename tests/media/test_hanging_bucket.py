@@ -1,4 +1,4 @@
-"""A bucket that takes connections and never answers: who waits for it is bounded in time and number."""
+"""A bucket that accepts connections and never answers: waiting requests are limited in time and number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.media.pictures import jpeg
 
 
 class HangingBucket(Server):
-    """Counts the connections that are made to it."""
+    """A server that counts its connections and never answers."""
 
     def __init__(self) -> None:
         self.connections = 0
@@ -37,7 +37,7 @@ class HangingBucket(Server):
 
 @pytest.fixture
 def bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[HangingBucket]:
-    """The service's bucket. Time-outs are a hundred times shorter here."""
+    """The service's bucket, with timeouts a hundred times shorter."""
     short = object_storage.CLIENT_CONFIG.merge(Config(connect_timeout=0.1, read_timeout=0.1))
     monkeypatch.setattr(object_storage, "CLIENT_CONFIG", short)
     monkeypatch.setattr(backend_limits, "SLOW_SECONDS", 0.1)
@@ -49,7 +49,7 @@ def bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hang
 
 @pytest.fixture
 def all_threads_wait() -> Iterator[None]:
-    """As many requests wait for the bucket or the scanner as may."""
+    """Occupy all threads that may wait for the bucket or the scanner."""
     count = 0
     while backend_limits.backend_threads.acquire():
         count += 1
@@ -59,7 +59,7 @@ def all_threads_wait() -> Iterator[None]:
 
 
 def fetch(asset: MediaAsset) -> Any:
-    """Fetch the file by the link that platforms get, through the service."""
+    """Fetch the file through the service by the link for platforms."""
     parts = urlsplit(adapter_media_file(asset).url)
     return Client().get(f"{parts.path}?{parts.query}")
 
@@ -106,7 +106,7 @@ def test_while_one_tries_the_others_are_refused(monkeypatch: pytest.MonkeyPatch)
     breaker = backend_limits.CircuitBreaker()
 
     def call(work: Callable[[], None] = lambda: None) -> bool:
-        """Whether the call was let through."""
+        """Whether the circuit breaker let the call through."""
         try:
             with breaker.guard():
                 work()
@@ -128,7 +128,7 @@ def test_while_one_tries_the_others_are_refused(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.django_db(transaction=True)
 def test_a_deletion_does_not_wait_twice(api: ApiClient, workspace: Any, bucket: HangingBucket) -> None:
-    """Its file and its thumbnail lie in the bucket; the purge removes what a request could not."""
+    """File and thumbnail are in the bucket; the purge removes what the request could not."""
     asset = factories.MediaAssetFactory(workspace=workspace, storage_key="wrk/a.jpg", thumbnail_key="wrk/b.jpg")
 
     assert api.delete(f"/media/{asset.id}").status_code == 200
@@ -145,7 +145,7 @@ def test_half_of_the_threads_wait_and_no_more(api: ApiClient, bucket: HangingBuc
 
 
 @pytest.mark.usefixtures("all_threads_wait")
-def test_files_on_this_machine_wait_for_nobody(api: ApiClient) -> None:
+def test_local_files_need_no_reserved_thread(api: ApiClient) -> None:
     assert api.upload(jpeg()).status_code == 201
 
 

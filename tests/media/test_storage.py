@@ -1,4 +1,4 @@
-"""Stored files, on this machine and in a bucket (moto speaks S3 over HTTP on loopback)."""
+"""Stored files, in a local folder and in a bucket (moto serves S3 over HTTP on loopback)."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def endpoint() -> Iterator[str]:
 
 @pytest.fixture
 def client(endpoint: str) -> Any:
-    """The operator's own client of the S3 service."""
+    """An S3 client for the operator's side."""
     keys = {"aws_access_key_id": "AKIA1", "aws_secret_access_key": "a+secret/key"}
     return boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **keys)
 
 
 @pytest.fixture
 def bucket(client: Any, endpoint: str, settings: Settings) -> str:
-    """A new bucket, which the settings name with a prefix."""
+    """A new bucket, configured with a prefix."""
     name = f"media-{secrets.token_hex(6)}"
     client.create_bucket(Bucket=name)
     settings.STORAGES = storages(f"s3://{name}?endpoint_url={quote(endpoint)}&prefix=/posts/{ACCESS}")
@@ -64,13 +64,13 @@ def bucket(client: Any, endpoint: str, settings: Settings) -> str:
 
 @pytest.fixture
 def folder(settings: Settings) -> Path:
-    """Where files lie on this machine."""
+    """The local storage folder."""
     return Path(settings.MEDIA_ROOT)
 
 
 @pytest.fixture(params=["files", "bucket"])
 def place(request: pytest.FixtureRequest) -> str:
-    """Each of the two places where files may lie."""
+    """Each of the two storages."""
     if request.param == "bucket":
         request.getfixturevalue("bucket")
     return str(request.param)
@@ -104,7 +104,7 @@ def get(url: str, method: str = "GET", **headers: str) -> Any:
     return Client().generic(method, f"{parts.path}?{parts.query}", headers=headers)
 
 
-def test_what_is_kept_can_be_read_until_it_is_removed(place: str, upload: Path) -> None:
+def test_a_stored_file_can_be_read_until_it_is_removed(place: str, upload: Path) -> None:
     key = keep(upload)
 
     assert (read(key), read(key), storage.stored_size(key)) == (CONTENT, CONTENT, len(CONTENT))
@@ -120,7 +120,7 @@ def test_what_is_kept_can_be_read_until_it_is_removed(place: str, upload: Path) 
         storage.open_range(key, 0, 1).read()
 
 
-def test_the_same_bytes_are_kept_apart_under_names_that_nobody_chose(place: str, upload: Path) -> None:
+def test_equal_bytes_are_stored_under_distinct_random_keys(place: str, upload: Path) -> None:
     first, second = keep(upload), keep(upload)
 
     assert first != second
@@ -157,7 +157,7 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(folder: Path, upload: Pat
         keep(upload)
 
 
-def test_objects_lie_under_the_prefix_for_nobody_else(bucket: str, client: Any, endpoint: str, upload: Path) -> None:
+def test_objects_are_private_and_under_the_prefix(bucket: str, client: Any, endpoint: str, upload: Path) -> None:
     client.put_object(Bucket=bucket, Key="other/wrk_9/file", Body=b"another program's")
     key = keep(upload)
 
@@ -213,7 +213,7 @@ def test_a_file_that_the_bucket_has_lost_is_gone(bucket: str, upload: Path) -> N
     assert get(adapter_media_file(asset).url).status_code == 404
 
 
-def test_what_killed_processes_left_goes_when_it_is_old(incoming: Path) -> None:
+def test_old_leftovers_of_killed_processes_are_removed(incoming: Path) -> None:
     (incoming / "old").touch()
     (incoming / "folder").mkdir()
     later = timezone.now() + timedelta(hours=2)

@@ -1,4 +1,4 @@
-"""The worker's duty to make thumbnails: what is due, what is tried again, and what is given up."""
+"""The thumbnail worker loop: due assets, retries, and giving up."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def media(api: ApiClient, clock: time_machine.Traveller) -> dict[str, Any]:
 
 
 def take_up() -> MediaAsset:
-    """What a worker has in hand."""
+    """The asset that a worker has claimed."""
     asset = claim_thumbnail()
     assert asset is not None
     return asset
@@ -153,7 +153,7 @@ def test_what_cannot_be_made_holds_nothing_up(api: ApiClient, media: dict[str, A
     assert (in_library(api, media)["thumbnail_url"], in_library(api, other)["thumbnail_url"] is None) == (None, False)
 
 
-def test_what_a_dead_worker_had_in_hand_is_taken_up_again(
+def test_another_worker_continues_a_dead_workers_thumbnail(
     api: ApiClient, media: dict[str, Any], clock: time_machine.Traveller
 ) -> None:
     take_up()
@@ -232,7 +232,7 @@ def test_an_asset_that_is_deleted_meanwhile_is_left_alone(
 
 
 @committed
-def test_a_thumbnail_goes_with_its_asset(api: ApiClient, media: dict[str, Any], stored: Stored) -> None:
+def test_a_thumbnail_is_deleted_with_its_asset(api: ApiClient, media: dict[str, Any], stored: Stored) -> None:
     make_thumbnails()
     url = in_library(api, media)["thumbnail_url"]
     answer = api.delete(f"/media/{media['id']}").json()["media"]

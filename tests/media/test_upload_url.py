@@ -1,4 +1,4 @@
-"""POST /media with a source_url: the service fetches the file itself."""
+"""POST /media with a source_url: the service fetches the file."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _nothing_is_left_behind(incoming: Path) -> Any:
         ("/bench.jpg", {"filename": "seat.jpg"}, "seat.jpg"),
     ],
 )
-def test_the_file_is_fetched_and_kept(
+def test_the_file_is_fetched_and_stored(
     api: ApiClient, server: FileServer, stored: Stored, path: str, named: dict[str, str], shown: str
 ) -> None:
     server.answers["/"] = server.answers["/B%C3%A4nke%2Fbench.jpg"] = server.answers["/bench.jpg"]
@@ -130,7 +130,7 @@ def test_what_is_no_whole_file_is_refused(
     assert not MediaAsset.objects.exists()
 
 
-def test_where_nobody_listens_there_is_no_file(api: ApiClient, server: FileServer) -> None:
+def test_an_unreachable_url_is_refused(api: ApiClient, server: FileServer) -> None:
     assert refusal(fetch(api, f"http://127.0.0.1:{closed_port()}/bench.jpg")) == "unreachable"
 
 

@@ -1,4 +1,4 @@
-"""Thumbnails of videos: a frame that ffmpeg takes, where FFMPEG names it; here another program stands in for it."""
+"""Thumbnails of videos: a frame extracted by ffmpeg, where FFMPEG names it; which another program stands in here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if not bounded: sys.exit(1)
 
 @pytest.fixture
 def install(tmp_path: Path, settings: Settings) -> Install:
-    """Names a program in FFMPEG that runs a script; its arguments are written to the file returned."""
+    """Names a program in FFMPEG that runs a script; its arguments are written."""
 
     def make(script: str) -> Path:
         called, program = tmp_path / "called", tmp_path / "ffmpeg"

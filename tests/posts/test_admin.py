@@ -1,4 +1,4 @@
-"""Operators retry, cancel and resolve posts in the console, through the same services as everybody."""
+"""Admin actions of operators: retry, cancel and resolve posts through the usual services."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_what_failed_is_sent_again(
     group = ended(clock, api, account, "[sandbox:reject]")
     PostTarget.objects.update(text="Mended")
 
-    assert act(operator, "retry", row(group), asks=False) == [f"On their way again: {group['id']}."]
+    assert act(operator, "retry", row(group), asks=False) == [f"Retried: {group['id']}."]
     publish_rounds(clock)
     assert read(api, group)["status"] == "published"
     assert console_audit_entries() == [("posts.retry", group["workspace_id"], group["id"], None)]
@@ -50,8 +50,8 @@ def test_what_is_unconfirmed_is_sent_again_only_when_it_is_said_to(
     group = ended(clock, api, account, "[sandbox:unknown]")
     [told] = act(operator, "retry", row(group), asks=False)
 
-    assert "has nothing to send again" in told
-    assert act(operator, "retry_unconfirmed", row(group)) == [f"On their way again: {group['id']}."]
+    assert "has no targets to retry" in told
+    assert act(operator, "retry_unconfirmed", row(group)) == [f"Retried: {group['id']}."]
     assert [entry[3] for entry in console_audit_entries()] == ["INVALID_STATE", None]
 
 
@@ -63,7 +63,7 @@ def test_what_waits_is_cancelled(operator: Client, api: ApiClient, account: Conn
 
 
 @pytest.mark.parametrize(
-    ("seen", "status"), [({"permalink": "https://social.example/1"}, "published"), ({"is_not_out": "on"}, "failed")]
+    ("seen", "status"), [({"permalink": "https://social.example/1"}, "published"), ({"not_published": "on"}, "failed")]
 )
 def test_what_is_unconfirmed_is_resolved(
     operator: Client,
@@ -83,7 +83,7 @@ def test_what_is_unconfirmed_is_resolved(
 
 
 @pytest.mark.parametrize(
-    "seen", [{}, {"permalink": "https://social.example/1", "is_not_out": "on"}, {"permalink": "javascript:alert(1)"}]
+    "seen", [{}, {"permalink": "https://social.example/1", "not_published": "on"}, {"permalink": "javascript:alert(1)"}]
 )
 def test_a_resolution_says_one_thing(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller, seen: dict[str, str]
@@ -103,7 +103,7 @@ def test_one_address_is_not_that_of_two_posts(
     publish_rounds(clock)
     told = act(operator, "resolve", *PostTarget.objects.all(), permalink="https://social.example/1")
 
-    assert told == ["Each post has an address of its own: resolve one at a time."]
+    assert told == ["Each target has its own address. Resolve one target at a time."]
     assert read(api, group)["status"] == "unconfirmed"
 
 

@@ -1,4 +1,4 @@
-"""`manage.py after_restore`: a database that was restored from a dump sends nothing that may have gone out since."""
+"""`manage.py after_restore`: a restored database does not publish posts that may have been published since its dump."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _books_balance(db: None) -> Any:
 
 
 def after_restore(*words: str) -> str:
-    """What the command prints, with one blank for each run of white space."""
+    """The command's output, with white space collapsed."""
     told = StringIO()
     call_command("after_restore", *words, stdout=told, stderr=StringIO())
     return " ".join(told.getvalue().split())
@@ -48,7 +48,7 @@ def test_what_was_due_since_the_dump_is_not_sent_again_and_waits_for_who_looks(
     at_once, soon = create(api, telegram_account), create(api, telegram_account, scheduled_at=SOON)
     clock.move_to(RESTORED)
 
-    assert after_restore("--apply").endswith("2 targets are unconfirmed now. The workers may start.")
+    assert after_restore("--apply").endswith("2 targets are now unconfirmed. You can start the workers.")
     publish_rounds(clock)
 
     assert scripted.sent == []
@@ -89,14 +89,14 @@ def test_without_apply_it_only_says_what_it_found(
     assert [read(api, group) for group in groups] == before
 
 
-def test_the_rest_goes_out_as_ever(
+def test_other_posts_are_published_normally(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     clock: Any,
 ) -> None:
-    """What came due while nothing ran, what is still to come, and what a sandbox simulates."""
+    """Posts that came due while nothing ran, later posts, and sandbox posts."""
     soon = create(api, telegram_account, scheduled_at=SOON)
     rest = [
         create(api, telegram_account, scheduled_at=LATE),
@@ -135,7 +135,7 @@ def begun(scripted: type[ScriptedPlatform]) -> None:
 
 
 @pytest.mark.parametrize("stood", [failed_once, prepared, begun], ids=["retrying", "processing", "publishing"])
-def test_whatever_stood_half_done_in_the_dump_is_unconfirmed_too(
+def test_posts_in_progress_in_the_dump_become_unconfirmed(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -153,7 +153,7 @@ def test_whatever_stood_half_done_in_the_dump_is_unconfirmed_too(
     assert (read(api, group)["status"], len(scripted.sent)) == ("unconfirmed", sent)
 
 
-def test_what_is_known_to_be_out_stays_published(
+def test_published_posts_stay_published(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     group = create(api, telegram_account)

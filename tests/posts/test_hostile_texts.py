@@ -1,4 +1,4 @@
-"""What one request may cost: texts, options and batches that are made to keep a process busy."""
+"""Limits on the CPU time of one request: texts, options and batches designed to be expensive."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CPU_SECONDS = 5.0  # a tenth of it is usual for any request here; what is not li
 
 @pytest.fixture
 def everywhere(workspace: Workspace) -> list[ConnectedAccount]:
-    """A sandbox account at each platform."""
+    """A sandbox account on each platform."""
     return [AccountFactory(workspace=workspace, platform=name) for name in PLATFORMS]
 
 
@@ -40,7 +40,7 @@ def cheap() -> Iterator[None]:
 
 
 def utf8(body: dict[str, Any]) -> bytes:
-    """The body as JSON without escapes, which would make it too long."""
+    """The body as JSON without escapes, which would exceed the size limit."""
     return json.dumps(body, ensure_ascii=False).encode()
 
 
@@ -61,7 +61,7 @@ def test_a_hostile_text_is_checked_for_every_platform_at_little_cost(
 
 
 def test_a_text_is_counted_once_for_all_targets_that_count_alike(api: ApiClient, workspace: Workspace) -> None:
-    """Fifty targets of the platform with the dearest counting take about as long as one."""
+    """Fifty targets on the platform with the slowest counting take about as long as one."""
     accounts = [
         AccountFactory(workspace=workspace, platform="x", sandbox=False, external_id=f"x-{number}")
         for number in range(MAX_TARGETS)

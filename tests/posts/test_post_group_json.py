@@ -1,4 +1,4 @@
-"""What fills a body by hand shows what the declared fields would show."""
+"""posts/post_group_json.py produces the same values as the declared serializer fields."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ZONE = ZoneInfo("Pacific/Auckland")
 
 
 def as_declared(serializer: type[ModelSerializer[Any]], row: Any) -> Any:
-    """What the declared fields show of a row."""
+    """The row serialized by the declared fields."""
     return ModelSerializer.to_representation(shared_serializer(serializer), row)
 
 
@@ -37,7 +37,7 @@ def as_declared(serializer: type[ModelSerializer[Any]], row: Any) -> Any:
 def groups(
     api: ApiClient, account: ConnectedAccount, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform]
 ) -> list[PostGroup]:
-    """One with everything set, one that failed, one that is a bare draft."""
+    """A group with every field set, a failed one, and a minimal draft."""
     create(api, account, telegram_account, text="Bench Ω", metadata={"run": "7"}, webhook_url="https://example.com/in")
     create(api, telegram_account, draft=True, text="A draft")
     publish_due()

@@ -1,4 +1,4 @@
-"""What the deletion of a workspace means for its unfinished posts."""
+"""Unfinished posts of deleted workspaces are cancelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An option that the account's grant does not allow is refused before anything is public, with a repair."""
+"""Options that the account's permissions do not allow are refused before publishing, with a repair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operators' console shows deliveries and keeps secrets to itself."""
+"""Admin pages show deliveries and hide secrets."""
 
 from __future__ import annotations
 

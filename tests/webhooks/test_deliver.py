@@ -1,4 +1,4 @@
-"""Attempts to deliver, what is made of the answers, and when they are made again."""
+"""Delivery attempts, interpretation of responses, and the retry schedule."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCHEDULE = (5, 300, 1800, 7200, 18000, 36000, 36000)
 
 
 def after_one_attempt(workspace: Workspace, url: str) -> Delivery:
-    """A delivery after its first attempt, at noon."""
+    """A delivery after its first attempt at noon."""
     with time_machine.travel(NOON, tick=False):
         emit(workspace, url)
         assert services.deliver_due() == 1
@@ -160,7 +160,7 @@ def test_no_answer_and_no_listener_are_failures(workspace: Workspace) -> None:
     assert refused.last_error
 
 
-def test_one_kilobyte_of_an_answer_is_kept_as_text(workspace: Workspace) -> None:
+def test_one_kilobyte_of_a_response_is_stored_as_text(workspace: Workspace) -> None:
     with Receiver(Answer(500, b"\0\xff" + b"x" * 5000)) as receiver:
         delivery = after_one_attempt(workspace, receiver.url)
 

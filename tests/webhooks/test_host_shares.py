@@ -1,4 +1,4 @@
-"""How the sender's places are shared out among workspaces, domains and hosts."""
+"""Fair sharing of the sender's places among workspaces, domains and hosts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def at(host: str, workspace: str = "wrk_a") -> str:
 
 
 def alone(count: int, name: str = "host", workspace: str = "wrk_a") -> list[str]:
-    """So many hosts of different domains."""
+    """So many hosts on different domains."""
     return [at(f"hooks.{name}-{number}.com", workspace) for number in range(count)]
 
 
@@ -41,7 +41,7 @@ def quick(*holders: str) -> HostShares:
 
 
 def silent(*holders: str, times: int = SILENT_AFTER_ATTEMPTS) -> HostShares:
-    """Shares in which these holders have not answered so many attempts in a row."""
+    """Shares in which these holders have left so many attempts in a row unanswered."""
     shares = HostShares()
     for holder in holders:
         for _ in range(times):
@@ -51,7 +51,7 @@ def silent(*holders: str, times: int = SILENT_AFTER_ATTEMPTS) -> HostShares:
 
 
 def takes(shares: HostShares, *holders: str) -> int:
-    """How many places the holders get, one after the other, when each asks until it gets no more."""
+    """Number of places that the holders get when each in turn takes as many as it can."""
     taken = 0
     for holder in holders:
         while taken < MAX_IN_FLIGHT and shares.take(holder):
@@ -195,7 +195,7 @@ def test_what_different_people_registered_are_different_domains(first: str, seco
     assert registrable_domain(first) != registrable_domain(second)
 
 
-def test_workspaces_whose_deliveries_to_a_host_hang_leave_room_there() -> None:
+def test_workspaces_with_hanging_deliveries_leave_free_places_at_the_host() -> None:
     hanging = [at("hooks.example.com", f"wrk_{number}") for number in range(100)]
     shares = quick(at("hooks.example.com", "wrk_quick"))
 
@@ -214,14 +214,14 @@ def test_a_place_that_becomes_free_at_a_full_host_goes_to_a_newcomer() -> None:
     assert shares.take(at("hooks.example.com", "wrk_new"))
 
 
-def test_one_quick_workspace_takes_half_of_a_host_and_the_next_ones_find_room() -> None:
+def test_one_quick_workspace_takes_at_most_half_of_a_host() -> None:
     everybody = [at("hooks.example.com", f"wrk_{number}") for number in range(4)]
     shares = quick(*everybody)
 
     assert [takes(shares, holder) for holder in everybody] == [32, 16, 8, 4]
 
 
-def test_silent_workspaces_at_a_host_leave_room_for_slow_ones() -> None:
+def test_silent_workspaces_at_a_host_leave_places_for_slow_ones() -> None:
     dead = [at("hooks.example.com", f"wrk_{number}") for number in range(20)]
     shares = silent(*dead)
 
@@ -230,7 +230,7 @@ def test_silent_workspaces_at_a_host_leave_room_for_slow_ones() -> None:
     assert takes(shares, at("hooks.example.com", "wrk_new")) == SHARES.slow
 
 
-def test_however_many_hosts_are_dead_a_new_one_finds_room() -> None:
+def test_dead_hosts_leave_places_for_a_new_one() -> None:
     dead = alone(MAX_IN_FLIGHT)
     shares = silent(*dead)
 

@@ -1,4 +1,4 @@
-"""The events in the OpenAPI document."""
+"""The webhooks section of the OpenAPI document."""
 
 from __future__ import annotations
 

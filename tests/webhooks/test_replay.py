@@ -1,4 +1,4 @@
-"""POST /webhooks/deliveries/{id}/replay."""
+"""POST /webhooks/deliveries/{id}/replay: sending a delivery again."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def replay(client: ApiClient, delivery: Delivery, body: Any = None, **headers: s
 
 @pytest.fixture
 def delivery(workspace: Workspace, receiver: Receiver) -> Delivery:
-    """A delivery that has arrived."""
+    """A successful delivery."""
     row = make_delivery(workspace, receiver.url)
     services.deliver_due()
     row.refresh_from_db()
@@ -40,7 +40,7 @@ def publisher(workspace: Workspace) -> ApiClient:
     return with_key(workspace, "posts.publish")
 
 
-def test_a_replay_is_due_at_once_and_answered_as_the_delivery_stands(delivery: Delivery, publisher: ApiClient) -> None:
+def test_a_replay_is_due_at_once_and_returns_the_delivery(delivery: Delivery, publisher: ApiClient) -> None:
     with time_machine.travel(NOON, tick=False):
         response = replay(publisher, delivery)
 
@@ -78,7 +78,7 @@ def test_a_replay_sends_the_same_bytes_under_the_same_id_with_a_fresh_signature(
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 2)
 
 
-def test_a_replayed_dead_letter_goes_through_the_whole_schedule_again(
+def test_a_replayed_dead_letter_gets_the_whole_retry_schedule(
     delivery: Delivery, publisher: ApiClient, receiver: Receiver
 ) -> None:
     Delivery.objects.update(status=DeliveryStatus.DEAD_LETTER, attempts=8, delivered_at=None)

@@ -1,4 +1,4 @@
-"""Events and deliveries are kept 30 days, those of the sandbox 3."""
+"""Events and deliveries are deleted after 30 days, sandbox ones after 3."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def event(workspace: Workspace, age: timedelta, *, finished: bool = True, **fiel
 
 
 @pytest.mark.parametrize(("sandbox", "days"), [(False, 30), (True, 3)])
-def test_an_event_goes_with_its_deliveries(workspace: Workspace, sandbox: bool, days: int) -> None:
+def test_an_event_is_deleted_with_its_deliveries(workspace: Workspace, sandbox: bool, days: int) -> None:
     event(workspace, timedelta(days=days, minutes=1), sandbox=sandbox)
     young = event(workspace, timedelta(days=days, minutes=-1), sandbox=sandbox)
 
@@ -32,7 +32,7 @@ def test_an_event_goes_with_its_deliveries(workspace: Workspace, sandbox: bool, 
     assert (Event.objects.get(), Delivery.objects.get().event_id) == (young, young.id)
 
 
-def test_what_is_on_its_way_still_is_kept_until_it_has_arrived(workspace: Workspace) -> None:
+def test_events_with_unfinished_deliveries_are_not_deleted(workspace: Workspace) -> None:
     late = event(workspace, timedelta(days=31), finished=False)
 
     assert (ExpiredEvents().count(), ExpiredEvents().purge(10)) == (0, 0)

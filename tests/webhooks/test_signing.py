@@ -1,4 +1,4 @@
-"""The signature of a delivery, checked by means that share nothing with the code that makes it."""
+"""Signatures of deliveries, verified by independent code."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workspaces.models import Workspace
 
 
 def delivered(workspace: Workspace, receiver: Receiver) -> tuple[ReceivedRequest, str]:
-    """A delivery as it arrived, and the secret that signed it."""
+    """A received delivery and the secret that signed it."""
     emit(workspace, receiver.url)
     services.deliver_due()
     return receiver.requests[-1], SigningSecret.objects.get(pk=workspace.pk).secret
@@ -40,7 +40,7 @@ def test_a_secret_is_256_random_bits_behind_its_prefix() -> None:
     assert first != second
 
 
-def test_a_known_signature() -> None:
+def test_a_precomputed_signature() -> None:
     # printf '1700000000.{}' | openssl dgst -sha256 -hmac whsec_test
     digest = "35495024f4ef3f94e5a93e22221544c4b75e9a42300cd965ab81cb85cd994e91"
 

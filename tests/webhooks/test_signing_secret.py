@@ -1,4 +1,4 @@
-"""GET /workspaces/{id}/webhook-signing-secret and its rotation."""
+"""GET /workspaces/{id}/webhook-signing-secret, and its rotation."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_teammate_may_not_rotate(workspace: Workspace, role: str) -> None:
 
 
 @pytest.mark.parametrize("mode", [AgentMode.DRY_RUN, AgentMode.ALLOW_PUBLISH])
-def test_an_agent_may_neither_read_nor_rotate_whatever_it_holds(workspace: Workspace, mode: AgentMode) -> None:
+def test_an_agent_may_neither_read_nor_rotate_with_any_scope(workspace: Workspace, mode: AgentMode) -> None:
     agent = with_agent_key(workspace, mode, "api_keys.write")
 
     for response in (agent.get(path(workspace)), agent.post(path(workspace) + "/rotate")):

@@ -1,4 +1,4 @@
-"""What is done with events, deliveries and signing secrets."""
+"""Services that emit events, send and replay deliveries, and manage signing secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replay by operators: many deliveries at once, after a receiver or the service itself was away."""
+"""Replay of many deliveries by operators, for example after an outage of a receiver."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services.events import LOOP
 from workspaces.models import Workspace
 
-BATCH_SIZE = 500  # rows that one transaction holds
-MAX_PER_CALL = 10_000  # in one call
+BATCH_SIZE = 500  # rows per transaction
+MAX_PER_CALL = 10_000  # deliveries per call
 REPLAY_FIELDS = ("status", "due_at", "delivered_at", "earlier_attempts", "fence", "lease_until")
 
 
 @dataclass(frozen=True)
 class ReplayCounts:
-    """How many deliveries are due again, how many were left alone since an attempt is in flight, how many dead letters are
-    still there for another call."""
+    """Counts of replayed deliveries, of those skipped because an attempt is in flight, and of remaining dead letters."""
 
     replayed: int
     in_flight: int
@@ -36,13 +35,13 @@ class ReplayCounts:
 def replay_deliveries(
     *, caller: Caller, ids: Sequence[str] | None = None, workspace_id: str | None = None, dry_run: bool = False
 ) -> ReplayCounts:
-    """Make these deliveries due at once, or the dead letters of a workspace, MOST of them: as `replay_delivery` does for one.
+    """Replay the given deliveries, or the dead letters of a workspace, up to MAX_PER_CALL.
 
-    Raises Forbidden (no operator), ValidationFailed naming each of `ids` that there is not, or `workspace_id`.
+    Raises Forbidden (not an operator), ValidationFailed naming unknown `ids` or the unknown `workspace_id`.
     """
     require_operator(caller)
     if ids is not None:
-        wanted = Delivery.objects.filter(pk__in=_known(ids))
+        wanted = Delivery.objects.filter(pk__in=_existing(ids))
     else:
         if not Workspace.objects.filter(pk=workspace_id).exists():
             raise not_found_error("workspace_id", "workspace")
@@ -56,12 +55,12 @@ def replay_deliveries(
     return ReplayCounts(total, 0, wanted.count() - (total if dry_run else 0))
 
 
-def _known(ids: Sequence[str]) -> list[str]:
+def _existing(ids: Sequence[str]) -> list[str]:
     found = set(Delivery.objects.filter(pk__in=ids).values_list("pk", flat=True))
     if unknown := [index for index, each in enumerate(ids) if each not in found]:
         raise ValidationFailed(
             details=[
-                {"field": f"ids[{index}]", "code": "not_found", "message": "There is no such delivery."}
+                {"field": f"ids[{index}]", "code": "not_found", "message": "This delivery does not exist."}
                 for index in unknown
             ]
         )
@@ -69,7 +68,7 @@ def _known(ids: Sequence[str]) -> list[str]:
 
 
 def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
-    """Those that no worker holds at this moment."""
+    """Deliveries that no worker has claimed."""
     return deliveries.filter(Q(lease_until=None) | Q(lease_until__lte=timezone.now())).order_by("pk")
 
 
@@ -78,17 +77,17 @@ def _count_by_workspace(wanted: QuerySet[Delivery]) -> Counter[str]:
 
 
 def _replay(wanted: QuerySet[Delivery], caller: Caller) -> Counter[str]:
-    """Begin them anew, a batch in each transaction; returns how many by workspace."""
+    """Replay the deliveries in batches, one transaction each; returns the counts by workspace."""
     replayed: Counter[str] = Counter()
     last = ""
-    while replayed.total() < MAX_PER_CALL and (rows := _begin_anew(wanted.filter(pk__gt=last), caller)):
+    while replayed.total() < MAX_PER_CALL and (rows := _replay_batch(wanted.filter(pk__gt=last), caller)):
         replayed.update(row.workspace_id for row in rows)
         last = rows[-1].pk
     return replayed
 
 
 @transaction.atomic
-def _begin_anew(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
+def _replay_batch(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
     now = timezone.now()
     rows = list(_idle(wanted).select_for_update(skip_locked=True, of=("self",))[:BATCH_SIZE])
     for row in rows:

@@ -1,4 +1,4 @@
-"""Deliveries: claimed, signed, sent, and their outcomes recorded. The attempt itself is in webhooks/sender.py."""
+"""Claiming due deliveries, signing them, and recording their outcomes; webhooks/sender.py sends them."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ CLAIMED = (
 
 
 def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, looked: bool = False) -> list[Delivery]:
-    """Claim up to `limit` due ones of `deliveries`, with what is needed to send them.
+    """Claim up to `limit` due deliveries, with everything needed to send them.
 
-    `looked`: there most likely are some, so the look before the claim is spared.
+    `looked`: skip the query whether any are due, since there probably are.
     """
     rows = deliveries.select_related("event", "workspace").only(*CLAIMED)
     return claim_due(rows, limit=limit, lease=LEASE, looked=looked)
 
 
 def signing_keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
-    """The signing secrets that these deliveries need, by workspace; a deleted workspace has none any more."""
+    """The signing secrets for these deliveries, by workspace; deleted workspaces have none."""
     return signing_keys(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
 
 
 def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
-    """What goes with the body of an attempt; the user-agent is that of every request of the service."""
+    """The headers of a delivery attempt, besides the user-agent."""
     return {
         "content-type": "application/json",
         signing.EVENT_HEADER: delivery.event.kind,
@@ -67,7 +67,7 @@ def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
 
 
 def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | Outcome:
-    """Sign a delivery for an attempt at this moment, or say what came of it when it cannot be sent."""
+    """The signed request for an attempt, or its outcome if the delivery cannot be sent."""
     if delivery.workspace.status == WorkspaceStatus.DELETED:
         return Outcome(Verdict.REFUSED, error="The workspace was deleted.")
     if delivery.workspace_id not in keys:
@@ -79,7 +79,7 @@ def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> D
 
 
 def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
-    """Write what came of claimed deliveries; returns how many. A row whose claim is lost stays as it is."""
+    """Write the outcomes of claimed deliveries; returns how many were written. Rows whose claim was lost are skipped."""
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
     written = update_rows([Write(row, {name: getattr(row, name) for name in RECORDED}) for row in settled])
@@ -89,9 +89,9 @@ def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
 
 
 def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
-    """Claim up to `limit` due deliveries, send them all and record what came of them; returns how many were claimed.
+    """Claim up to `limit` due deliveries, send them and record the outcomes; returns how many were claimed.
 
-    For commands and tests; the worker loop keeps receivers from delaying each other (webhooks/worker_loop.py).
+    For commands and tests. The worker loop (webhooks/worker_loop.py) also keeps slow receivers from delaying others.
     """
     claimed = claim_deliveries(Delivery.objects.all(), limit=limit)
     keys = signing_keys_for(claimed)
@@ -103,7 +103,7 @@ def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
 
 
 def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:
-    """The delivery as it stands after the attempt; a copy, so that a write that failed can be made again."""
+    """A copy of the delivery with the outcome applied; a copy, so that a failed write can be repeated."""
     row = copy(delivery)
     row.lease_until = None
     row.attempts += 1

@@ -1,4 +1,4 @@
-"""Replay: a stored delivery is sent once more."""
+"""Replay of a single delivery."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from webhooks.services.events import LOOP
 
 
 def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
-    """Make a delivery due at once, whatever came of it: the same bytes and id, a fresh signature, the schedule anew.
+    """Make a delivery due at once, whatever its status: the same body and id, a new signature, a new retry schedule.
 
-    Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState while an attempt is in flight.
+    Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState (an attempt is in flight).
     """
     found = selectors.get_delivery(caller=caller, delivery_id=delivery_id, scope="posts.publish", write=True)
     _require_mode(caller, dry_run)
@@ -25,7 +25,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
         delivery = Delivery.objects.select_for_update(of=("self",)).select_related("event").get(pk=found.pk)
         now = timezone.now()
         if delivery.is_in_flight(now):
-            raise InvalidState("An attempt of this delivery is in flight.")
+            raise InvalidState("An attempt of this delivery is in flight. Try again when it has ended.")
         delivery.reset_for_replay(now)
         if not dry_run:
             delivery.save()
@@ -43,6 +43,6 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
 
 
 def _require_mode(caller: Caller, dry_run: bool) -> None:
-    """A replay sets something going, so it needs the widest mode; an agent of dry runs may look at what it would do."""
+    """Check the agent's mode: a replay needs allow_publish; agents limited to dry runs may preview it."""
     if caller.mode != AgentMode.ALLOW_PUBLISH and not (dry_run and caller.mode == AgentMode.DRY_RUN):
         raise AgentModeForbids()

@@ -1,4 +1,4 @@
-"""Assets whose bytes are in the storage, at a time that stands still."""
+"""Fixtures for the tests of file serving: assets with stored files, at a fixed time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def clock(settings: Settings) -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture
 def make(workspace: Workspace, tmp_path: Path) -> MakeAsset:
-    """Makes an asset whose bytes are in the storage."""
+    """Create an asset with a stored file."""
 
     def make(suffix: str = ".jpg", content: bytes = CONTENT, **fields: Any) -> MediaAsset:
         path = tmp_path / "upload"

@@ -1,4 +1,4 @@
-"""A link opens one file until it expires; whatever is wrong with it, the answer is the same."""
+"""Signed links open one file until they expire; every invalid link gets the same response."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored files go out in pieces, as the caller asks for them, and do no harm where they arrive."""
+"""Serving stored files: ranges, conditional requests, and security headers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from media.models import MediaAsset
 from tests.media.files.fetching import CONTENT, ETAG, SHA256, MakeAsset, assert_gone, fetch
 
 
-def test_the_file_goes_out_whole_and_harmless(asset: MediaAsset) -> None:
+def test_the_whole_file_is_sent_with_security_headers(asset: MediaAsset) -> None:
     url = file_link(asset)
     answer = fetch(url)
 
@@ -42,7 +42,7 @@ def test_a_large_file_is_never_whole_in_memory(make: MakeAsset) -> None:
     assert max(pieces) <= 300_000
 
 
-def test_head_tells_the_same_without_the_file(asset: MediaAsset) -> None:
+def test_head_returns_the_same_headers_without_the_body(asset: MediaAsset) -> None:
     whole, head = fetch(file_link(asset)), fetch(file_link(asset), "HEAD", range="bytes=0-9")
 
     assert (head.status_code, head.body) == (200, b"")

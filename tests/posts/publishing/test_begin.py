@@ -1,4 +1,4 @@
-"""What a claim begins is begun whole or not at all."""
+"""Beginning claimed targets is all or nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECONDS = 30
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks no single row")
 @pytest.mark.django_db(transaction=True)
-def test_a_group_that_somebody_holds_locked_leaves_nothing_begun(
+def test_a_locked_group_prevents_all_beginnings(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: Any
 ) -> None:
     create(api, telegram_account, scheduled_at=(timezone.now() + timedelta(hours=1)).isoformat())

@@ -1,4 +1,4 @@
-"""What may be out stays so, whatever happens to it afterwards, until it is settled by somebody who knows."""
+"""A possibly published post keeps that state until its outcome is proven or a person resolves it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _books_balance(db: None) -> Any:
 def retried(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> dict[str, Any]:
-    """An unconfirmed post that is to be sent again tomorrow."""
+    """An unconfirmed post with a retry scheduled for tomorrow."""
     scripted.send = raising(OutcomeUnknown("The server closed the connection."))
     group = create(api, telegram_account)
     publish_due()
@@ -71,7 +71,7 @@ def test_a_retry_of_the_unconfirmed_that_comes_to_nothing_leaves_it_unconfirmed(
     assert_envelope(api.post(f"/posts/{retried['id']}/retry"), 409, "INVALID_STATE")
 
 
-def test_somebody_who_looked_ends_the_doubt(
+def test_a_person_resolves_a_possibly_published_post(
     api: ApiClient, scripted: type[ScriptedPlatform], retried: dict[str, Any], clock: Any
 ) -> None:
     ConnectedAccount.objects.update(status="needs_reauth")
@@ -103,7 +103,7 @@ def test_nothing_of_the_round_before_is_written_after_a_retry(
     assert (read(api, group)["status"], kinds_of(group)) == ("published", ["post.failed", "post.published"])
 
 
-def test_what_may_be_out_at_an_account_that_is_gone_waits_for_a_person_at_once(
+def test_a_possibly_published_post_of_a_disconnected_account_becomes_unconfirmed_at_once(
     api: ApiClient, workspace: Workspace, settings: Any, clock: Any
 ) -> None:
     with world_of("mastodon", settings) as world:

@@ -1,5 +1,4 @@
-"""A platform that can be asked: after an outcome that nobody learned it is looked for, and sent again only if it is not
-there."""
+"""Verifiable platforms: after an unknown outcome the post is searched for, and sent again only if it is absent."""
 
 from __future__ import annotations
 
@@ -106,7 +105,7 @@ def test_a_try_that_arrives_late_is_found_by_the_second_look(
     assert verifiable.sent == []
 
 
-def test_an_answer_that_never_came_is_looked_for_after_the_schedules_pause(
+def test_a_post_without_response_is_searched_for_after_the_pause(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     verifiable.send = staticmethod(_no_answer)
@@ -129,7 +128,7 @@ def test_an_answer_that_never_came_is_looked_for_after_the_schedules_pause(
     ],
     ids=["it cannot tell", "it is closed to us", "it never answers"],
 )
-def test_what_cannot_be_looked_for_stays_unconfirmed_and_keeps_its_money(
+def test_a_failed_search_leaves_the_post_unconfirmed_and_held(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any, error: PlatformError
 ) -> None:
     _die_while_sending(clock)
@@ -156,7 +155,7 @@ def test_what_is_not_there_is_not_sent_for_a_workspace_that_is_deleted_by_then(
     assert MonthCounter.objects.get().held_cents == 0
 
 
-def test_a_retry_that_takes_up_the_unconfirmed_looks_before_it_sends(
+def test_a_retry_of_an_unconfirmed_post_searches_before_it_sends(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     _die_while_sending(clock)
@@ -173,7 +172,7 @@ def test_a_retry_that_takes_up_the_unconfirmed_looks_before_it_sends(
 
 @pytest.fixture
 def unknown(api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any) -> dict[str, Any]:
-    """The post after a try whose outcome nobody can tell, and a request to send it all the same."""
+    """A post after an attempt with unknown outcome, with a request to send it anyway."""
     _die_while_sending(clock)
     verifiable.look = staticmethod(_raises(OutcomeUnknown("It cannot tell.", final=True)))
     publish_rounds(clock)
@@ -184,7 +183,7 @@ def unknown(api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str,
     return group
 
 
-def test_what_nobody_can_tell_is_sent_again_when_a_person_asks_for_it(
+def test_an_unverifiable_post_is_sent_again_if_a_person_asks(
     api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
 ) -> None:
     publish_rounds(clock)
@@ -227,10 +226,10 @@ def test_a_rejection_of_what_a_person_asked_for_says_nothing_of_the_earlier_try(
 
     [target] = read(api, unknown)["targets"]
     assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
-    assert "An earlier try may be out." in target["error"]["message"]
+    assert "An earlier attempt may have been published." in target["error"]["message"]
 
 
-def test_a_worker_that_dies_while_it_looks_leaves_it_to_be_looked_for_again(
+def test_a_search_is_repeated_after_its_worker_died(
     api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
 ) -> None:
     _die_while_sending(clock)

@@ -1,4 +1,4 @@
-"""The states of groups and targets, as tables and as constraints of the database."""
+"""Statuses of groups and targets: transition table and database constraints."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_group_is_never_both_finished_and_cancellable_nor_running_and_retryabl
 
 
 @pytest.mark.parametrize("status", ["published", "failed", "unconfirmed", "cancelled"])
-def test_the_database_refuses_a_target_that_is_over_and_due(
+def test_the_database_refuses_a_finished_target_that_is_due(
     api: ApiClient, account: ConnectedAccount, status: str
 ) -> None:
     create(api, account)

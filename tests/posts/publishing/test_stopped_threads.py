@@ -1,4 +1,4 @@
-"""A thread that stops where nobody can look says which segments are out, keeps its money, and goes on when it is told to."""
+"""A thread that stops at an at-most-once platform reports its published segments, keeps its money, and continues on retry."""
 
 from __future__ import annotations
 
@@ -60,16 +60,31 @@ UNKNOWN = OutcomeUnknown("No answer came.")
     ("place", "fault", "words", "status"),
     [
         (1, UNKNOWN, "No answer came.", "active"),
-        (2, UNKNOWN, "Segment 1 is out; it is not known whether segment 2 is: No answer came.", "active"),
-        (3, UNKNOWN, "Segments 1 and 2 are out; it is not known whether segment 3 is: No answer came.", "active"),
-        (5, UNKNOWN, "Segments 1 to 4 are out; it is not known whether segment 5 is: No answer came.", "active"),
-        (3, ContentRejected("Rude."), "Segments 1 and 2 are out; segment 3 is not: Rude.", "active"),
-        (3, ConnectionUnavailable("No credit."), "Segments 1 and 2 are out; segment 3 is not: No credit.", "active"),
-        (3, AccountDisconnected("Gone."), "Segments 1 and 2 are out; segment 3 is not: Gone.", "needs_reauth"),
-        (3, Transient("It is down."), "Segments 1 and 2 are out; segment 3 is not: It is down.", "active"),
+        (2, UNKNOWN, "Segment 1 was published; it is not known whether segment 2 was: No answer came.", "active"),
+        (
+            3,
+            UNKNOWN,
+            "Segments 1 and 2 were published; it is not known whether segment 3 was: No answer came.",
+            "active",
+        ),
+        (
+            5,
+            UNKNOWN,
+            "Segments 1 to 4 were published; it is not known whether segment 5 was: No answer came.",
+            "active",
+        ),
+        (3, ContentRejected("Rude."), "Segments 1 and 2 were published; segment 3 was not: Rude.", "active"),
+        (
+            3,
+            ConnectionUnavailable("No credit."),
+            "Segments 1 and 2 were published; segment 3 was not: No credit.",
+            "active",
+        ),
+        (3, AccountDisconnected("Gone."), "Segments 1 and 2 were published; segment 3 was not: Gone.", "needs_reauth"),
+        (3, Transient("It is down."), "Segments 1 and 2 were published; segment 3 was not: It is down.", "active"),
     ],
 )
-def test_a_thread_that_stops_says_which_segments_are_out_and_keeps_its_money(
+def test_a_stopped_thread_reports_its_published_segments_and_keeps_its_money(
     api: ApiClient,
     chain: type[ChainPlatform],
     telegram_account: ConnectedAccount,
@@ -93,7 +108,7 @@ def test_a_thread_that_stops_says_which_segments_are_out_and_keeps_its_money(
     assert_envelope(api.post(f"/posts/{group['id']}/retry"), 409, "INVALID_STATE")
 
 
-def test_a_retry_goes_on_at_the_segment_that_is_next(
+def test_a_retry_continues_at_the_next_segment(
     api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     chain.faults[3] = UNKNOWN
@@ -109,19 +124,21 @@ def test_a_retry_goes_on_at_the_segment_that_is_next(
     assert tried(chain) == ["One", "Two", "Three", "Three", "Four", "Five"]
 
 
-def test_an_account_that_is_lost_between_two_segments_is_told_and_the_thread_waits_for_it(
+def test_a_disconnected_account_between_segments_is_reported_and_the_thread_waits(
     api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     chain.faults[3] = Transient("It is down.")
     group = post_five(api, telegram_account)
     publish_due()
-    assert read(api, group)["targets"][0]["error"]["message"].startswith("Segments 1 and 2 are out; segment 3 is not")
+    assert read(api, group)["targets"][0]["error"]["message"].startswith(
+        "Segments 1 and 2 were published; segment 3 was not"
+    )
     ConnectedAccount.objects.update(status="needs_reauth")
 
     publish_rounds(clock)
 
     [target] = read(api, group)["targets"]
-    words = "Segments 1 and 2 are out; segment 3 is not: The account is needs_reauth."
+    words = "Segments 1 and 2 were published; segment 3 was not: The account is needs_reauth."
     assert (target["status"], target["error"]["message"]) == ("unconfirmed", words)
 
     ConnectedAccount.objects.update(status="active")
@@ -131,7 +148,7 @@ def test_an_account_that_is_lost_between_two_segments_is_told_and_the_thread_wai
     assert tried(chain) == ["One", "Two", "Three", "Three", "Four", "Five"]
 
 
-def test_what_somebody_says_is_not_out_begins_anew(
+def test_a_thread_resolved_as_not_published_starts_again(
     api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     chain.faults[2] = ContentRejected("Rude.")
@@ -153,11 +170,11 @@ def test_what_somebody_says_is_not_out_begins_anew(
     [
         (
             lambda api, group, clock: api.delete(f"/posts/{group['id']}"),
-            "The retry was cancelled; the try before it may be out.",
+            "The retry was cancelled. The attempt before it may have been published.",
         ),
         (
             lambda api, group, clock: clock.shift(timedelta(hours=49)),
-            "It could not go out within 24 hours of its time. An earlier try may be out.",
+            "The post could not be published within 24 hours of its time. An earlier attempt may have been published.",
         ),
     ],
     ids=["cancelled", "missed"],
@@ -179,7 +196,7 @@ def test_a_retry_that_does_not_come_about_still_says_which_segments_are_out(
     publish_due()
 
     [target] = read(api, group)["targets"]
-    told = f"Segment 1 is out; it is not known whether segment 2 is: {words}"
+    told = f"Segment 1 was published; it is not known whether segment 2 was: {words}"
     assert (target["status"], target["error"]["message"]) == ("unconfirmed", told)
     assert tried(chain) == ["One", "Two"]
 
@@ -196,7 +213,7 @@ def test_a_doubt_ends_with_the_segment_that_it_was_about(
     publish_rounds(clock)
 
     [target] = read(api, group)["targets"]
-    assert target["error"]["message"] == "Segments 1 and 2 are out; segment 3 is not: Rude."
+    assert target["error"]["message"] == "Segments 1 and 2 were published; segment 3 was not: Rude."
 
 
 def test_a_worker_that_dies_in_a_segment_leaves_it_in_doubt(
@@ -213,4 +230,4 @@ def test_a_worker_that_dies_in_a_segment_leaves_it_in_doubt(
     publish_rounds(clock)
 
     [target] = read(api, group)["targets"]
-    assert target["error"]["message"].startswith("Segment 1 is out; it is not known whether segment 2 is: ")
+    assert target["error"]["message"].startswith("Segment 1 was published; it is not known whether segment 2 was: ")
