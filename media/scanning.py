@@ -118,7 +118,7 @@ def _require_clean(reply: str) -> None:
 
 def _too_large() -> PayloadTooLarge:
     return PayloadTooLarge(
-        "The file is too large to be scanned completely, so it was not stored.",
+        "The file is larger than the scanner can examine, so it was not stored.",
         suggested_action="Send a smaller file, or ask the operator to raise the scanner's limits.",
     )
 

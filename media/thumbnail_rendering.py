@@ -76,7 +76,7 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
 def render_video_thumbnail(
     opened: Callable[[], BinaryIO], *, mime_type: str, sides: tuple[int, int], seconds: float
 ) -> Thumbnail | None:
-    """Render a frame of a video with ffmpeg; None if the setting FFMPEG.
+    """Render a frame of a video with ffmpeg; None if FFMPEG is not set.
 
     `opened` opens the video as a local file; `sides` is its displayed size. Raises NoFrame, subprocess.TimeoutExpired, and
     what `opened` raises.

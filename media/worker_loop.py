@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from config.jobs.worker_loop import WorkerLoop
-from media.services.thumbnails import LOOP, claim_thumbnail, make_thumbnail
+from media.services.thumbnails import LOOP_NAME, claim_thumbnail, make_thumbnail
 
 
 class ThumbnailLoop(WorkerLoop):
     """Makes the thumbnail that has been due longest, one at a time because decoders need hundreds of megabytes."""
 
-    name = LOOP
+    name = LOOP_NAME
 
     def run_once(self) -> bool:
         asset = claim_thumbnail()

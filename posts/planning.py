@@ -125,7 +125,7 @@ def build_plan(
 
 
 def allowed_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
-    """The wanted status, or pending_confirmation if the agent's mode requires it. Raises AgentModeForbids."""
+    """The status that a post may get: as wanted, or pending_confirmation in that agent mode. Raises AgentModeForbids."""
     if wanted == GroupStatus.DRAFT:
         return wanted
     if caller.mode == AgentMode.DRAFT:

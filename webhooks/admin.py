@@ -17,7 +17,7 @@ from config.api.errors import ApiError
 from webhooks.models import FINISHED, Delivery, DeliveryStatus, Event, SigningSecret
 from webhooks.services import replay_deliveries
 
-REPLAY = "ops.replay_deliveries"
+REPLAY_OPERATION = "ops.replay_deliveries"
 
 
 def _groups_of(trace_id: str) -> Any:
@@ -87,7 +87,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
         try:
             found = replay_deliveries(caller=signed_in_operator(request), **which)
         except ApiError as error:
-            record_operator_refusal(request, REPLAY, error)
+            record_operator_refusal(request, REPLAY_OPERATION, error)
             self.message_user(request, f"{error.message} {error.suggested_action}", messages.WARNING)
             return
         whose = f" of {which['workspace_id']}" if "workspace_id" in which else ""

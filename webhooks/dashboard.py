@@ -20,7 +20,7 @@ from webhooks.services.deliveries import delivery_headers
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 PER_PAGE = 50
-SHOWN_CHARACTERS = 30_000  # of a payload
+MAX_PAYLOAD_CHARACTERS = 30_000  # of a payload
 SOON = timedelta(minutes=1)
 STATUS_CHOICES = [
     (DeliveryStatus.PENDING.value, "Pending"),
@@ -100,8 +100,8 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
         "webhooks/delivery.html",
         delivery=found,
         headers={**delivery_headers(found, SIGNATURE_FORMAT), "user-agent": settings.OUTBOUND_USER_AGENT},
-        payload=payload[:SHOWN_CHARACTERS],
-        cut=len(payload) > SHOWN_CHARACTERS,
+        payload=payload[:MAX_PAYLOAD_CHARACTERS],
+        cut=len(payload) > MAX_PAYLOAD_CHARACTERS,
         in_flight=found.is_in_flight(now),
         runs=_runs([found]),
     )
@@ -109,7 +109,7 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="webhooks.replay")
 def replay(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """Send the delivery again."""
+    """Send the webhook delivery again."""
     found = _delivery_on(page, delivery_id)
     submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
     return page.success_redirect("The delivery is being sent again.", "delivery", delivery_id=found.id)

@@ -30,6 +30,6 @@ class EventKind(TextChoices):
 NEEDS_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
 
 # Stored and shown to owners as notices; no webhook delivers them.
-NEVER_DELIVERED = (EventKind.KEY_NEW_NETWORK,)
-DELIVERED = tuple(kind for kind in EventKind if kind not in NEVER_DELIVERED)
-DELIVERED_CHOICES = [(kind.value, kind.label) for kind in DELIVERED]
+UNDELIVERED_KINDS = (EventKind.KEY_NEW_NETWORK,)
+DELIVERED_KINDS = tuple(kind for kind in EventKind if kind not in UNDELIVERED_KINDS)
+DELIVERED_CHOICES = [(kind.value, kind.label) for kind in DELIVERED_KINDS]

@@ -134,7 +134,7 @@ class HostShares(FairShares):
             yield SILENT
 
     def _room(self, holder: str) -> int:
-        """How many more attempts the holder's shares allow."""
+        """How many more delivery attempts the holder's shares allow."""
         workspace, domain, host = _groups_of(holder)
         own = self._in_flight[holder]
         tally = self._counted()

@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiWebhook
 
-from webhooks.event_kinds import DELIVERED, EventKind
+from webhooks.event_kinds import DELIVERED_KINDS, EventKind
 from webhooks.signing import DELIVERY_HEADER, EVENT_HEADER, SIGNATURE_HEADER
 
 _STRING = {"type": "string"}
@@ -69,4 +69,4 @@ def _webhook(kind: EventKind) -> OpenApiWebhook:
     return OpenApiWebhook(name=kind.value, decorator={"post": operation})
 
 
-EVENTS = [_webhook(kind) for kind in DELIVERED]
+EVENTS = [_webhook(kind) for kind in DELIVERED_KINDS]

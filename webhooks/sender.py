@@ -19,7 +19,7 @@ from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, ch
 
 logger = logging.getLogger(__name__)
 ATTEMPT_TIMEOUT_SECONDS = 10.0  # for the whole exchange, from the DNS lookup to the last byte read
-READ_BYTES = 4096
+MAX_RESPONSE_BYTES = 4096
 EXCERPT_BYTES = 1024
 ERROR_CHARACTERS = 1000
 MAX_IN_FLIGHT = 512
@@ -68,7 +68,7 @@ async def send_delivery(session: aiohttp.ClientSession, parcel: DeliveryRequest)
             body=parcel.body,
             headers=parcel.headers,
             timeout=ATTEMPT_TIMEOUT_SECONDS,
-            read_limit=READ_BYTES,
+            read_limit=MAX_RESPONSE_BYTES,
         )
         outcome = _outcome_of(answer)
     except DestinationNotAllowed as error:

@@ -14,7 +14,7 @@ from webhooks.models import Delivery
 from webhooks.sender import DeliveryRequest, Outcome
 from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
-from webhooks.services.events import LOOP
+from webhooks.services.events import LOOP_NAME
 
 CLAIM_QUICK = 128  # deliveries per claim, for quick holders
 CLAIM_SLOW = 16
@@ -23,7 +23,7 @@ CLAIM_SLOW = 16
 class DeliverLoop(WorkerLoop):
     """Keeps hundreds of delivery attempts in flight, within the share of each workspace and host."""
 
-    name = LOOP
+    name = LOOP_NAME
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 
 from config.db.ids import made_at
 from media import selectors, services
-from media.dashboard.formatting import KIND_LABELS, format_duration, platform_labels_with_issues
+from media.dashboard.formatting import KIND_LABELS, format_duration, labelled_platform_fits
 from media.dashboard.forms import AltTextForm
 from media.links import file_link, preview_link
 from media.models import MediaAsset
@@ -42,7 +42,7 @@ def delete(page: WorkspacePage, media_id: str) -> HttpResponse:
 def _show(page: WorkspacePage, found: MediaAsset, form: AltTextForm, *, status: int = 200) -> HttpResponse:
     form.fields["alt_text"].label = "Alt text"
     holders = selectors.posts_using(asset=found, limit=MAX_SHOWN_USES + 1)
-    fits = platform_labels_with_issues(found)
+    fits = labelled_platform_fits(found)
     return page.render(
         "media/asset.html",
         status=status,

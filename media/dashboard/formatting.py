@@ -34,7 +34,7 @@ class LabelledFit:
     issues: list[Issue]
 
 
-def platform_labels_with_issues(asset: MediaAsset) -> list[LabelledFit]:
+def labelled_platform_fits(asset: MediaAsset) -> list[LabelledFit]:
     """Each platform that takes media, with its errors for this asset, in the registry's order."""
     properties, found = asset.properties(), []
     for each in platforms():

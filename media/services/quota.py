@@ -16,7 +16,7 @@ from media.models import MediaAsset, MediaUsage, PendingFile
 
 
 def use_quota(workspace_id: str, size: int) -> None:
-    """Count more bytes, in the caller's transaction. Raises MediaQuotaExceeded without counting them."""
+    """Raise the workspace's quota usage, in the caller's transaction. Raises MediaQuotaExceeded without a change."""
     MediaUsage.objects.get_or_create(workspace_id=workspace_id)
     rows = MediaUsage.objects.filter(workspace_id=workspace_id)
     if settings.MEDIA_QUOTA_BYTES:  # compared and raised in one statement, so that concurrent uploads cannot exceed it
@@ -26,12 +26,12 @@ def use_quota(workspace_id: str, size: int) -> None:
 
 
 def release_quota(workspace_id: str, size: int) -> None:
-    """Count fewer bytes, in the caller's transaction."""
+    """Lower the workspace's quota usage, in the caller's transaction."""
     MediaUsage.objects.filter(workspace_id=workspace_id).update(used_bytes=F("used_bytes") - size)
 
 
 def check_quota(workspace_id: str, size: int) -> None:
-    """Check for a dry run whether the file would fit. Raises MediaQuotaExceeded."""
+    """Check for a dry run whether a file fits into the workspace's quota. Raises MediaQuotaExceeded."""
     if settings.MEDIA_QUOTA_BYTES and selectors.used_bytes(workspace_id) + size > settings.MEDIA_QUOTA_BYTES:
         raise _exceeded(workspace_id, size)
 

@@ -22,7 +22,7 @@ from media.services.pending import adopt_pending_file, discard_pending_file, sto
 from media.thumbnail_rendering import Thumbnail, render_image_thumbnail, render_video_thumbnail
 
 logger = logging.getLogger(__name__)
-LOOP = "thumbnail"
+LOOP_NAME = "thumbnail"
 LEASE = timedelta(minutes=5)  # enough to download the longest video from a bucket
 RETRY_PAUSES = (timedelta(minutes=1), timedelta(hours=1))  # after the first and the second failed attempt
 MAX_ATTEMPTS = len(RETRY_PAUSES) + 1

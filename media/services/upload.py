@@ -17,7 +17,7 @@ from media.limits import max_bytes_of_type, max_upload_bytes
 from media.models import MediaAsset
 from media.services.pending import adopt_pending_file, discard_pending_file, store_pending_file
 from media.services.quota import check_quota, use_quota
-from media.services.thumbnails import LOOP
+from media.services.thumbnails import LOOP_NAME
 
 KINDS_WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF, MediaAsset.Kind.VIDEO)
 
@@ -114,7 +114,7 @@ def _insert(caller: Caller, asset: MediaAsset) -> None:
     asset.save(force_insert=True)
     _record(caller, asset)
     if asset.due_at:
-        wake(LOOP)
+        wake(LOOP_NAME)
 
 
 def _record(caller: Caller, asset: MediaAsset, *, dry_run: bool = False) -> None:

@@ -10,7 +10,7 @@ from media.models import MediaUse
 
 
 def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
-    """Mark these assets, and no others, as used by the holder, in the caller's transaction.
+    """Mark these assets, and no others, as used by a post group (`holder_id`), in the caller's transaction.
 
     Locks the assets in the order of their ids, so that none is deleted meanwhile. Raises ValidationFailed naming each
     `media[…].media_id` that does not exist.
@@ -35,5 +35,5 @@ def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
 
 
 def release_media(*, holder_id: str) -> None:
-    """Remove the marks of a holder that no longer needs its assets."""
+    """Remove all use marks of a post group, so that its assets can be deleted."""
     MediaUse.objects.filter(holder_id=holder_id).delete()

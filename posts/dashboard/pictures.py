@@ -20,12 +20,12 @@ class Picture:
 
     @property
     def thumbnail(self) -> str:
-        """URL of a preview picture, or ""."""
+        """URL of the asset's preview picture, or ""."""
         return preview_link(self.asset) if self.asset else ""
 
     @property
     def file(self) -> str:
-        """URL of the file, or "" if the asset was deleted."""
+        """URL of the asset's file, or "" if the asset was deleted."""
         return file_link(self.asset) if self.asset else ""
 
 

@@ -26,7 +26,7 @@ class OptionsField(serializers.DictField):
 
 
 class TargetInputSerializer(StrictSerializer):
-    """One account to post to."""
+    """One account to post to, with its own text and options if it needs them."""
 
     platform = fields.Choice(choices=list(PLATFORMS))
     connected_account_id = fields.Identifier("acc")
@@ -37,7 +37,7 @@ class TargetInputSerializer(StrictSerializer):
 
 
 class MediaInputSerializer(StrictSerializer):
-    """One asset of the media library."""
+    """A media asset to attach to a post, with an optional alt text."""
 
     media_id = fields.Identifier("med")
     alt_text = fields.Text(

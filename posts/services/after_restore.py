@@ -24,7 +24,7 @@ from posts.publishing import outcomes
 from posts.publishing.engine import claimable
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
 
-BATCH = 200
+BATCH_SIZE = 200
 MESSAGE = "The service was restored from a backup older than this post's time, so the post may already be published."
 
 
@@ -67,7 +67,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
     `report` is called with the number done so far.
     """
     done = 0
-    while claimed := claim_due(_possibly_published(claimable(), stopped_at), limit=BATCH, lease=outcomes.LEASE):
+    while claimed := claim_due(_possibly_published(claimable(), stopped_at), limit=BATCH_SIZE, lease=outcomes.LEASE):
         for target in claimed:
             start_trace(target.group.trace_id)
             outcomes.unconfirmed(target, MESSAGE)

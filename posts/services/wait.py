@@ -15,8 +15,8 @@ from posts import selectors
 from posts.models import PostGroup
 from posts.states import FINISHED, GroupStatus
 
-LOOK_SECONDS = 0.1
-WAITS_FOR_A_PERSON = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
+POLL_SECONDS = 0.1
+STATUSES_AWAITING_PERSON = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
 # At most half of the process's threads wait; further requests are answered at once.
 waiting_threads = ThreadLimit(settings.WEB_THREADS // 2)
 _stopping = threading.Event()
@@ -38,11 +38,11 @@ def wait_until_finished(post_group_id: str) -> PostGroup:
 
 
 def _look_until_finished(post_group_id: str, deadline: float) -> None:
-    in_vain = Q(status__in=WAITS_FOR_A_PERSON) | Q(
+    in_vain = Q(status__in=STATUSES_AWAITING_PERSON) | Q(
         status=GroupStatus.SCHEDULED, scheduled_at__gt=timezone.now() + timedelta(seconds=settings.WAIT_SECONDS)
     )
     settled = PostGroup.objects.filter(Q(status__in=FINISHED) | in_vain, pk=post_group_id)
     while time.monotonic() < deadline and not _stopping.is_set():
         if settled.exists():
             return
-        _stopping.wait(LOOK_SECONDS)
+        _stopping.wait(POLL_SECONDS)

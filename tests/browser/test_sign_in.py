@@ -52,7 +52,7 @@ def test_from_the_first_sign_in_to_a_published_post(
     page.get_by_role("link", name="New post").first.click()
     page.get_by_label("Text for all accounts").fill("Good morning from Lisbon")
     page.get_by_role("checkbox", name="Mastodon").check()
-    expect(page.locator("#check-said")).to_contain_text("It fits its account.")
+    expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
     page.get_by_role("button", name="Publish now").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Published")
 

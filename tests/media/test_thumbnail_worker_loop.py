@@ -18,7 +18,7 @@ from pytest_django import Settings
 from config.jobs import wake_up
 from config.jobs.models import Heartbeat
 from media.models import MediaAsset
-from media.services.thumbnails import LEASE, LOOP, MAX_ATTEMPTS, RETRY_PAUSES, claim_thumbnail, make_thumbnail
+from media.services.thumbnails import LEASE, LOOP_NAME, MAX_ATTEMPTS, RETRY_PAUSES, claim_thumbnail, make_thumbnail
 from media.tasks import purge_deleted_files
 from media.worker_loop import ThumbnailLoop
 from tests.at_once import at_once
@@ -63,7 +63,7 @@ def told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
 
 
 def test_the_worker_has_it_among_its_duties() -> None:
-    assert import_string(configured.WORKER_LOOPS[LOOP]) is ThumbnailLoop
+    assert import_string(configured.WORKER_LOOPS[LOOP_NAME]) is ThumbnailLoop
 
 
 def test_an_upload_has_no_thumbnail_until_a_worker_has_made_it(api: ApiClient, media: dict[str, Any]) -> None:
@@ -88,11 +88,11 @@ def test_an_upload_has_no_thumbnail_until_a_worker_has_made_it(api: ApiClient, m
 )
 def test_an_upload_rings_for_it_where_there_is_something_to_make(api: ApiClient, content: bytes, rings: bool) -> None:
     rung = threading.Event()
-    wake_up.on_wake(LOOP, rung.set)
+    wake_up.on_wake(LOOP_NAME, rung.set)
     try:
         media = api.upload(content).json()["media"]
     finally:
-        wake_up.on_wake(LOOP, None)
+        wake_up.on_wake(LOOP_NAME, None)
 
     assert rung.is_set() is rings
     make_thumbnails()

@@ -81,7 +81,7 @@ def test_without_apply_it_only_says_what_it_found(
 
     told = after_restore()
 
-    assert "The database is of 2027-03-10 12:00:00 UTC" in told
+    assert "The database is from 2027-03-10 12:00:00 UTC" in told
     assert "until 2027-03-10 18:00:00 UTC: 1 telegram As they stood" in told
     assert "1 targets are due later" in told
     assert "1 groups are drafts" in told
@@ -177,7 +177,7 @@ def test_it_refuses_while_a_worker_is_at_work(
     clock.move_to(RESTORED)
     take_up()
 
-    with pytest.raises(CommandError, match="A worker holds 1 of them"):
+    with pytest.raises(CommandError, match="A worker has claimed 1 of them"):
         after_restore("--apply")
     assert read(api, group)["status"] == "publishing"
 
@@ -189,9 +189,9 @@ def test_it_refuses_while_a_worker_is_at_work(
 @pytest.mark.parametrize(
     ("at", "says"),
     [
-        ("yesterday", "is no time"),
-        ("2027-03-10T13:00:00", "needs its offset"),
-        ("2027-03-10T19:00:00Z", "still to come"),
+        ("yesterday", "is not a valid time"),
+        ("2027-03-10T13:00:00", "needs a UTC offset"),
+        ("2027-03-10T19:00:00Z", "is in the future"),
         ("2027-03-10T11:59:00Z", "after --stopped-at"),
     ],
 )

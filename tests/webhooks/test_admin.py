@@ -56,7 +56,7 @@ def test_chosen_deliveries_are_replayed(workspace: Workspace, operator: Client) 
     one, other = dead(workspace), dead(workspace)
     told = act(operator, "replay", one, asks=False)
 
-    assert told == ["Due at once: 1. Left alone, as an attempt is being made: 0."]
+    assert told == ["Replayed: 1. Skipped because an attempt is in flight: 0."]
     assert statuses(one, other) == ["pending", "dead_letter"]
     assert console_audit_entries() == [("ops.replay_deliveries", workspace.id, "", None)]
 
@@ -65,7 +65,7 @@ def test_all_dead_letters_of_the_workspaces_are_replayed(workspace: Workspace, o
     one, other, foreign = dead(workspace), dead(workspace), dead(factories.WorkspaceFactory.create())
     [told] = act(operator, "replay_dead_letters", one)
 
-    assert told.startswith(f"Due at once of {workspace.id}: 2.")
+    assert told.startswith(f"Replayed of {workspace.id}: 2.")
     assert statuses(one, other, foreign) == ["pending", "pending", "dead_letter"]
 
 

@@ -15,7 +15,7 @@ from config.api.caller import Caller, not_found_error, require_operator
 from config.api.errors import ValidationFailed
 from config.jobs import wake_up
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.services.events import LOOP
+from webhooks.services.events import LOOP_NAME
 from workspaces.models import Workspace
 
 BATCH_SIZE = 500  # rows per transaction
@@ -94,7 +94,7 @@ def _replay_batch(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
         row.reset_for_replay(now)
     Delivery.objects.bulk_update(rows, REPLAY_FIELDS)
     _record(caller, Counter(row.workspace_id for row in rows), dry_run=False)
-    wake_up.wake(LOOP)
+    wake_up.wake(LOOP_NAME)
     return rows
 
 

@@ -16,7 +16,7 @@ from config.jobs import wake_up
 from config.outbound import DestinationNotAllowed, check_url
 from webhooks.models import Delivery, Event
 
-LOOP = "deliver"
+LOOP_NAME = "deliver"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
     Event.objects.bulk_create(events)
     if deliveries:
         Delivery.objects.bulk_create(deliveries)
-        wake_up.wake(LOOP)
+        wake_up.wake(LOOP_NAME)
     return events
 
 

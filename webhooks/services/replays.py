@@ -11,7 +11,7 @@ from config.api.errors import AgentModeForbids, InvalidState
 from config.jobs import wake_up
 from webhooks import selectors
 from webhooks.models import Delivery
-from webhooks.services.events import LOOP
+from webhooks.services.events import LOOP_NAME
 
 
 def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
@@ -29,7 +29,7 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
         delivery.reset_for_replay(now)
         if not dry_run:
             delivery.save()
-            wake_up.wake(LOOP)
+            wake_up.wake(LOOP_NAME)
         record(
             caller=caller,
             operation="webhooks.replay",

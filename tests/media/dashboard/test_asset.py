@@ -46,7 +46,14 @@ def test_a_picture_says_what_it_is_and_who_takes_it(
         page = pages.get("media-asset", media_id=picture.id)
 
     told = words(page)
-    for fact in ("Image image/png", "195.3", "1200 × 1200 pixels", "Clean", picture.id, "No post that still has to go"):
+    for fact in (
+        "Image image/png",
+        "195.3",
+        "1200 × 1200 pixels",
+        "Clean",
+        picture.id,
+        "No unpublished post uses this file",
+    ):
         assert fact in told
     assert "Accepted by: Bluesky," in told
     assert "Instagram takes no PNG files, but JPEG. Convert it to JPEG." in told
@@ -61,7 +68,7 @@ def test_a_video_says_how_long_it_lasts_and_is_played_here(pages: Pages, workspa
 
     page = pages.get("media-asset", media_id=video.id)
 
-    assert "Lasts 1:02:03.5" in words(page)
+    assert "Duration 1:02:03.5" in words(page)
     assert "<video " in page.content.decode()
 
 
@@ -99,7 +106,7 @@ def test_a_text_too_long_for_a_platform_is_warned_of_and_for_all_of_them_refused
 
     assert "This alt text is too long for Discord, X" in words(long)
     assert "The alt text has 1,200 characters; X takes 1,000." in words(long)
-    assert (longest.status_code, "10001 characters; 10000 fit" in words(longest)) == (422, True)
+    assert (longest.status_code, "10001 characters; the maximum is 10000" in words(longest)) == (422, True)
     assert MediaAsset.objects.get().alt_text == "x" * 1200
 
 
@@ -132,7 +139,7 @@ def test_a_file_is_deleted_for_good(pages: Pages, api: ApiClient, stored: Stored
     assert stored() == []
     assert Client().get(media["url"]).status_code == 404
     gone = pages.get("media-asset", media_id=media["id"])
-    assert "gone from the storage" in words(gone)
+    assert "removed from the storage" in words(gone)
     assert not has_form(gone)
     assert not has_form(gone, action)
 
@@ -150,7 +157,7 @@ def test_a_file_that_could_not_be_removed_is_reported(
     purge_deleted_files()
 
     assert "could not be removed from the storage yet" in before
-    assert "gone from the storage" in words(pages.get("media-asset", media_id=media_id))
+    assert "removed from the storage" in words(pages.get("media-asset", media_id=media_id))
 
 
 @pytest.mark.parametrize("who", ["teammate", "stranger"])

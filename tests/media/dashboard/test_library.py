@@ -104,7 +104,7 @@ def test_files_are_uploaded_and_then_asked_about(pages: Pages, incoming: Path) -
     bench, sign = MediaAsset.objects.order_by("pk")
     assert (bench.filename, sign.filename, sign.mime_type) == ("bench.jpg", "sign.png", "image/png")
     assert sent.status_code == 303
-    assert "notes.txt was not taken." in words(asked)
+    assert "notes.txt was not uploaded." in words(asked)
     assert list(incoming.iterdir()) == []
     assert AuditEntry.objects.filter(operation="media.upload", code="MEDIA_TYPE_NOT_ALLOWED").count() == 1
 
@@ -127,7 +127,7 @@ def test_refused_uploads_are_reported_at_the_form(pages: Pages, workspace: Works
     refused, nothing = send(pages, file("notes.txt", b"these are only words"), live=True), send(pages)
 
     assert (refused.status_code, nothing.status_code) == (422, 422)
-    assert "notes.txt was not taken." in words(refused)
+    assert "notes.txt was not uploaded." in words(refused)
     assert "Choose a file first." in words(nothing)
     assert shown(refused) == [kept.id]
 
@@ -138,7 +138,7 @@ def test_an_alt_text_beyond_the_limit_is_asked_for_again(pages: Pages, workspace
 
     page = pages.http.post(address, {f"{asset.id}-alt_text": "x" * 10_001})
 
-    assert (page.status_code, "10001 characters; 10000 fit" in words(page)) == (422, True)
+    assert (page.status_code, "10001 characters; the maximum is 10000" in words(page)) == (422, True)
     assert form_of(page)[f"{asset.id}-alt_text"] == "x" * 10_001
     assert MediaAsset.objects.get().alt_text == asset.alt_text
 

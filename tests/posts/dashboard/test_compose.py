@@ -163,7 +163,7 @@ def test_the_check_says_what_each_platform_takes(
     assert (part.status_code, "<html" in part.content.decode()) == (200, False)
     assert "400 of 300 characters" in words(part)
     assert "400 of 500 characters" in words(part)
-    assert "1 problem to mend. It costs nothing." in words(part)
+    assert "1 problem to fix. It costs nothing." in words(part)
     assert not PostGroup.objects.exists()
     assert not AuditEntry.objects.exists()
 
@@ -202,7 +202,7 @@ def test_a_repair_that_is_not_needed_any_more_changes_nothing(dashboard: Dashboa
     page = dashboard.compose("repair:targets[0].text|TEXT_TOO_LONG", account, text="Short")
 
     assert (page.status_code, typed(page, "text")) == (200, "Short")
-    assert "It fits its account." in words(page)
+    assert "Valid for this account." in words(page)
 
 
 def test_a_lost_account_leads_to_its_reconnection(dashboard: Dashboard, workspace: Workspace) -> None:
@@ -236,7 +236,7 @@ def test_times_are_on_the_workspaces_clocks(
 @pytest.mark.parametrize(
     ("when", "told"),
     [
-        ("2027-03-28T02:30", "so it never comes. Did you mean 03:30?"),
+        ("2027-03-28T02:30", "so this time does not exist. Did you mean 03:30?"),
         ("2027-10-31T02:30", "The first time, 02:30 CEST (00:30 UTC)"),
     ],
 )

@@ -128,7 +128,7 @@ def test_an_outdated_version_cannot_be_overwritten(
     page = dashboard.compose("publish", account, group=group, text="Mine", content_version="1")
 
     assert page.status_code == 422
-    assert "Somebody else changed this post while you were writing." in words(page)
+    assert "Somebody else changed this post while you were editing." in words(page)
     assert typed(page, "text") == "Mine"
     assert (the_group().text, the_group().status) == ("Meanwhile", "draft")
 
@@ -175,7 +175,7 @@ def test_what_was_made_for_the_sandbox_says_that_it_stays_there(
 
     page = dashboard.compose("check", account, real, group=group)
 
-    assert "it stays in the sandbox" in words(page)
+    assert "stays in the sandbox" in words(page)
     assert "It costs nothing." in words(page)
 
 

@@ -52,7 +52,7 @@ def test_a_refused_file_is_reported_and_audited(dashboard: Dashboard, account: C
 
     page = dashboard.compose("upload", account, file=file)
 
-    assert "notes.jpg was not taken." in words(page)
+    assert "notes.jpg was not uploaded." in words(page)
     assert not MediaAsset.objects.exists()
     entry = AuditEntry.objects.get()
     assert (entry.operation, entry.code) == ("media.upload", "MEDIA_TYPE_NOT_ALLOWED")
@@ -132,7 +132,7 @@ def test_a_deleted_file_is_removed_and_reported(
     page = dashboard.get("post-edit", group)
 
     assert fields(page, "media") == [pictures[1].id]
-    assert "no longer in the library" in words(page)
+    assert "was deleted from the library" in words(page)
 
 
 def test_a_repair_removes_unsupported_media(
@@ -145,7 +145,7 @@ def test_a_repair_removes_unsupported_media(
     page = dashboard.compose("repair:media[0]|MEDIA_KIND_NOT_TAKEN", account, media=[paper.id])
 
     assert fields(page, "media") == []
-    assert "It fits its account." in words(page)
+    assert "Valid for this account." in words(page)
 
 
 def test_older_files_are_a_page_further(dashboard: Dashboard, account: ConnectedAccount, workspace: Workspace) -> None:

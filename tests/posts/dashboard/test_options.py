@@ -43,7 +43,7 @@ def test_a_poll_is_written_with_a_line_for_each_choice(dashboard: Dashboard, acc
     page = dashboard.compose("check", account, text="What next?", extra=poll_of(account))
     assert "With a poll of 2 choices, open for 1 hour" in words(page)
     assert '<ul class="choices" aria-label="Choices of the poll"><li>The bench</li>' in page.content.decode()
-    assert "It fits its account." in words(page)
+    assert "Valid for this account." in words(page)
 
     dashboard.compose("save", account, text="What next?", extra=poll_of(account))
 
@@ -103,7 +103,7 @@ def test_a_choice_that_is_too_long_is_shortened_by_a_button(dashboard: Dashboard
     page = dashboard.compose(repair, x, text="What next?", extra=sent)
 
     assert typed(page, f"{x.id}-poll.choices") == "Tea\nEverything that is in…"
-    assert "It fits its account." in words(page)
+    assert "Valid for this account." in words(page)
 
 
 def test_switches_and_an_open_end(dashboard: Dashboard, workspace: Workspace) -> None:

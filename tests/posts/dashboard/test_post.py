@@ -130,7 +130,7 @@ def test_a_draft_is_deleted_and_a_scheduled_post_cancelled(
 ) -> None:
     draft, scheduled = create(api, account, draft=True), create(api, account, scheduled_at=TOMORROW)
     assert "Delete the draft" in words(dashboard.get("post", draft))
-    assert "Cancel it" in words(dashboard.get("post", scheduled))
+    assert "Cancel post" in words(dashboard.get("post", scheduled))
 
     for group in (draft, scheduled):
         assert dashboard.post("post-cancel", group)["location"] == dashboard.address("post", group)
@@ -153,7 +153,7 @@ def test_another_time(dashboard: Dashboard, api: ApiClient, account: ConnectedAc
     ("when", "told"),
     [
         ("", "Choose the day and time."),
-        ("2027-03-28T02:30", "it never comes"),
+        ("2027-03-28T02:30", "so this time does not exist"),
         ("2027-10-31T02:30", "The second time, 02:30 CET"),
         ("2027-03-09T09:00", "in the past"),
     ],

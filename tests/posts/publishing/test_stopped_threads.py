@@ -114,7 +114,7 @@ def test_a_retry_continues_at_the_next_segment(
     chain.faults[3] = UNKNOWN
     group = post_five(api, telegram_account)
     publish_rounds(clock)
-    assert read(api, group)["targets"][0]["error"]["suggested_action"].endswith("which goes on at segment 3.")
+    assert read(api, group)["targets"][0]["error"]["suggested_action"].endswith("which continues at segment 3.")
     chain.faults.clear()
 
     retry(api, group)

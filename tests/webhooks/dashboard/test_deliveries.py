@@ -69,7 +69,7 @@ def test_deliveries_are_narrowed_by_state_and_post_and_read_page_by_page(pages: 
     assert shown(post=waiting_post) == [False, True]
     assert shown(post=waiting_post, status="dead_letter") == [False, False]
     assert "Given up" in words(pages.get("webhooks", query={"post": lost_post}))
-    assert "begins with pgr_" in words(pages.get("webhooks", query={"post": "x"}))
+    assert "begin with pgr_" in words(pages.get("webhooks", query={"post": "x"}))
     assert pages.get("webhooks", query={"cursor": "x"}).status_code == 422
 
     for _ in range(49):

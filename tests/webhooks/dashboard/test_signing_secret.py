@@ -69,7 +69,7 @@ def test_replacing_it_shows_the_new_one_once_and_keeps_the_old_one_for_a_day(wor
         again = pages.post("webhook-secret-rotate", form, follow=True)
 
         assert second == secret_of(workspace) != first
-        assert "replaced already" in words(again)
+        assert "already replaced" in words(again)
         assert second not in again.content.decode()
         assert signing_keys([workspace.id])[workspace.id] == (second, first)
         assert "Until 11 Mar 2027, 12:00 each delivery has two signatures" in words(pages.get("webhooks"))
