@@ -110,6 +110,8 @@ class TargetInput:
 
 @dataclass(frozen=True)
 class TargetValidation:
+    """The validation result of one target."""
+
     target: TargetInput
     text_length: int
     issues: list[Issue]
@@ -117,26 +119,6 @@ class TargetValidation:
     @property
     def valid(self) -> bool:
         return not any(issue.severity == "error" for issue in self.issues)
-
-    @property
-    def text_limit(self) -> int:
-        return self.target.text_limit
-
-    @property
-    def link_card_url(self) -> str | None:
-        return self.target.link_card_url
-
-    @property
-    def poll(self) -> dict[str, Any] | None:
-        return self.target.poll
-
-    @property
-    def platform(self) -> str:
-        return self.target.account.platform
-
-    @property
-    def connected_account_id(self) -> str:
-        return self.target.account.id
 
 
 @dataclass(frozen=True)

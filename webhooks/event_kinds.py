@@ -14,15 +14,12 @@ class EventKind(TextChoices):
     FAILED = "post.failed", "A post failed on all of its targets."
     UNCONFIRMED = "post.unconfirmed", "For at least one target it is unknown whether the platform published the post."
     CANCELLED = "post.cancelled", "A post was cancelled before it was published."
-    PENDING_CONFIRMATION = "post.pending_confirmation", "A post is waiting for a person's confirmation."
+    PENDING_CONFIRMATION = "post.pending_confirmation", "A post waits for a person to confirm it."
     CONFIRMED = "post.confirmed", "A person confirmed a post."
     REJECTED = "post.rejected", "A person rejected a post."
-    TARGET_PUBLISHED = "post.target.published", "One target of a post with several targets was published."
-    TARGET_FAILED = "post.target.failed", "One target of a post with several targets failed."
-    TARGET_UNCONFIRMED = (
-        "post.target.unconfirmed",
-        "It is unknown whether one target of a post with several targets was published.",
-    )
+    TARGET_PUBLISHED = "post.target.published", "One target of a post for several was published."
+    TARGET_FAILED = "post.target.failed", "One target of a post for several failed."
+    TARGET_UNCONFIRMED = "post.target.unconfirmed", "It is unknown whether one target of several was published."
     KEY_NEW_NETWORK = "api_key.new_network", "An API key was used from a network for the first time."
 
 

@@ -255,7 +255,9 @@ def _checked(found: TargetValidation) -> CheckedTarget:
     account, counted = found.target.account, found.target.capabilities.text.counted_as
     issues = [ShownIssue(issue, issue_name(issue), repairable(issue)) for issue in found.issues]
     unit = UNIT_NAMES.get(counted, "characters")
-    return CheckedTarget(platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.poll))
+    return CheckedTarget(
+        platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll)
+    )
 
 
 def _poll_in_words(poll: Mapping[str, Any] | None) -> str:

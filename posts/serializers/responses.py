@@ -50,15 +50,19 @@ class PollSerializer(serializers.Serializer):
 
 
 class TargetValidationSerializer(serializers.Serializer):
-    platform = serializers.ChoiceField(choices=list(PLATFORMS))
-    connected_account_id = serializers.CharField()
+    platform = serializers.ChoiceField(choices=list(PLATFORMS), source="target.account.platform")
+    connected_account_id = serializers.CharField(source="target.account.id")
     valid = serializers.BooleanField()
     text_length = serializers.IntegerField(help_text="Counted by the platform's rules.")
-    text_limit = serializers.IntegerField()
+    text_limit = serializers.IntegerField(source="target.text_limit")
     link_card_url = serializers.CharField(
-        allow_null=True, help_text="The page for which this service makes a link card; null without a card."
+        source="target.link_card_url",
+        allow_null=True,
+        help_text="The page for which this service makes a link card; null without a card.",
     )
-    poll = PollSerializer(allow_null=True, help_text="The poll in the option `poll`; null without a poll.")
+    poll = PollSerializer(
+        source="target.poll", allow_null=True, help_text="The poll in the option `poll`; null without a poll."
+    )
     issues = IssueSerializer(many=True)
 
 

@@ -37,13 +37,13 @@ def _validated(body: dict[str, Any]) -> dict[str, Any]:
         "issues": [_shown(issue) for issue in result.issues],
         "targets": [
             {
-                "platform": target.platform,
-                "connected_account_id": target.connected_account_id,
+                "platform": target.target.account.platform,
+                "connected_account_id": target.target.account.id,
                 "valid": target.valid,
                 "text_length": target.text_length,
-                "text_limit": target.text_limit,
-                "link_card_url": target.link_card_url,
-                "poll": target.poll,
+                "text_limit": target.target.text_limit,
+                "link_card_url": target.target.link_card_url,
+                "poll": target.target.poll,
                 "issues": [_shown(issue) for issue in target.issues],
             }
             for target in result.targets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webhooks.services.bulk_replays import ReplayCounts, replay_deliveries
 from webhooks.services.deliveries import deliver_due
-from webhooks.services.events import NewEvent, emit, emit_many, store_subject_event
+from webhooks.services.events import NewEvent, emit_many, store_subject_event
 from webhooks.services.replays import replay_delivery
 from webhooks.services.signing_secrets import (
     destroy_secrets_of_deleted_workspaces,
@@ -17,7 +17,6 @@ __all__ = [
     "ReplayCounts",
     "deliver_due",
     "destroy_secrets_of_deleted_workspaces",
-    "emit",
     "emit_many",
     "read_signing_secret",
     "replay_deliveries",

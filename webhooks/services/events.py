@@ -39,35 +39,6 @@ class NewEvent:
     at: datetime | None = None
 
 
-def emit(
-    *,
-    workspace_id: str,
-    kind: str,
-    post_group_id: str,
-    target_id: str | None = None,
-    sequence: int,
-    trace_id: str,
-    sandbox: bool,
-    url: str | None,
-    data: dict[str, Any],
-    at: datetime | None = None,
-) -> Event:
-    """Store one event, and its delivery if it has a `url`, in the caller's transaction; see NewEvent."""
-    new = NewEvent(
-        workspace_id=workspace_id,
-        kind=kind,
-        post_group_id=post_group_id,
-        target_id=target_id,
-        sequence=sequence,
-        trace_id=trace_id,
-        sandbox=sandbox,
-        url=url,
-        data=data,
-        at=at,
-    )
-    return emit_many([new])[0]
-
-
 def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
     """Store events and their deliveries in the caller's transaction, with two statements in all.
 
