@@ -24,7 +24,7 @@ from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.outcomes import ClaimLost
-from posts.publishing.preconditions import Stop, may_be_out, preflight, worker_losses
+from posts.publishing.preconditions import Stop, may_be_published, preflight, worker_losses
 from posts.publishing.writer import all_or_each
 from posts.states import TargetStatus
 
@@ -114,7 +114,7 @@ def _begun(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 def _made_ready(target: PostTarget, adapter: Platform) -> Attempt:
     """Build the attempt with credentials and media; an error is stored in its `fault`."""
-    attempt = Attempt(target, adapter, may_be_out(target, adapter))
+    attempt = Attempt(target, adapter, may_be_published(target, adapter))
     try:
         attempt.grant, attempt.media = target.account.grant(), adapter_media_files(target.group)
     except (SealedValueError, MediaGone) as fault:

@@ -49,7 +49,7 @@ class SendAgain:
     proven: bool
 
 
-def claimable() -> QuerySet[PostTarget]:
+def publishable_targets() -> QuerySet[PostTarget]:
     """Post targets with the related rows that publishing needs."""
     return PostTarget.objects.select_related("group__workspace", "account")
 

@@ -219,7 +219,7 @@ def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
     _count(target, status, changes["error"])
 
 
-def retry_cancelled(target: PostTarget) -> dict[str, Any]:
+def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
     """The error of a target whose retry was cancelled, so that the attempt before it counts."""
     message = with_published_segments(
         target, "The retry was cancelled. The attempt before it may have been published.", doubtful=True
@@ -227,7 +227,7 @@ def retry_cancelled(target: PostTarget) -> dict[str, Any]:
     return _unknown(message, unconfirmed_action(target))
 
 
-def not_published() -> dict[str, Any]:
+def not_published_error() -> dict[str, Any]:
     """The error of a target that a person marked as not published."""
     return _error(
         "PLATFORM_REJECTED", "A person checked: the post was not published.", "Retry the post to send it again."

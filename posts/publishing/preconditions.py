@@ -32,7 +32,7 @@ TURN_VALIDITY = timedelta(seconds=2)  # after which a missed turn expires, so th
 MAX_WORKER_LOSSES = 3  # after so many dead workers a step is not tried again
 
 
-def may_be_out(target: PostTarget, adapter: Platform) -> bool:
+def may_be_published(target: PostTarget, adapter: Platform) -> bool:
     """Whether an earlier attempt at the next step may have published the post."""
     return target.step_begun_at is not None and target.phase in adapter.irreversible
 
@@ -46,7 +46,7 @@ def preflight(target: PostTarget, adapter: Platform) -> Stop | None:
     """What prevents this claim from publishing, or None."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return partial(outcomes.postpone, target, timezone.now() + PAUSED_WORKSPACE_DELAY)
-    doubtful = may_be_out(target, adapter)
+    doubtful = may_be_published(target, adapter)
     if doubtful and target.account.status != ConnectedAccount.Status.ACTIVE:
         message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
         return partial(outcomes.unconfirmed, target, message)

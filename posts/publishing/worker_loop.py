@@ -24,7 +24,7 @@ from config.jobs.fair_shares import FairShares, Shares
 from config.jobs.worker_loop import POLL_SECONDS, WorkerLoop
 from posts.models import PostTarget
 from posts.publishing.attempts import Attempt, begin_attempts
-from posts.publishing.engine import LEASE, claimable, continue_attempt, publish_target
+from posts.publishing.engine import LEASE, continue_attempt, publish_target, publishable_targets
 from posts.publishing.preconditions import take_account_turns
 from posts.publishing.writer import Writer
 
@@ -109,7 +109,7 @@ class PublishLoop(WorkerLoop):
 
     def _publish_some(self, platform: str) -> bool:
         """Claim due targets of a platform and hand them to the threads; returns whether there were any."""
-        claimed = self._claim(claimable().filter(platform=platform), platform)
+        claimed = self._claim(publishable_targets().filter(platform=platform), platform)
         with self._lock:
             taken = [target for target in claimed if self._shares.take(target.account_id)]
         attempts: list[Attempt] = []
@@ -216,7 +216,7 @@ def _record_lateness(target: PostTarget) -> None:
 
 def publish_due(*, limit: int = 100) -> int:
     """Claim due targets and publish them in this thread; returns how many. For commands and tests."""
-    claimed = claim_due(claimable(), limit=limit, lease=LEASE)
+    claimed = claim_due(publishable_targets(), limit=limit, lease=LEASE)
     for target in take_account_turns(claimed):
         publish_target(target)
     return len(claimed)

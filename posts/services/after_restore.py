@@ -21,7 +21,7 @@ from config.api.trace import start_trace
 from config.jobs.due import claim_due
 from posts.models import PostGroup, PostTarget
 from posts.publishing import outcomes
-from posts.publishing.engine import claimable
+from posts.publishing.engine import publishable_targets
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
 
 BATCH_SIZE = 200
@@ -67,7 +67,9 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
     `report` is called with the number done so far.
     """
     done = 0
-    while claimed := claim_due(_possibly_published(claimable(), stopped_at), limit=BATCH_SIZE, lease=outcomes.LEASE):
+    while claimed := claim_due(
+        _possibly_published(publishable_targets(), stopped_at), limit=BATCH_SIZE, lease=outcomes.LEASE
+    ):
         for target in claimed:
             start_trace(target.group.trace_id)
             outcomes.unconfirmed(target, MESSAGE)

@@ -12,7 +12,7 @@ from posts import selectors
 from posts.models import PostGroup, PostTarget
 from posts.planning import require_publishing_mode
 from posts.publishing.completion import finish_targets, lock_groups
-from posts.publishing.outcomes import not_published
+from posts.publishing.outcomes import not_published_error
 from posts.states import FINISHED, TargetStatus, roll_up
 
 
@@ -31,7 +31,7 @@ def resolve_post(
     changes: dict[str, object] = (
         {"permalink": permalink, "published_at": timezone.now(), "error": None, "maybe_out": False}
         if permalink
-        else {"error": not_published(), "maybe_out": False}
+        else {"error": not_published_error(), "maybe_out": False}
     )
     with transaction.atomic():
         if dry_run:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from billing.services import release_many
 from config.api.errors import InvalidState
 from posts.models import PostGroup, PostTarget
-from posts.publishing.outcomes import retry_cancelled
+from posts.publishing.outcomes import retry_cancelled_error
 from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 
 
@@ -40,7 +40,7 @@ def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list
     ended = {"status": TargetStatus.CANCELLED} if cancel else {}
     PostTarget.objects.filter(pk__in=sure).update(**stopped, **ended)
     for row in doubtful:
-        end = {"status": TargetStatus.UNCONFIRMED, "error": retry_cancelled(row)}
+        end = {"status": TargetStatus.UNCONFIRMED, "error": retry_cancelled_error(row)}
         PostTarget.objects.filter(pk=row.pk).update(**stopped, **end)
     release_many(target_ids=sure, failed=False)
     return [row.pk for row in rows]

@@ -18,7 +18,7 @@ from auditlog.selectors import entries_of
 from billing.selectors import bill_of, usage_of
 from config.api.caller import Caller, system_caller
 from config.jobs.due import claim_due
-from posts.publishing.engine import LEASE, claimable
+from posts.publishing.engine import LEASE, publishable_targets
 from posts.selectors import get_post_group, posts_on_day, search_posts
 from tests.bench import history
 from tests.bench.history import LARGE
@@ -52,7 +52,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
 def _claim() -> None:
     """Claim due targets as the publisher does, and roll back."""
     with transaction.atomic():
-        claim_due(claimable().filter(platform="bluesky"), limit=32, lease=LEASE)
+        claim_due(publishable_targets().filter(platform="bluesky"), limit=32, lease=LEASE)
         transaction.set_rollback(True)
 
 

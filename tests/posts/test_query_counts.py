@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
 from config.jobs.due import claim_due
-from posts.publishing.engine import LEASE, claimable, publish_target
+from posts.publishing.engine import LEASE, publish_target, publishable_targets
 from tests.conftest import ApiClient
 from tests.posts.calls import batch
 from tests.posts.rows import TOMORROW, body_for, create
@@ -67,7 +67,7 @@ def test_publishing_one_target_of_a_group(
 ) -> None:
     create(used, *accounts[:targets])
     with django_assert_num_queries(6):
-        [claimed] = claim_due(claimable().filter(platform="bluesky"), limit=1, lease=LEASE)
+        [claimed] = claim_due(publishable_targets().filter(platform="bluesky"), limit=1, lease=LEASE)
     with django_assert_num_queries(8):
         publish_target(claimed)
 
@@ -78,7 +78,7 @@ def test_publishing_a_real_target_in_two_steps(
     """One query for the second step and five for the money, once the month's counters exist."""
     for text in ("The first of the month", "The second"):
         create(used, telegram_account, text=text)
-    first, second = claim_due(claimable(), limit=2, lease=LEASE)
+    first, second = claim_due(publishable_targets(), limit=2, lease=LEASE)
     publish_target(first)
     with django_assert_num_queries(14):
         publish_target(second)
