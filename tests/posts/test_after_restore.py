@@ -82,10 +82,10 @@ def test_without_apply_it_only_says_what_it_found(
     told = after_restore()
 
     assert "The database is from 2027-03-10 12:00:00 UTC" in told
-    assert "until 2027-03-10 18:00:00 UTC: 1 telegram As they stood" in told
+    assert "until 2027-03-10 18:00:00 UTC: 1 telegram As of the dump" in told
     assert "1 targets are due later" in told
     assert "1 groups are drafts" in told
-    assert told.endswith("nothing sends them again.")
+    assert told.endswith("are not sent again.")
     assert [read(api, group) for group in groups] == before
 
 

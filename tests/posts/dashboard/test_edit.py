@@ -184,6 +184,6 @@ def test_a_published_post_cannot_be_edited(dashboard: Dashboard, api: ApiClient,
     publish_due()
 
     page = dashboard.get("post-edit", group)
-    assert (page.status_code, "cannot be edited any more" in words(page)) == (409, True)
+    assert (page.status_code, "can no longer be edited" in words(page)) == (409, True)
     assert dashboard.compose("publish", account, group=group, content_version="1", text="Again").status_code == 422
     assert PostGroup.objects.get().text == "Hello"
