@@ -22,9 +22,7 @@ def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationRes
     if dry_run:
         result = ReconciliationResult(workspaces=workspaces_with_customer(deleted=False).count() if is_paid() else 0)
     else:
-        with request_limits.outbound_threads.held(
-            caller.actor_id
-        ):  # may take longer than the deadline
+        with request_limits.outbound_threads.held(caller.actor_id):  # may take longer than the deadline
             result = reconcile()
     record(
         caller=caller,

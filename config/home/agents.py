@@ -98,7 +98,9 @@ def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     except ApiError as error:
         _show_refusal(page, UPDATE, form, error)
         return _shown(page, found, form, status=error.status)
-    return page.success_redirect("Saved. The change applies from the agent's next request on.", "agent", agent_id=found.id)
+    return page.success_redirect(
+        "Saved. The change applies from the agent's next request on.", "agent", agent_id=found.id
+    )
 
 
 @workspace_page("POST", operation="agents.rotate_key")

@@ -22,7 +22,7 @@ from webhooks.sender import MAX_IN_FLIGHT, DeliveryRequest, Outcome, Verdict, se
 from webhooks.services.signing_secrets import signing_keys
 
 LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
-LONGEST_RETRY_AFTER_SECONDS = 36_000.0
+MAX_RETRY_AFTER_SECONDS = 36_000.0
 RECORDED = (
     "status",
     "due_at",
@@ -109,7 +109,7 @@ def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:
     row.attempts += 1
     row.last_status_code, row.last_error = outcome.status_code, outcome.error
     row.last_response_excerpt = outcome.excerpt
-    retry_after = min(outcome.retry_after, LONGEST_RETRY_AFTER_SECONDS)
+    retry_after = min(outcome.retry_after, MAX_RETRY_AFTER_SECONDS)
     failures = row.attempts - row.earlier_attempts
     pause = scheduled_pause(settings.WEBHOOK_RETRY_SCHEDULE, failures, retry_after=retry_after)
     if outcome.verdict is Verdict.DELIVERED:

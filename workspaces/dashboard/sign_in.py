@@ -103,7 +103,11 @@ def saved_form_page(request: HttpRequest) -> HttpResponse:
         return redirect("dashboard")
     if not is_recent_sign_in(authenticated_at(request)):
         return redirect(reverse("sign-in-again", query={NEXT_PAGE: request.path}))
-    shown = {"form": form, "came_from_field": saved_form.ORIGIN_FIELD, "does": BUTTON_LABELS.get(form.operation, "Send it")}
+    shown = {
+        "form": form,
+        "came_from_field": saved_form.ORIGIN_FIELD,
+        "does": BUTTON_LABELS.get(form.operation, "Send it"),
+    }
     return render(request, "workspaces/held_form.html", shown)
 
 

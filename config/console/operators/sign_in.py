@@ -31,7 +31,10 @@ from workspaces.sign_in.sessions import SignInMethod, begin_session, sign_in_met
 
 PENDING_SESSION_KEY = "pending_operator"  # in the session: {"user", "at", "next", "device"}
 PENDING_TTL = timedelta(minutes=10)
-STRONG_SIGN_INS = (SignInMethod.PASSWORD_AND_CODE, SignInMethod.PROVIDER)  # the identity provider has its own second factor
+STRONG_SIGN_INS = (
+    SignInMethod.PASSWORD_AND_CODE,
+    SignInMethod.PROVIDER,
+)  # the identity provider has its own second factor
 
 
 def is_strong_enough(request: HttpRequest) -> bool:
