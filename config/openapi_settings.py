@@ -29,7 +29,7 @@ def openapi_settings(*, base_url: str, version: str) -> dict[str, Any]:
         ],
         "ENUM_NAME_OVERRIDES": {
             "Scope": "config.api.scopes.SCOPE_CHOICES",
-            "DefaultMode": "config.api.caller.Mode",
+            "DefaultMode": "config.api.caller.AgentMode",
             "WorkspaceStatus": "config.api.caller.WorkspaceStatus",
             "AgentStatus": "agents.models.Agent.Status",
             "ApiKeyStatus": "agents.serializers.KEY_STATUSES",

@@ -18,7 +18,7 @@ TEMPLATES = {str(path.relative_to(folder)): path for folder in PLACES for path i
 # The package of each folder that is not named like its package.
 FOLDERS = {
     "admin": "config.console",
-    "dashboard": "workspaces",  # the frame of the pages (workspaces/frame.py)
+    "dashboard": "workspaces",  # the frame of the pages (workspaces/workspace_page.py)
     "django": "config.pages",
     "drf_spectacular": "config.api",
     "home": "config.home",
