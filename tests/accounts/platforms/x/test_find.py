@@ -181,7 +181,7 @@ def test_what_may_be_a_segment_that_was_changed_is_for_a_person_to_judge(
     scripted.list_posts({"id": "8", "text": "two", **replied})
     progress = Progress("create", {**BEGUN.state, "sent": ["5"]})
 
-    with pytest.raises(OutcomeUnknown, match="A post that may be this one stands at the account, changed"):
+    with pytest.raises(OutcomeUnknown, match="may be this one with changes"):
         look(x, scripted_grant, thread("One", "Two"), progress)
 
 

@@ -9,7 +9,7 @@ import time_machine
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, TokenExpired, Transient
 from accounts.platforms.types import Grant, MediaFile, Progress, Published
 from accounts.platforms.x.adapter import X
-from accounts.platforms.x.media import MAX_LOOKS
+from accounts.platforms.x.media import MAX_CHECKS
 from tests.accounts.platforms.media_files import MP4, PDF, media_file, picture
 from tests.accounts.platforms.x.scripted_server import ScriptedServer
 from tests.accounts.platforms.x.steps import go_to, post, publish, step
@@ -142,7 +142,7 @@ def test_processing_is_not_waited_for_without_end(x: X, server: FakeX, grant: Gr
     server.process_media(looks=10_000)
     content = post("Look", VIDEO)
     progress = go_to("process", x, grant, content)
-    late = step(x, grant, content, Progress("process", {**progress.state, "looks": MAX_LOOKS - 1}))
+    late = step(x, grant, content, Progress("process", {**progress.state, "looks": MAX_CHECKS - 1}))
     assert isinstance(late, Progress)
 
     with pytest.raises(Transient):
