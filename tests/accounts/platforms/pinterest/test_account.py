@@ -67,7 +67,7 @@ def test_a_login_connects_one_account_for_all_boards(world: PlatformWorld, serve
         (Answer.of_json({"access_token": "a", "scope": " ".join(SCOPES)}), CredentialsRejected),
     ],
 )
-def test_a_refused_code_is_told_from_a_wrong_app(
+def test_a_refused_code_and_a_wrong_app_are_different_errors(
     world: PlatformWorld, server: FakePinterest, answer: Answer, expected: type[PlatformError]
 ) -> None:
     server.refuse_next(TOKEN, answer)

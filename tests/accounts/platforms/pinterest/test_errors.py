@@ -75,11 +75,6 @@ def test_documented_errors_are_translated_and_not_reported_as_unknown(
         (ANNOUNCE, error(400), ContentRejected),
         (ANNOUNCE, error(401, 2), TokenExpired),
         (ANNOUNCE, Answer.of_json({"media_id": "1"}, 201), Transient),
-        (
-            ANNOUNCE,
-            Answer.of_json({"media_id": "1", "upload_url": "ftp://example.com/", "upload_parameters": {}}, 201),
-            Transient,
-        ),
         (STORE, Answer(403, b"<Error/>"), Transient),
         (STORE, Answer(503), Transient),
     ],
@@ -94,6 +89,17 @@ def test_a_refused_upload_is_translated(
 
     assert type(caught.value) is expected
     assert server.requests_to(CREATE) == 0
+
+
+def test_a_video_is_sent_by_https_only(server: FakePinterest, grant: Grant) -> None:
+    with FakePinterest() as other:
+        announced = {"media_id": "1", "upload_url": f"{other.url}/upload", "upload_parameters": {}}
+        server.refuse_next(ANNOUNCE, Answer.of_json(announced, 201))
+
+        with pytest.raises(Transient):
+            publish(grant, pin(media_file(MP4, "video/mp4")))
+
+        assert not other.requests
 
 
 @pytest.mark.parametrize("reset", ["42", str(int(NOON.timestamp()) + 42)])
