@@ -21,7 +21,6 @@ class PlatformWorld(World):
     ending = ("invalid_request",)  # X's answer to a refresh token that it does not know
     rotates = True
     shown = ("alice", "Alice", "https://x.com/alice")
-    pause_of_30 = None  # X says when the limit ends in headers of its own
     unusual = {("connect", TOKEN): REJECTED}
 
     def __init__(self) -> None:
