@@ -112,7 +112,7 @@ def test_without_an_app_nothing_can_be_connected(tiktok: TikTok, settings: Setti
         (TOKEN, Answer(503), Transient),
         (TOKEN, Answer.of_json({"error": "invalid_client"}, 400), ConnectionUnavailable),
         (TOKEN, Answer.of_json({"error": "invalid_grant"}, 200), CredentialsRejected),
-        (TOKEN, Answer(200, b"<html>"), CredentialsRejected),
+        (TOKEN, Answer(200, b"<html>"), Transient),
         (USER, Answer(503), Transient),
         (USER, refused(200, "internal_error"), Transient),
         (USER, refused(401, "scope_not_authorized"), CredentialsRejected),

@@ -15,7 +15,7 @@ from accounts.platforms.errors import (
 from accounts.platforms.text_check import text_limit
 from accounts.platforms.tiktok.adapter import TikTok
 from accounts.platforms.tiktok.capabilities import CAPABILITIES
-from accounts.platforms.tiktok.status import MAX_LOOKS
+from accounts.platforms.tiktok.status import MAX_CHECKS
 from accounts.platforms.types import Content, Grant, Progress, Published
 from tests.accounts.platforms.media_files import PDF, media_file
 from tests.accounts.platforms.tiktok.steps import PREFIX, bytes_of, connect, go_to, photo, post, publish, step, video
@@ -215,7 +215,7 @@ def test_a_post_whose_id_is_not_told_is_out_all_the_same(tiktok: TikTok, server:
 
     [shown] = server.posts("alice")
     assert (made.external_id, made.permalink) == (shown["publish_id"], "https://www.tiktok.com/@alice")
-    assert "has not told" in made.note
+    assert "has not named" in made.note
 
 
 def test_a_post_that_not_everybody_sees_has_no_address(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
@@ -298,7 +298,7 @@ def test_an_end_that_does_not_come_is_told(tiktok: TikTok, server: FakeTikTok, g
         publish(tiktok, grant, post())
 
     assert caught.value.final
-    assert server.requests_to(STATUS) == MAX_LOOKS + 1
+    assert server.requests_to(STATUS) == MAX_CHECKS + 1
 
 
 @pytest.mark.parametrize(("status", "final"), [("SEND_TO_USER_INBOX", True), ("A_NEW_ONE", False)])

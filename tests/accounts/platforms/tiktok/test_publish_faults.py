@@ -192,7 +192,7 @@ def test_an_address_that_has_run_out_is_asked_for_anew_a_few_times(
         clock.shift(timedelta(hours=1))
         over = step(tiktok, tiktok.refresh(grant), content, last)
         assert isinstance(over, Progress)
-        with pytest.raises(Transient, match="goes on ending"):
+        with pytest.raises(Transient, match="repeatedly ends"):
             step(tiktok, grant, content, over)
 
 

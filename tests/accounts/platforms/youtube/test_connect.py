@@ -108,7 +108,7 @@ def test_a_scope_that_was_not_ticked_is_named(youtube: YouTube, server: FakeYouT
         connect(youtube, server, scopes=[scope for scope in SCOPES if scope != left_out])
 
     assert left_out.rpartition("/")[2] in caught.value.message
-    assert "tick everything" in caught.value.suggested_action
+    assert "grant everything" in caught.value.suggested_action
 
 
 @pytest.mark.parametrize("missing", ["YOUTUBE_CLIENT_ID", "YOUTUBE_CLIENT_SECRET"])
@@ -139,7 +139,7 @@ def google_error(status: int, reason: str) -> Answer:
     [
         (TOKEN, Answer(503), Transient),
         (TOKEN, Answer(429, b"", {"Retry-After": "30"}), RateLimited),
-        (TOKEN, Answer(200, b"<html>"), CredentialsRejected),
+        (TOKEN, Answer(200, b"<html>"), Transient),
         (CHANNELS, Answer(503), Transient),
         (CHANNELS, google_error(403, "quotaExceeded"), RateLimited),
         (CHANNELS, google_error(401, "authError"), CredentialsRejected),
