@@ -147,12 +147,12 @@ def test_the_upload_address_is_sealed_for_its_post(server: FakeYouTube, account:
 def test_processing_is_waited_for(server: FakeYouTube, account: Account) -> None:
     server.process_videos(looks=3)
     content = post()
-    progress: Progress | Published = account.go_to("process", content)
-    pauses = []
+    progress, pauses = account.go_to("process", content), []
     with time_machine.travel(timezone.now(), tick=False):
-        while isinstance(progress := account.step(content, progress), Progress):
-            assert progress.ready_at is not None
-            pauses.append((progress.ready_at - timezone.now()).total_seconds())
+        while isinstance(following := account.step(content, progress), Progress):
+            assert following.ready_at is not None
+            pauses.append((following.ready_at - timezone.now()).total_seconds())
+            progress = following
 
     assert pauses == [20, 40, 80]
 
