@@ -15,7 +15,7 @@ from accounts.platforms.errors import (
     TokenExpired,
     Transient,
 )
-from accounts.platforms.linkedin.media import MAX_LOOKS
+from accounts.platforms.linkedin.media import MAX_CHECKS
 from accounts.platforms.types import Progress
 from tests.accounts.platforms.adapter_steps import Account
 from tests.accounts.platforms.linkedin.scripted_server import ScriptedServer
@@ -74,7 +74,7 @@ def test_processing_that_never_finishes_fails(
     logged: int,
 ) -> None:
     scripted.answers[STATUS["images"]] = Answer.of_json({"status": status})
-    state = {"media": [], "pending": "urn:li:image:a", "looks": MAX_LOOKS}
+    state = {"media": [], "pending": "urn:li:image:a", "looks": MAX_CHECKS}
 
     with pytest.raises(Transient, match="not finished"):
         scripted_page.step(post("", PHOTO), Progress("process", state))

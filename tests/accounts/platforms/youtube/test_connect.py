@@ -10,6 +10,7 @@ from pytest_django import Settings
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected, PlatformError, RateLimited
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Connection
+from tests.accounts.platforms.adapter_steps import Account
 from tests.accounts.platforms.contract.world import World, redirect_uri
 from tests.accounts.platforms.youtube.content import google_error
 from tests.fakes.http_server import Answer
@@ -84,3 +85,9 @@ def test_errors_of_the_channel_list(
         connections(world)
 
     assert type(caught.value) is error
+
+
+def test_the_revocation_sends_the_refresh_token_alone(server: FakeYouTube, account: Account) -> None:
+    account.adapter.revoke(account.grant)
+
+    assert parse_qs(server.requests[-1].body.decode()) == {"token": [account.grant.tokens["refresh_token"]]}
