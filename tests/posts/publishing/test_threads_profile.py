@@ -148,7 +148,7 @@ def test_a_chain_that_threads_refuses_in_the_middle_goes_on_there_when_it_is_ret
 
     target = target_of(api, group)
     assert target["status"] == "unconfirmed"
-    assert target["error"]["message"].startswith("Segment 1 is out; segment 2 is not: Threads does not take this post")
+    assert target["error"]["message"].startswith("Segment 1 is out; segment 2 is not: Threads does not accept this post")
     answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
     assert answer.status_code == 200, answer.content
     publish_rounds(clock)

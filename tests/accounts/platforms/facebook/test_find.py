@@ -126,7 +126,7 @@ def test_lists_that_cannot_be_read_leave_it_open(facebook: Facebook, server: Fak
     progress = go_to("create", facebook, grant, post())
     server.refuse_reading()
 
-    with pytest.raises(OutcomeUnknown, match="does not let the service look") as caught:
+    with pytest.raises(OutcomeUnknown, match="does not let this service read") as caught:
         look(facebook, grant, post(), progress)
 
     assert caught.value.final

@@ -117,7 +117,7 @@ def test_a_code_that_nobody_knows_keeps_facebooks_words_and_is_told_to_the_opera
     with pytest.raises(ContentRejected) as caught:
         step(facebook, grant, post("the text"), BEGUN)
 
-    assert caught.value.message == "Facebook does not take this post: Odd  thing with … (code 424242, 77)"
+    assert caught.value.message == "Facebook does not accept this post: Odd  thing with … (code 424242, 77)"
     [record] = caplog.records
     assert (record.name, record.levelname) == ("accounts.platforms", "WARNING")
     assert "code 424242, 77" in record.getMessage()

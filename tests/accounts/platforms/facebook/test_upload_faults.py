@@ -83,9 +83,7 @@ def test_an_upload_goes_to_facebooks_own_hosts_only(facebook: Facebook, server: 
     )
 
     with pytest.raises(Transient):
-        publish(facebook, grant, REEL)
-
-    assert server.requests_to(UPLOAD) == 0
+        go_to("send", facebook, grant, REEL)
 
 
 def test_uploads_that_facebook_has_forgotten_are_made_again(

@@ -73,7 +73,7 @@ def test_a_post_that_cannot_be_told_from_others_is_published_and_says_so(
 
     assert isinstance(found, Published)
     assert (found.external_id, found.permalink) == ("", "")
-    assert "not which" in found.note
+    assert "does not say which" in found.note
 
 
 def test_a_container_that_cannot_be_asked_is_asked_again(

@@ -97,7 +97,7 @@ def test_a_first_comment_follows_the_post(instagram: Instagram, server: FakeInst
 @pytest.mark.parametrize(
     ("files", "options", "words"),
     [
-        ("", {}, "no post of text alone"),
+        ("", {}, "a post of text alone"),
         ("image", {"post_type": "reel"}, "A reel is one video"),
         ("image image", {"post_type": "story"}, "A story is one"),
         ("image", {"post_type": "story", "first_comment": "x"}, "no other options"),

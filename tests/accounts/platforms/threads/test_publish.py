@@ -168,8 +168,8 @@ def test_segments_reply_to_each_other_and_the_first_stands_for_all(
         (chain("One", "a" * 501), "Segment 2 counts 501 characters_emoji_bytes; Threads takes 500."),
         (chain("One", " \n"), "Segment 2 is empty."),
         (chain("One", SIX_LINKS), "Segment 2 counts 6 links; Threads takes 5."),
-        (post(SIX_LINKS), "Threads takes 5 different links in a post"),
-        (post(FIVE_LINKS, link_attachment="https://example.com/6"), "Threads takes 5 different links in a post"),
+        (post(SIX_LINKS), "Threads accepts 5 different links in a post"),
+        (post(FIVE_LINKS, link_attachment="https://example.com/6"), "Threads accepts 5 different links in a post"),
         (post("One", MediaFile("image", "image/png", 1), link_attachment="https://example.com/"), "shows no link"),
     ],
 )

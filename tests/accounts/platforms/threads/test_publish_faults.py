@@ -19,7 +19,7 @@ from accounts.platforms.errors import (
     Transient,
 )
 from accounts.platforms.threads.adapter import Threads
-from accounts.platforms.threads.containers import MAX_LOOKS
+from accounts.platforms.threads.containers import MAX_CHECKS
 from accounts.platforms.types import Grant, Progress, Published
 from tests.accounts.platforms.media_files import MP4, media_file, picture
 from tests.accounts.platforms.threads.scripted_server import ScriptedServer
@@ -208,7 +208,7 @@ def test_processing_is_not_waited_for_without_end(
     threads: Threads, scripted: ScriptedServer, scripted_grant: Grant
 ) -> None:
     scripted.answers[SHOW] = Answer.of_json({"id": "5", "status": "IN_PROGRESS"})
-    state = {"since": SINCE, "sent": [], "container": "5", "waiting": ["5"], "looks": MAX_LOOKS}
+    state = {"since": SINCE, "sent": [], "container": "5", "waiting": ["5"], "looks": MAX_CHECKS}
 
     with pytest.raises(Transient, match="not finished"):
         step(threads, scripted_grant, post(), Progress("wait", state))
