@@ -1,4 +1,4 @@
-"""The usage's entry in the navigation."""
+"""The registered page of the usage."""
 
 from __future__ import annotations
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from django.utils import timezone
 
 from billing.plans import is_paid
 from billing.services import effects, events, metering
+from config.jobs.backoff import doubling_pause
 from config.jobs.worker_loop import WorkerLoop
 
-SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2.0, 300.0
 
 
 class ProcessorEventsLoop(WorkerLoop):
-    """One event at a time: each may have to wait for the processor's answer."""
+    """Applies events one at a time, because each may wait for the processor's answer."""
 
     name = events.LOOP
 
@@ -23,23 +22,25 @@ class ProcessorEventsLoop(WorkerLoop):
 
 
 class UsageReportsLoop(WorkerLoop):
-    """Several reports at a time. After an attempt without an answer it pauses, longer each time, and then tries with one."""
+    """Sends several reports at a time. After attempts without an answer it pauses, twice as long each time, and then
+    sends one."""
 
     name = metering.LOOP
 
     def __init__(self) -> None:
         super().__init__()
-        self._pause = timedelta()
+        self._unanswered = 0  # rounds in a row
         self._quiet_until = timezone.now()
 
     def run_once(self) -> bool:
         if not is_paid() or timezone.now() < self._quiet_until:
             return False
-        limit = 1 if self._pause else metering.AT_ONCE
+        limit = 1 if self._unanswered else metering.AT_ONCE
         done = metering.report_due_usage(limit=limit)
         if done.unanswered:
-            self._pause = min(max(SHORTEST_PAUSE, 2 * self._pause), LONGEST_PAUSE)
-            self._quiet_until = timezone.now() + self._pause
+            self._unanswered += 1
+            pause = doubling_pause(self._unanswered, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+            self._quiet_until = timezone.now() + pause
         elif done.claimed:
-            self._pause = timedelta()
+            self._unanswered = 0
         return done.claimed == limit

@@ -40,7 +40,7 @@ def document_settings(*, base_url: str, version: str) -> dict[str, Any]:
             "PostGroupStatus": "posts.states.GroupStatus",
             "PostTargetStatus": "posts.states.TargetStatus",
             "DeliveryStatus": "webhooks.models.DeliveryStatus",
-            "EventKind": "webhooks.events.DELIVERED_CHOICES",
+            "EventKind": "webhooks.event_kinds.DELIVERED_CHOICES",
             "MediaKind": "media.models.MediaAsset.Kind",
             "MediaStatus": "media.models.MediaAsset.Status",
             "MediaScanStatus": "media.models.MediaAsset.Scan",

@@ -1,4 +1,4 @@
-"""The posts' entries in the navigation."""
+"""The registered pages of posts."""
 
 from __future__ import annotations
 
@@ -16,3 +16,5 @@ def awaiting_approval(workspace_id: str) -> int:
 CALENDAR = Entry("calendar", "Calendar", also_for=("posts",))
 NEW_POST = Entry("compose", "New post")
 APPROVALS = Entry("approvals", "Approvals", waiting=awaiting_approval)
+POSTS = Entry("posts")
+POST = Entry("post")

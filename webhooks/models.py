@@ -11,7 +11,7 @@ from django.utils import timezone
 from config.db.encryption import EncryptedJSONField
 from config.db.ids import LENGTH, PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
-from webhooks.events import FOR_A_PERSON, EventKind
+from webhooks.event_kinds import FOR_A_PERSON, EventKind
 from workspaces.models import Workspace
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiWebhook
 
-from webhooks.events import DELIVERED, EventKind
+from webhooks.event_kinds import DELIVERED, EventKind
 from webhooks.signing import DELIVERY_HEADER, EVENT_HEADER, SIGNATURE_HEADER
 
 _STRING = {"type": "string"}

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from config.api import fields
 from config.api.serializers import PageQuery, page_of, preview_of
-from webhooks.events import DELIVERED_CHOICES
+from webhooks.event_kinds import DELIVERED_CHOICES
 from webhooks.models import Delivery, DeliveryStatus
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from config.jobs.due import LookPast
+from config.jobs.due import LookPast, give_back
 from config.jobs.worker_loop import WorkerLoop
 from webhooks.host_shares import HOLDER, HostShares, holder_of
 from webhooks.models import Delivery
@@ -52,7 +52,7 @@ class DeliverLoop(WorkerLoop):
             else:
                 over_share.append(row)
         # They have no room now, so the next claim passes them by; another worker may take them.
-        deliveries.give_back(over_share)
+        give_back(over_share)
         return True
 
     def finish(self, seconds: float) -> None:
@@ -68,7 +68,7 @@ class DeliverLoop(WorkerLoop):
             self._record_finished()
         self._sending.stop()
         self._record_finished()
-        deliveries.give_back(self._in_flight.values())
+        give_back(list(self._in_flight.values()))
 
     def _claim(self) -> list[Delivery]:
         """Due deliveries that have room: first of holders known to be quick, then of the others."""

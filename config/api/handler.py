@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, JsonResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.views.csrf import csrf_failure as django_csrf_failure
@@ -19,6 +18,7 @@ from rest_framework.response import Response
 
 from config import metrics
 from config.api import errors
+from config.db.outage import DATABASE_ERRORS
 
 logger = logging.getLogger(__name__)
 PAGES = ("/admin/", "/dashboard/")  # where a person is, and gets HTML
@@ -32,7 +32,7 @@ _TRANSLATED: list[tuple[type[Exception] | tuple[type[Exception], ...], type[erro
     (exceptions.UnsupportedMediaType, errors.UnsupportedMediaType),
     (RequestDataTooBig, errors.PayloadTooLarge),
     ((exceptions.ParseError, SuspiciousOperation, BadRequest, UnreadablePostError), errors.MalformedRequest),
-    ((OperationalError, InterfaceError), errors.ServiceUnavailable),
+    (DATABASE_ERRORS, errors.ServiceUnavailable),
 ]
 
 

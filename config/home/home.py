@@ -1,62 +1,23 @@
-"""The dashboard's first pages: the workspaces of a person, and the home of one."""
+"""The home of a workspace."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from accounts.models import ConnectedAccount
 from auditlog import selectors as audit
-from auditlog.services import record_refusal
 from billing.caps import SpendCap
 from billing.selectors import spend_cap
-from config.api.errors import ApiError
 from posts import selectors as posts
 from posts.models import PostGroup
 from posts.states import FOR_A_PERSON, GroupStatus
-from workspaces.dashboard.forms import GeneralForm
-from workspaces.frame import WorkspacePage, caller_of, put_errors, workspace_page
-from workspaces.models import Workspace
-from workspaces.selectors import live_workspaces
-from workspaces.services import create_workspace
+from workspaces.frame import WorkspacePage, workspace_page
 
 SHOWN = 8
 NEARLY_SPENT = 0.8  # of what may be spent in a month
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@login_required
-def choose(request: HttpRequest) -> HttpResponse:
-    """The person's workspaces, and a form for another one; straight on to the only one, unless all are asked for."""
-    mine = list(live_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
-    if request.method == "POST":
-        form = GeneralForm(request.POST, workspace=Workspace())
-        made = _make(request, form) if form.is_valid() else None
-        return made or render(request, "dashboard/workspaces.html", {"workspaces": mine, "form": form}, status=422)
-    if len(mine) == 1 and "all" not in request.GET:
-        return redirect("home", workspace_id=mine[0].id)
-    return render(
-        request, "dashboard/workspaces.html", {"workspaces": mine, "form": GeneralForm(workspace=Workspace())}
-    )
-
-
-def _make(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
-    """Make the workspace and go there; None when that is refused, which the form then says."""
-    caller = caller_of(request)
-    try:
-        plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)
-    except ApiError as error:
-        record_refusal(caller=caller, operation="workspaces.create", error=error, dry_run=False)
-        put_errors(form, error)
-        return None
-    return redirect("home", workspace_id=plan.workspace.id)
 
 
 @workspace_page()
@@ -68,7 +29,7 @@ def home(page: WorkspacePage) -> HttpResponse:
     accounts = list(ConnectedAccount.objects.filter(workspace=page.workspace).exclude(status="disconnected"))
     standing = spend_cap(workspace_id=workspace_id, at=timezone.now())
     return page.render(
-        "dashboard/home.html",
+        "home/home.html",
         approvals=[group for group in waiting if group.status == GroupStatus.PENDING_CONFIRMATION],
         troubles=[group for group in waiting[:SHOWN] if group.status != GroupStatus.PENDING_CONFIRMATION],
         to_reconnect=[account for account in accounts if account.status == ConnectedAccount.Status.NEEDS_REAUTH],

@@ -46,7 +46,7 @@ def webhook_trial(page: WorkspacePage) -> HttpResponse:
         except (ValidationFailed, WebhookUrlNotAllowed) as error:
             refuse(page, OPERATION, error)
             put_errors(form, error, field="webhook_url")
-    return page.render("webhooks/trial.html", form=form, status=422 if form.errors else 200)
+    return page.render("home/webhook_trial.html", form=form, status=422 if form.errors else 200)
 
 
 def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse:

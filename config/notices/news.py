@@ -16,7 +16,7 @@ from billing.caps import month_of
 from billing.selectors import BudgetUse, nearly_spent
 from config.api.caller import WorkspaceStatus
 from config.notices.models import Notice, NoticeKind
-from webhooks.events import EventKind
+from webhooks.event_kinds import EventKind
 from webhooks.models import Delivery, DeliveryStatus, Event
 
 TOLD_PERCENTS = (80, 100)

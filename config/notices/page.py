@@ -47,7 +47,7 @@ def notices(page: WorkspacePage) -> HttpResponse:
     wanted_now = wanted_of(caller=page.caller, workspace_id=page.workspace.id)
     person = User.objects.get(pk=page.caller.actor_id)
     return page.render(
-        "site/notices.html",
+        "notices/notices.html",
         form=NoticesForm(initial={kind.value: True for kind in wanted_now}),
         person=person,
         reached=can_be_reached(person),

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator
-from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import Deadline, broken, cut_off
+from media.inspection.bounds import broken, cut_off
+from media.inspection.video_file import VideoFile
 
-_MAX_BOXES = 250_000
-_CHECK_EVERY = 1024
 _PADDING = 64 * 1024
 
 
@@ -29,28 +26,10 @@ class Box(NamedTuple):
         return self.end - self.body
 
 
-class Movie:
-    """A file of boxes, open for reading. Every method raises MediaTypeNotAllowed where the file breaks off or lies."""
+class Movie(VideoFile):
+    """A file of boxes, open for reading."""
 
-    def __init__(self, path: Path) -> None:
-        self.file: BinaryIO = path.open("rb")
-        self.size = os.fstat(self.file.fileno()).st_size
-        self.deadline = Deadline()
-        self.boxes_seen = 0
-
-    def __enter__(self) -> Movie:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.file.close()
-
-    def read(self, start: int, length: int) -> bytes:
-        """Exactly these bytes."""
-        self.file.seek(start)
-        content = self.file.read(length)
-        if len(content) != length:
-            raise cut_off("video")
-        return content
+    max_parts, check_every, part_name = 250_000, 1024, "boxes"
 
     def body(self, box: Box, length: int) -> bytes:
         """The first `length` bytes of the box's content."""
@@ -82,7 +61,7 @@ class Movie:
 
     def _boxes(self, start: int, end: int) -> Iterator[Box]:
         while start < end:
-            self._count()
+            self.count_part()
             if self._is_padding(start, end):
                 return
             box = self._box(start, end)
@@ -112,10 +91,3 @@ class Movie:
         if end - start > _PADDING:
             raise MediaTypeNotAllowed("The video goes on with empty bytes.")
         return not self.read(start, end - start).strip(b"\x00")
-
-    def _count(self) -> None:
-        self.boxes_seen += 1
-        if self.boxes_seen > _MAX_BOXES:
-            raise MediaTypeNotAllowed(f"The video has more than {_MAX_BOXES:,} boxes.")
-        if self.boxes_seen % _CHECK_EVERY == 0:
-            self.deadline.check()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import Deadline, broken, check_video_sides, checked_duration, cut_off
+from media.inspection.bounds import broken, check_video_sides, checked_duration, cut_off
 from media.inspection.ffprobe import check_with_ffprobe
 from media.inspection.foreign import HEAD, ZIP_TAIL, check_ends
 from media.inspection.inspected import Inspected
+from media.inspection.video_file import VideoFile
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
 # What a segment consists of; a cluster of unknown size ends where the next of these begins.
@@ -22,8 +22,6 @@ _TRACK, _TRACK_TYPE, _VIDEO, _WIDTH, _HEIGHT = 0xAE, 0x83, 0xE0, 0xB0, 0xBA
 _PROJECTION, _ROLL = 0x7670, 0x7675
 _TIMESTAMP, _SIMPLE_BLOCK, _BLOCK_GROUP, _BLOCK = 0xE7, 0xA3, 0xA0, 0xA1
 _IS_VIDEO = 1
-_MAX_ELEMENTS = 1_000_000
-_CHECK_EVERY = 4096
 
 
 class Element(NamedTuple):
@@ -35,28 +33,10 @@ class Element(NamedTuple):
     end: int | None
 
 
-class Segments:
-    """A file of EBML elements, open for reading. Raises MediaTypeNotAllowed where the file breaks off or lies."""
+class Segments(VideoFile):
+    """A file of EBML elements, open for reading."""
 
-    def __init__(self, path: Path) -> None:
-        self.file: BinaryIO = path.open("rb")
-        self.size = os.fstat(self.file.fileno()).st_size
-        self.deadline = Deadline()
-        self.seen = 0
-
-    def __enter__(self) -> Segments:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.file.close()
-
-    def read(self, start: int, length: int) -> bytes:
-        """Exactly these bytes."""
-        self.file.seek(start)
-        content = self.file.read(length)
-        if len(content) != length:
-            raise cut_off("video")
-        return content
+    max_parts, check_every = 1_000_000, 4096
 
     def children(self, parent: Element) -> Iterator[Element]:
         """The elements inside one whose size is told."""
@@ -90,11 +70,7 @@ class Segments:
         return self.read(element.body, length)
 
     def _element(self, at: int, end: int) -> Element:
-        self.seen += 1
-        if self.seen > _MAX_ELEMENTS:
-            raise MediaTypeNotAllowed(f"The video has more than {_MAX_ELEMENTS:,} parts.")
-        if self.seen % _CHECK_EVERY == 0:
-            self.deadline.check()
+        self.count_part()
         head = self.read(at, min(12, end - at))
         width = 9 - head[0].bit_length()
         if width > 4 or len(head) <= width:

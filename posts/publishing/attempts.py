@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from django.db import Error, InterfaceError, OperationalError
+from django.db import Error
 from django.utils import timezone
 
 from accounts.platforms import errors
@@ -19,12 +19,13 @@ from accounts.platforms.types import Content, Grant, MediaFile, Progress
 from config.api.caller import system_caller
 from config.api.trace import note_actor, start_trace
 from config.db.encryption import SealedValueError
+from config.db.outage import DATABASE_ERRORS, retry_while_database_down
 from posts.media import MediaGone, files_of
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.outcomes import ClaimLost
 from posts.publishing.preconditions import Stop, may_be_out, preflight, worker_losses
-from posts.publishing.writer import all_or_each, retry_while_database_down
+from posts.publishing.writer import all_or_each
 from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
@@ -62,7 +63,7 @@ def guarded(target: PostTarget) -> Iterator[None]:
         yield
     except ClaimLost:
         logger.warning("%s is another worker's now.", target.id)
-    except (OperationalError, InterfaceError):
+    except DATABASE_ERRORS:
         logger.exception("%s was left in the middle.", target.id)
     except Exception:
         logger.exception("%s cannot be published by this service.", target.id)

@@ -10,7 +10,7 @@ from django.db.models import Prefetch, prefetch_related_objects
 from django.utils import timezone
 
 from billing.services import release_many, settle_many
-from config.jobs.many_rows import Write, update_rows
+from config.jobs.fenced_updates import Write, update_rows
 from posts.events import outcome_events
 from posts.media import let_go_of_media
 from posts.models import PostGroup, PostTarget

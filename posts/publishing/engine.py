@@ -25,13 +25,14 @@ from accounts.platforms.base import Platform
 from accounts.platforms.types import OUT, Absent, Progress, Published
 from accounts.services import BeingRenewed, hold_back, mark_needs_reauth, refresh_grant
 from config.db.connection import let_go
+from config.db.outage import retry_while_database_down
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.attempts import Attempt, begin_step, guarded, take_up
 from posts.publishing.outcomes import LEASE, ClaimLost
 from posts.publishing.preconditions import stop_of_circumstances
 from posts.publishing.segments import segments_out
-from posts.publishing.writer import retry_while_database_down, run_on_writer
+from posts.publishing.writer import run_on_writer
 
 logger = logging.getLogger(__name__)
 

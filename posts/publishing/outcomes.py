@@ -6,7 +6,6 @@ Every write is filtered by the claim's fence; ClaimLost says that another worker
 from __future__ import annotations
 
 import logging
-import random
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,7 +18,8 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.types import OUT, TAKEN, Progress, Published
 from config import metrics
 from config.api.trace import current_trace_id
-from config.jobs.many_rows import Write, update_rows
+from config.jobs.backoff import scheduled_pause
+from config.jobs.fenced_updates import Write, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.publishing.completion import close_targets, lock_groups, write_ends
 from posts.publishing.segments import segments_out, told, what_to_do
@@ -28,7 +28,6 @@ from posts.states import GroupStatus, TargetStatus, before
 
 logger = logging.getLogger(__name__)
 LEASE = timedelta(seconds=20)  # the loop renews it while the target is in hand (posts/publishing/worker_loop.py)
-JITTER = 0.2
 _KNOWN: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # what a step's outcome takes back
 
 
@@ -134,15 +133,15 @@ def retry(target: PostTarget, code: str, error: PlatformError, *, may_be_out: bo
 
     `may_be_out` is kept with the row until the step's outcome is known, whatever the tries in between come to.
     """
-    if target.round_attempts > len(settings.PUBLISH_RETRY_SCHEDULE):
+    retry_after = getattr(error, "retry_after", None) or 0.0
+    pause = scheduled_pause(settings.PUBLISH_RETRY_SCHEDULE, target.round_attempts, retry_after=retry_after)
+    if pause is None:
         return False
-    pause = settings.PUBLISH_RETRY_SCHEDULE[target.round_attempts - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311
-    asked = getattr(error, "retry_after", None) or 0
     message = told(target, error.message, doubtful=may_be_out)
     _write(
         target,
         status=TargetStatus.RETRYING,
-        due_at=timezone.now() + timedelta(seconds=max(pause, asked)),
+        due_at=timezone.now() + pause,
         lease_until=None,
         error=_error(code, message, error.suggested_action, auto_fixable=True),
         **({"worker_losses": 0} if may_be_out else _KNOWN),
@@ -245,14 +244,8 @@ def _unknown(message: str, suggested_action: str) -> dict[str, Any]:
 def _write(target: PostTarget, **changes: Any) -> None:
     """Write to a target whose claim stands and whose state allows it, together with others. Raises ClaimLost."""
     states = before(changes["status"]) if "status" in changes else ()
-    if not write_batched(_write_changes, Write(target, {**changes, "updated_at": timezone.now()}, states)):
+    if not write_batched(update_rows, Write(target, {**changes, "updated_at": timezone.now()}, states)):
         raise ClaimLost
-
-
-def _write_changes(writes: Sequence[Write]) -> list[bool]:
-    """All or none of them, so that what is written again was not written before."""
-    with transaction.atomic(savepoint=False):
-        return update_rows(writes)
 
 
 def _error(code: str, message: str, suggested_action: str, *, auto_fixable: bool = False) -> dict[str, Any]:

@@ -17,18 +17,16 @@ from itertools import groupby
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from django.db import InterfaceError, OperationalError, close_old_connections, connection
+from django.db import close_old_connections, connection
 
 from config.db.connection import trust_if_fresh
+from config.db.outage import DATABASE_ERRORS
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 WriteAll = Callable[[Sequence[Item]], Sequence[Result]]  # in transactions of its own; a result for each item
-AWAY = (OperationalError, InterfaceError)
 MOST_AT_ONCE = 100
 GATHER_SECONDS, GATHER_AFTER_SECONDS = 0.02, 0.25
-DATABASE_AWAY_SECONDS = 30.0  # how long an outcome waits in memory for a database that is away
-DATABASE_LOOK_SECONDS = 0.5
 
 _of_thread = threading.local()
 
@@ -118,7 +116,7 @@ def all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Seq
     try:
         return write_all(items)
     except Exception as fault:
-        if isinstance(fault, AWAY) and not _database_answers():
+        if isinstance(fault, DATABASE_ERRORS) and not _database_answers():
             raise
         return [fault] if len(items) == 1 else _each(write_all, items)
 
@@ -132,7 +130,7 @@ def _each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> list[Resu
             continue
         [result] = all_or_each(write_all, [item])
         results.append(result)
-        if isinstance(result, AWAY):
+        if isinstance(result, DATABASE_ERRORS):
             held_up.append(result)
     return results
 
@@ -152,20 +150,3 @@ def run_on_writer(call: Callable[..., Result], *args: Any, **named: Any) -> Resu
     """A short call that uses the database, made alone over the writer's connection, in the trace of this thread."""
     context = copy_context()  # and a function of its own below, with which nothing else is written together
     return write_batched(lambda _: [context.run(call, *args, **named)], None)
-
-
-def retry_while_database_down(write: Callable[..., Result], *args: Any, **named: Any) -> Result:
-    """Write what nobody else knows, such as what the platform answered, though the database be away for a while.
-
-    The repetition of a write that was committed and not acknowledged changes nothing, or is seen as ClaimLost.
-    """
-    deadline = float("inf")
-    while True:
-        try:
-            return write(*args, **named)
-        except AWAY:
-            deadline = min(deadline, time.monotonic() + DATABASE_AWAY_SECONDS)
-            if connection.in_atomic_block or time.monotonic() > deadline:
-                raise
-            connection.close()
-            time.sleep(DATABASE_LOOK_SECONDS)

@@ -43,6 +43,20 @@ def issue(agent: Agent, **fields: Any) -> Any:
         return issue_key(workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, **fields)
 
 
+def key_body(agent: Agent, *, prefix: str) -> dict[str, Any]:
+    """The JSON of a key that was issued to the agent at noon, without the id."""
+    return {
+        "workspace_id": agent.workspace_id,
+        "agent_id": agent.id,
+        "name": "Herald",
+        "prefix": prefix,
+        "scopes": ["posts.read"],
+        "status": "active",
+        "created_at": "2027-03-10T12:00:00Z",
+        **dict.fromkeys(("expires_at", "last_used_at", "allowed_networks")),
+    }
+
+
 def claim_token_of(agent: Agent) -> str:
     token = tokens.new_token(tokens.CLAIM)
     ClaimToken.objects.create(
@@ -79,19 +93,7 @@ def test_a_new_key_is_issued_and_the_one_in_use_retires(api: ApiClient, agent: A
     token = body.pop("token")
     assert answer.status_code == 200
     assert body == {
-        "api_key": {
-            "id": made.id,
-            "workspace_id": agent.workspace_id,
-            "agent_id": agent.id,
-            "name": "Herald",
-            "prefix": token[:12],
-            "scopes": ["posts.read"],
-            "status": "active",
-            "created_at": "2027-03-10T12:00:00Z",
-            "expires_at": None,
-            "last_used_at": None,
-            "allowed_networks": None,
-        },
+        "api_key": {"id": made.id, **key_body(agent, prefix=token[:12])},
         "retiring_key": {
             "id": key.id,
             "prefix": key.prefix,
@@ -198,26 +200,13 @@ def test_a_dry_run_says_what_would_be_and_issues_nothing(api: ApiClient, agent: 
     with time_machine.travel(NOON, tick=False):
         answer = api.post(path, {"dry_run": True}) if where == "body" else api.post(f"{path}?dry_run=true")
 
-    assert (answer.status_code, answer.json()) == (
-        200,
-        {
-            "dry_run": True,
-            "operation": "agents.rotate_key",
-            "request": {},
-            "would_create": {
-                "workspace_id": agent.workspace_id,
-                "agent_id": agent.id,
-                "name": "Herald",
-                "prefix": "",
-                "scopes": ["posts.read"],
-                "status": "active",
-                "created_at": "2027-03-10T12:00:00Z",
-                "expires_at": None,
-                "last_used_at": None,
-                "allowed_networks": None,
-            },
-        },
-    )
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "dry_run": True,
+        "operation": "agents.rotate_key",
+        "request": {},
+        "would_create": key_body(agent, prefix=""),
+    }
     assert statuses(agent) == {key.id: "active"}
     assert ClaimToken.objects.get().burned_at is None
     assert [(entry.operation, entry.dry_run) for entry in AuditEntry.objects.all()] == [("agents.rotate_key", True)]

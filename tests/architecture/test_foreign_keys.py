@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from django.apps import apps
-from django.conf import settings
 from django.db.models import Model
 
-# The layers from the bottom up, by app label. Billing and webhooks share one and do not refer to each other.
-LAYERS = [
-    ("config", "api", "jobs", "pages"),
-    ("auditlog",),
-    ("workspaces",),
-    ("agents",),
-    ("billing", "webhooks"),
-    ("accounts",),
-    ("media",),
-    ("posts",),
-    ("console", "notices"),
-]
-LAYER_OF = {label: layer for layer, labels in enumerate(LAYERS) for label in labels}
-OUR_MODELS = [
-    model
-    for model in apps.get_models()
-    if Path(model._meta.app_config.path).is_relative_to(settings.BASE_DIR)
-    and ".venv" not in Path(model._meta.app_config.path).parts
-]
+from tests.architecture.sources import package_of, points_downward
+
+PACKAGE_OF = {model: package_of(model.__module__) for model in apps.get_models()}
+OUR_MODELS = {model: package for model, package in PACKAGE_OF.items() if package}
 
 
 def related(model: type[Model]) -> list[type[Model]]:
@@ -38,12 +20,8 @@ def related(model: type[Model]) -> list[type[Model]]:
 
 @pytest.mark.parametrize("model", OUR_MODELS, ids=lambda model: model._meta.label)
 def test_foreign_keys_point_downward(model: type[Model]) -> None:
-    own = model._meta.app_label
-    above = [
-        other._meta.label
-        for other in related(model)
-        if other in OUR_MODELS and other._meta.app_label != own and LAYER_OF[other._meta.app_label] >= LAYER_OF[own]
-    ]
+    ours = [other for other in related(model) if other in OUR_MODELS]
+    above = [other._meta.label for other in ours if not points_downward(OUR_MODELS[model], OUR_MODELS[other])]
 
     assert above == []
 

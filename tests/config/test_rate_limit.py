@@ -196,7 +196,7 @@ def test_the_local_limiter_forgets_who_is_silent(clock: Clock, monkeypatch: pyte
     limiter.take(Bucket("another", 60))
 
     assert not limiter.take(Bucket("busy", 1)).allowed
-    assert len(limiter._arrivals) <= 3
+    assert len(limiter._empty_at) <= 3
 
 
 @pytest.fixture
@@ -238,7 +238,7 @@ def test_redis_tells_the_tighter_of_two_buckets(shared_key: tuple[str, redis.Red
     own, other, shared = Bucket(f"{key}-own", 3), Bucket(f"{key}-other", 3), Bucket(f"{key}-shared", 4)
     verdicts = [limiter.take(bucket, shared) for bucket in (own, own, other, own, own, other)]
 
-    assert [(verdict.allowed, verdict.limit, verdict.remaining) for verdict in verdicts] == [
+    assert [(verdict.allowed, verdict.bucket.limit, verdict.remaining) for verdict in verdicts] == [
         (True, 3, 2),
         (True, 3, 1),
         (True, 4, 1),

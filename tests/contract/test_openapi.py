@@ -13,7 +13,7 @@ from config.api.scopes import SCOPES
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.contract.routes import described, request_schemas
-from webhooks.events import DELIVERED
+from webhooks.event_kinds import DELIVERED
 
 DOCUMENT = described()
 OPERATIONS = [

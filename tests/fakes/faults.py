@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from tests.fakes.http_server import DROPPED, Answer, LoopbackServer, RawAnswer, ReceivedRequest
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What befalls one call: the work is done or not, `release` is waited for, `answer` replaces the real one."""
+    """What befalls one call: the work is done or not, `release` is waited for, `answer` replaces the real one, and `change`
+    turns the body of the real one into another."""
 
     after_accept: bool
     answer: Answer | RawAnswer | None = None
+    change: Callable[[bytes], bytes] | None = None
     release: threading.Event | None = None
 
 
@@ -44,7 +47,7 @@ class FaultyServer(LoopbackServer):
         """How this service words a fault of its own."""
         return Answer(status, b"the service met a fault")
 
-    def refuse_next(self, call: str, answer: Answer, times: int = 1, *, after_accept: bool = False) -> None:
+    def refuse_next(self, call: str, answer: Answer | RawAnswer, times: int = 1, *, after_accept: bool = False) -> None:
         """The next `times` calls get this answer, having done the work first when `after_accept`."""
         self._add_fault(call, times, Fault(after_accept, answer))
 
@@ -61,6 +64,10 @@ class FaultyServer(LoopbackServer):
         release = threading.Event()
         self._add_fault(call, 1, Fault(after_accept=True, release=release))
         return release
+
+    def alter_next(self, call: str, change: Callable[[bytes], bytes]) -> None:
+        """The next call is done, and `change` turns the body of its answer into another."""
+        self._add_fault(call, 1, Fault(after_accept=True, change=change))
 
     def faults_ahead(self, call: str) -> int:
         """How many faults wait for this call."""
@@ -88,6 +95,8 @@ class FaultyServer(LoopbackServer):
         performed = self._locked(request) if fault.after_accept else DROPPED
         if fault.release:
             self.hold(fault.release)
+        if fault.change and isinstance(performed, Answer):
+            return replace(performed, body=fault.change(performed.body))
         return fault.answer or performed
 
     def _locked(self, request: ReceivedRequest) -> Answer | RawAnswer:

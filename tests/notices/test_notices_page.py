@@ -81,11 +81,11 @@ def test_a_pause_keeps_nobody_from_choosing(workspace: Workspace) -> None:
 
 def test_it_says_where_notices_go_or_why_none_does(workspace: Workspace) -> None:
     browser, owner = signed_in(workspace.owner_user), User.objects.filter(pk=workspace.owner_user_id)
-    assert f"They go to {workspace.owner_user.email}" in shown(browser, workspace)
+    assert f"Notices go to {workspace.owner_user.email}" in shown(browser, workspace)
     owner.update(identity_subject="1", email_verified=False)
-    assert f"does not vouch for your address {workspace.owner_user.email}" in shown(browser, workspace)
+    assert f"has not verified your address {workspace.owner_user.email}" in shown(browser, workspace)
     owner.update(email="")
-    assert "tells no e-mail address of you" in shown(browser, workspace)
+    assert "passed on no e-mail address" in shown(browser, workspace)
 
 
 def test_it_asks_the_database_little(

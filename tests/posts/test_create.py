@@ -13,9 +13,8 @@ from config.db.ids import new_id
 from posts.models import PostGroup, PostTarget
 from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
-from tests.conftest import ApiClient, ServeNames
+from tests.conftest import ApiClient
 from tests.factories import AccountFactory, WorkspaceFactory
-from tests.fakes.name_server import Records
 from tests.people import as_user
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
 from webhooks.models import Event
@@ -259,36 +258,6 @@ def test_a_paused_workspace_takes_nothing(api: ApiClient, workspace: Workspace, 
 
     assert_envelope(api.post("/posts", body_for(account)), 403, "WORKSPACE_PAUSED")
     assert api.post("/posts/validate", body_for(account)).status_code == 200
-
-
-@pytest.mark.parametrize("url", ["https://10.0.0.1/", "http://example.com/", "https://a:b@example.com/", "ftp://x"])
-def test_a_webhook_address_that_is_not_public_is_refused(api: ApiClient, account: ConnectedAccount, url: str) -> None:
-    answer = api.post("/posts", body_for(account, webhook_url=url))
-
-    assert_envelope(answer, 422, "WEBHOOK_URL_NOT_ALLOWED")
-    assert_nothing_written()
-
-
-def test_a_webhook_name_of_a_private_address_is_refused(
-    api: ApiClient, account: ConnectedAccount, name_server: ServeNames
-) -> None:
-    name_server(lambda name: Records(["10.0.0.1"]))
-
-    answer = api.post("/posts", body_for(account, webhook_url="https://inside.example.com/"))
-
-    assert_envelope(answer, 422, "WEBHOOK_URL_NOT_ALLOWED")
-    assert_nothing_written()
-
-
-def test_the_name_is_not_looked_up_for_a_key_that_may_not_post(
-    key_with: Any, account: ConnectedAccount, name_server: ServeNames
-) -> None:
-    server = name_server(lambda name: Records(["10.0.0.1"]))
-
-    answer = key_with("posts.read").post("/posts", body_for(account, webhook_url="https://inside.example.com/"))
-
-    assert_envelope(answer, 403, "SCOPE_MISSING")
-    assert server.lookups == []
 
 
 def test_an_account_that_needs_its_owner_is_refused(api: ApiClient, account: ConnectedAccount) -> None:

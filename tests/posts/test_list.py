@@ -157,6 +157,7 @@ def test_an_item_tells_the_local_time(
     api: ApiClient, workspace: Workspace, account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, account, text="Good morning", scheduled_at="2027-03-10T20:05:59Z")
+    target = {"id": group["targets"][0]["id"], "platform": "bluesky", "connected_account_id": account.id}
 
     answer = on_day(api, workspace, "2027-03-11", "Asia/Kolkata")
 
@@ -168,14 +169,7 @@ def test_an_item_tells_the_local_time(
             "local_time": "01:35",
             "text": "Good morning",
             "sandbox": True,
-            "targets": [
-                {
-                    "id": group["targets"][0]["id"],
-                    "platform": "bluesky",
-                    "connected_account_id": account.id,
-                    "status": "pending",
-                }
-            ],
+            "targets": [{**target, "status": "pending"}],
         }
     ]
 

@@ -10,7 +10,7 @@ from config.db.ids import new_id
 from tests import factories
 from tests.conftest import ApiClient
 from webhooks import services
-from webhooks.events import EventKind
+from webhooks.event_kinds import EventKind
 from webhooks.models import Delivery, Event
 from workspaces.models import User, Workspace
 

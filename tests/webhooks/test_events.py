@@ -13,7 +13,7 @@ from config.jobs import wake_up
 from tests.factories import WorkspaceFactory
 from tests.webhooks.rows import NOON, emit
 from webhooks import services
-from webhooks.events import EventKind
+from webhooks.event_kinds import EventKind
 from webhooks.models import Delivery, DeliveryStatus, Event
 from workspaces.models import Workspace
 

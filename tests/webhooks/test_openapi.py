@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_spectacular.plumbing import ComponentRegistry, process_webhooks
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from webhooks.events import DELIVERED
+from webhooks.event_kinds import DELIVERED
 from webhooks.openapi import EVENTS
 
 

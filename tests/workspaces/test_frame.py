@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from django.conf import settings
 from django.test import Client
 from django.urls import reverse
-from django.utils.module_loading import import_string
 
+from config.pages.navigation import entries
 from tests.people import sign_in_here
 from workspaces.models import User, Workspace
 
 HOME = "/dashboard/workspaces/{}"
-every_page = pytest.mark.parametrize("name", [import_string(path).route for path in settings.NAVIGATION])
+every_page = pytest.mark.parametrize("name", [entry.route for entry in entries() if entry.label])
 
 
 def browser_of(user: User) -> Client:

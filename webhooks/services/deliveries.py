@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from config import metrics
 from config.api.caller import WorkspaceStatus
+from config.jobs.backoff import scheduled_pause
 from config.jobs.due import claim_due
+from config.jobs.fenced_updates import Write, update_rows
 from webhooks import signing
 from webhooks.models import Delivery
 from webhooks.sender import IN_FLIGHT, Outcome, Parcel, Verdict, send_all
 from webhooks.services.signing_secrets import signing_keys
 
-LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record what came of it
-JITTER = 0.2
-LONGEST_RETRY_AFTER = timedelta(hours=10)
+LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
+LONGEST_RETRY_AFTER_SECONDS = 36_000.0
 RECORDED = (
     "status",
     "due_at",
+    "lease_until",
     "attempts",
     "last_status_code",
     "last_error",
@@ -40,7 +40,6 @@ CLAIMED = (
     "event__payload",
     "workspace__status",
 )
-_random = secrets.SystemRandom()
 
 
 def claim(deliveries: QuerySet[Delivery], *, limit: int, looked: bool = False) -> list[Delivery]:
@@ -83,15 +82,10 @@ def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
     """Write what came of claimed deliveries; returns how many. A row whose claim is lost stays as it is."""
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
-    written = _write(settled, RECORDED)
+    written = update_rows([Write(row, {name: getattr(row, name) for name in RECORDED}) for row in settled])
     for row in settled:
         metrics.DELIVERIES.labels(row.status).inc()
-    return written
-
-
-def give_back(deliveries: Iterable[Delivery]) -> int:
-    """Return claimed deliveries that came to no outcome: due at once for any worker, no attempt counted."""
-    return _write(list(deliveries), ())
+    return sum(written)
 
 
 def deliver_due(*, limit: int = IN_FLIGHT) -> int:
@@ -111,39 +105,17 @@ def deliver_due(*, limit: int = IN_FLIGHT) -> int:
 def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:
     """The delivery as it stands after the attempt; a copy, so that a write that failed can be made again."""
     row = copy(delivery)
+    row.lease_until = None
     row.attempts += 1
     row.last_status_code, row.last_error = outcome.status_code, outcome.error
     row.last_response_excerpt = outcome.excerpt
+    retry_after = min(outcome.retry_after, LONGEST_RETRY_AFTER_SECONDS)
     failures = row.attempts - row.earlier_attempts
+    pause = scheduled_pause(settings.WEBHOOK_RETRY_SCHEDULE, failures, retry_after=retry_after)
     if outcome.verdict is Verdict.DELIVERED:
         row.succeed(now)
-    elif outcome.verdict is Verdict.REFUSED or failures > len(settings.WEBHOOK_RETRY_SCHEDULE):
+    elif outcome.verdict is Verdict.REFUSED or pause is None:
         row.give_up(now)
     else:
-        row.retry_at(now + _pause(settings.WEBHOOK_RETRY_SCHEDULE[failures - 1], outcome.retry_after))
+        row.retry_at(now + pause)
     return row
-
-
-def _pause(seconds: float, retry_after: float) -> timedelta:
-    """The scheduled pause with its jitter, or the receiver's wish where that is longer."""
-    scheduled = timedelta(seconds=seconds * _random.uniform(1 - JITTER, 1 + JITTER))
-    return max(scheduled, min(timedelta(seconds=retry_after), LONGEST_RETRY_AFTER))
-
-
-def _write(rows: list[Delivery], names: Sequence[str]) -> int:
-    """Write these fields of claimed rows and end the claims, each guarded by its fence.
-
-    One prepared statement for any number of rows: the ORM's bulk_update knows no guard for each row.
-    """
-    if not rows:
-        return 0
-    fields = [field for field in Delivery._meta.concrete_fields if field.name in names]
-    changes = ", ".join([*(f'"{field.column}" = %s' for field in fields), '"lease_until" = NULL'])
-    statement = f'UPDATE "{Delivery._meta.db_table}" SET {changes} WHERE "id" = %s AND "fence" = %s'  # noqa: S608
-    values = [
-        [*(field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields), row.pk, row.fence]
-        for row in sorted(rows, key=lambda row: row.pk)  # one order for all, so that no two writers lock each other out
-    ]
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.executemany(statement, values)
-        return cursor.rowcount

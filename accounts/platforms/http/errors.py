@@ -34,6 +34,7 @@ class ErrorTranslator(Generic[E]):
     name: ClassVar[str]  # in the registry
     label: ClassVar[str]  # as people know it
     error: ClassVar[type[ApiError]]
+    content_statuses: ClassVar[frozenset[int]] = CONTENT_STATUSES
     unreachable: ClassVar[str] = ""  # where "<label> could not be reached." does not fit
 
     def specific(self, error: E) -> PlatformError | None:
@@ -42,7 +43,7 @@ class ErrorTranslator(Generic[E]):
 
     def rejects_content(self, error: E) -> bool:
         """Whether an error that `specific` does not explain is about what was sent, if the call sent content."""
-        return error.status in CONTENT_STATUSES and (error.from_api or error.status == 413)
+        return error.status in self.content_statuses and (error.from_api or error.status == 413)
 
     def may_have_effect(self, error: E) -> bool:
         """Whether a call that was answered with this error may have done what it asked for."""

@@ -111,6 +111,7 @@ class OAuthApplication:
     def revoke(self, token: str) -> None:
         """Revoke a token; one that the platform does not know is revoked already. Raises Transient."""
         response = self.post(self.revoke_url, {"token": token})
+        self._raise_if_passing(response, "")
         if response.status not in self.revoked_statuses:
             raise Transient(f"{self.label} did not revoke the access: it answered {response.status}.")
 
@@ -124,8 +125,8 @@ class OAuthApplication:
         if error in WRONG_APPLICATION:
             raise ConnectionUnavailable(f"{self.label} does not accept this service's client id or secret.")
         self._raise_if_passing(response, error)
-        if response.status == 200 and not answer:
-            raise Transient(f"{self.label} answered something other than a JSON object.")
+        if response.status == 200:
+            raise Transient(f"{self.label} answered success without an access token.")
         raise wrong_code(self.label)
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from accounts.platforms.base import Platform
@@ -49,15 +49,24 @@ class OAuthPlatform(Platform):
         """The accounts that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
         answer = self.application().exchange(code, redirect_uri, stored)
         tokens = stored_tokens({}, answer)
+        return self.connections(answer, tokens, lambda: self.identities(tokens))
+
+    def connections(
+        self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
+    ) -> tuple[Connection, ...]:
+        """The connections to the accounts that `identities` finds with new tokens; `answer` is the token endpoint's.
+
+        Raises CredentialsRejected, ConnectionUnavailable, Transient.
+        """
         try:
             with self.errors.platform_errors():
-                identities = self.identities(tokens)
+                found = tuple(identities())
         except (TokenExpired, AccountDisconnected, ContentRejected) as error:
             raise CredentialsRejected(error.message) from error
         expires_at, scopes = expiry_of(answer), scopes_of(answer)
         return tuple(
             Connection(each, Grant({}, {**self.stored_facts(each), **tokens}, each.external_id, expires_at), scopes)
-            for each in identities
+            for each in found
         )
 
     def identify(self, grant: Grant) -> Identity:

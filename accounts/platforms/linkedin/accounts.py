@@ -1,4 +1,4 @@
-"""The accounts that one login opens at LinkedIn: the member, and the pages that the member may post for.
+"""The accounts of one LinkedIn login: the member, and the pages that the member may post for.
 
 An account is named by its URN, which is also the author of its posts; a member has another one for each application.
 Source: learn.microsoft.com/linkedin, Sign In with LinkedIn using OpenID Connect, Profile API and Basic Profile Fields,
@@ -9,10 +9,11 @@ is what developers report of its access page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from accounts.platforms.linkedin.client import Api, LinkedInError, UnreadableAnswer, line
+from accounts.platforms.http.responses import UnreadableAnswer, as_object, https_url, objects_in, safe_line, text_in
+from accounts.platforms.linkedin.client import Api, LinkedInError
 from accounts.platforms.types import Identity
 
 SITE = "https://www.linkedin.com"
@@ -26,7 +27,6 @@ NAMED_ONE_BY_ONE = 20  # the others are shown by their numbers, so that an owner
 
 _MEMBER_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _PAGE = re.compile(r"urn:li:organization:([0-9]{1,20})")
-_PICTURE = re.compile(r"https://[\x21-\x7e]{1,2000}")
 _VANITY_NAME = re.compile(r"[\w-]{1,200}")
 
 
@@ -36,21 +36,18 @@ def is_page(urn: str) -> bool:
 
 
 def person(api: Api, *, openid: bool) -> Identity:
-    """Whose login it is, by `openid` or by r_basicprofile. Raises LinkedInError, NotSent, NoAnswer."""
-    told = api.get("/v2/userinfo" if openid else "/v2/me")
-    member_id = told.get("sub" if openid else "id")
-    if not isinstance(member_id, str) or not _MEMBER_ID.fullmatch(member_id):
-        raise UnreadableAnswer("The answer names no member.")
-    name = line(told.get("name"))
+    """The member who logged in, from OpenID Connect or from the basic profile. Raises LinkedInError, NotSent, NoAnswer."""
+    member = api.get("/v2/userinfo" if openid else "/v2/me")
+    member_id = text_in(member, "sub" if openid else "id", _MEMBER_ID, "member id")
+    name = safe_line(member.get("name"))
     if not openid:
-        name = f"{line(told.get('localizedFirstName'))} {line(told.get('localizedLastName'))}".strip()
-    picture = told.get("picture")  # of userinfo
-    vanity = line(told.get("vanityName"))  # of the basic profile, which names its picture by no address
+        name = f"{safe_line(member.get('localizedFirstName'))} {safe_line(member.get('localizedLastName'))}".strip()
+    vanity = safe_line(member.get("vanityName"))
     return Identity(
         external_id=f"urn:li:person:{member_id}",
         handle=name or member_id,
         display_name=name,
-        avatar_url=picture if isinstance(picture, str) and _PICTURE.fullmatch(picture) else "",
+        avatar_url=https_url(member.get("picture")),
         profile_url=f"{SITE}/in/{vanity}" if _VANITY_NAME.fullmatch(vanity) else "",
     )
 
@@ -58,35 +55,34 @@ def person(api: Api, *, openid: bool) -> Identity:
 def pages(api: Api) -> list[Identity]:
     """The pages that the member may post for, in LinkedIn's order. Raises as `person`."""
     numbers = list(dict.fromkeys(_page_numbers(api)))
-    told = _told_of_pages(api, numbers)
-    return [_page(number, told.get(number)) for number in numbers]
+    described = _descriptions(api, numbers)
+    return [_page(number, described.get(number)) for number in numbers]
 
 
 def page(api: Api, urn: str) -> Identity | None:
     """The page, if the member may post for it. Raises as `person`."""
     number = urn.rpartition(":")[2]
-    return _page(number, _told_of_page(api, number)) if number in _page_numbers(api) else None
+    return _page(number, _description(api, number)) if number in _page_numbers(api) else None
 
 
-def _told_of_pages(api: Api, numbers: list[str]) -> dict[str, Any]:
-    """The pages as LinkedIn describes them, by their numbers; it refuses several at once to applications in the
-    development tier."""
-    told: dict[str, Any] = {}
+def _descriptions(api: Api, numbers: list[str]) -> dict[str, Any]:
+    """LinkedIn's description of each page, by number. Applications in the development tier have to ask page by page."""
+    described: dict[str, Any] = {}
     try:
         for first in range(0, len(numbers), NAMED_AT_ONCE):
             # The parentheses and commas of Rest.li stay as they are.
             ids = ",".join(numbers[first : first + NAMED_AT_ONCE])
             results = api.get(f"/rest/organizations?ids=List({ids})").get("results")
-            told |= results if isinstance(results, dict) else {}
+            described |= results if isinstance(results, dict) else {}
     except LinkedInError as error:
         if error.status != 403:
             raise
-        return {number: _told_of_page(api, number) for number in numbers[:NAMED_ONE_BY_ONE]}
-    return told
+        return {number: _description(api, number) for number in numbers[:NAMED_ONE_BY_ONE]}
+    return described
 
 
-def _told_of_page(api: Api, number: str) -> dict[str, Any]:
-    """The page as LinkedIn describes it; empty where LinkedIn does not show it."""
+def _description(api: Api, number: str) -> dict[str, Any]:
+    """LinkedIn's description of a page; empty if LinkedIn does not show it."""
     try:
         return api.get(f"/rest/organizations/{number}")
     except LinkedInError as error:
@@ -101,22 +97,18 @@ def _page_numbers(api: Api) -> Iterator[str]:
         elements = api.get(f"/rest/organizationAcls?{query}").get("elements")
         if not isinstance(elements, list):
             raise UnreadableAnswer("The answer lists no roles.")
-        for each in elements:
-            if (
-                isinstance(each, dict)
-                and each.get("role") in POSTING_ROLES
-                and each.get("state", "APPROVED") == "APPROVED"
-            ):
-                found = _PAGE.fullmatch(line(each.get("organization") or each.get("organizationTarget")))
+        for each in objects_in(elements):
+            if each.get("role") in POSTING_ROLES and each.get("state", "APPROVED") == "APPROVED":
+                found = _PAGE.fullmatch(safe_line(each.get("organization") or each.get("organizationTarget")))
                 if found:
                     yield found[1]
         if len(elements) < LISTED_AT_ONCE:
             return
 
 
-def _page(number: str, told: Any) -> Identity:
-    shown: Mapping[str, Any] = told if isinstance(told, dict) else {}
-    name, vanity = line(shown.get("localizedName")), line(shown.get("vanityName"))
+def _page(number: str, description: Any) -> Identity:
+    shown = as_object(description)
+    name, vanity = safe_line(shown.get("localizedName")), safe_line(shown.get("vanityName"))
     vanity = vanity if _VANITY_NAME.fullmatch(vanity) else ""
     return Identity(
         external_id=f"urn:li:organization:{number}",

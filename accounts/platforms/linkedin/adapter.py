@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from accounts.platforms import oauth
-from accounts.platforms.base import Platform
-from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, CredentialsRejected, TokenExpired
+from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, CredentialsRejected
+from accounts.platforms.http.oauth import expiry_of, scopes_of, stored_tokens
+from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.linkedin import accounts, media, posts
 from accounts.platforms.linkedin.authorization import (
     KINDS,
     MEMBER,
     MEMBER_SCOPE,
-    Application,
     Kind,
+    LinkedInApplication,
     may_post_for_pages,
     oauth_schema,
 )
 from accounts.platforms.linkedin.capabilities import CAPABILITIES, of_account
-from accounts.platforms.linkedin.client import Api, platform_errors
+from accounts.platforms.linkedin.client import ERRORS, Api
 from accounts.platforms.linkedin.setup import SETUP
 from accounts.platforms.types import (
     AccountDetails,
@@ -35,26 +35,25 @@ from accounts.platforms.types import (
 )
 
 
-class LinkedIn(Platform):
+class LinkedIn(OAuthPlatform):
     """LinkedIn members and pages.
 
-    Publishing goes `start`, then for each file `upload` and `process`, then `create`, and `comment` where a first comment is
-    wanted. Its state is {media}, the URNs of the uploads, with {pending, looks} while a file is processed, and `again` once
-    LinkedIn had lost media; and {out} once nothing but the comment is missing.
-    A grant's tokens are {access_token, refresh_token?, application}, the last one being the kind of the application that
-    they were issued to, without which it is the one for members; its external_id is the URN of the member or the
-    page, the author. One grant opens all pages, and ending it would end it for all; so it is never revoked, and an owner
-    ends it in LinkedIn's settings.
+    The steps are `start`, for each file `upload` and `process`, then `create`, and `comment` for a first comment. The state
+    is {media}, the URNs of the uploads, with {pending, looks} while a file is processed and `again` after LinkedIn had lost
+    media; and {out} once only the comment is missing. A grant's tokens are {access_token, refresh_token?, application};
+    `application` is the kind of the application that they were issued to, the one for members if it is missing. The
+    external_id is the URN of the member or page, the author.
     """
 
     name = "linkedin"
     label = "LinkedIn"
     capabilities = CAPABILITIES
     setup = SETUP
+    errors = ERRORS
     irreversible = frozenset({"create", "comment"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """What the operator has not set; None when accounts can be connected, be it by one application alone."""
+        """Which settings the operator has not set; None if at least one kind of account can be connected."""
         if self._offered():
             return None
         missing = (f"{self._missing(kind)} for {kind.label}" for kind in KINDS.values())
@@ -70,45 +69,40 @@ class LinkedIn(Platform):
         return of_account(account)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """LinkedIn's page of consent, for the application of the kind that was chosen. Raises ConnectionUnavailable."""
+        """LinkedIn's page of consent, for the application of the chosen kind. Raises ConnectionUnavailable."""
         kind = given.get("kind") or next(iter(self._offered()), MEMBER.name)
-        authorization = self._application(kind).authorize(state, redirect_uri)
-        return replace(authorization, stored={"application": kind})
+        return replace(self._application_for(kind).authorize(state, redirect_uri), stored={"application": kind})
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The member, or the pages that the member may post for; both where the grant goes so far.
+        """The member, or the pages that the member may post for; both if the grant allows it.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
-        application = self._application(stored.get("application", MEMBER.name))
-        answer, granted = application.exchange(code, redirect_uri)
-        tokens = {**oauth.kept_tokens({}, answer), "application": application.kind.name}
-        expires_at, api = oauth.expiry_of(answer), self._api(tokens)
-        try:
-            with platform_errors():
-                person = accounts.person(api, openid=application.kind is MEMBER)
-                identities = [person] if MEMBER_SCOPE in granted else []
-                identities += accounts.pages(api) if may_post_for_pages(granted) else []
-        except (TokenExpired, AccountDisconnected) as error:
-            raise CredentialsRejected(error.message) from error
-        if not identities:
+        application = self._application_for(stored.get("application", MEMBER.name))
+        answer = application.exchange(code, redirect_uri, stored)
+        tokens = {**stored_tokens({}, answer), "application": application.kind.name}
+        return self.connections(answer, tokens, lambda: self._found(tokens, scopes_of(answer)))
+
+    def _found(self, tokens: Mapping[str, Any], granted: tuple[str, ...]) -> list[Identity]:
+        api = self._api(tokens)
+        person = accounts.person(api, openid=tokens["application"] == MEMBER.name)
+        found = [person] if MEMBER_SCOPE in granted else []
+        found += accounts.pages(api) if may_post_for_pages(granted) else []
+        if not found:
             raise CredentialsRejected(
                 f"{person.handle} may not post for any LinkedIn page.",
-                suggested_action="Have the page's administrators give this person a role that may post, or sign in to "
-                "LinkedIn as somebody who has one; then begin the connection again.",
+                suggested_action="Ask the page's administrators for a role that may post, or sign in to LinkedIn as "
+                "somebody who has one. Then start the connection again.",
             )
-        return tuple(
-            Connection(identity, Grant({}, tokens, identity.external_id, expires_at), granted)
-            for identity in identities
-        )
+        return found
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask LinkedIn whether the login still opens the account.
+        """Ask LinkedIn whether the login still gives access to the account.
 
         Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
         """
         api = self._api(grant.tokens)
-        with platform_errors():
+        with ERRORS.platform_errors():
             if accounts.is_page(grant.external_id):
                 identity = accounts.page(api, grant.external_id)
             else:
@@ -118,11 +112,20 @@ class LinkedIn(Platform):
         raise AccountDisconnected("The login does not open this account at LinkedIn any more.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """A new access token, where LinkedIn gave a refresh token; LinkedIn takes it from the application that it was given
-        to alone. Raises AccountDisconnected, ConnectionUnavailable, Transient."""
-        answer = self._application(_kind(grant)).renew(grant.tokens)
-        tokens = oauth.kept_tokens(grant.tokens, answer)
-        return Grant(grant.credentials, tokens, grant.external_id, oauth.expiry_of(answer))
+        """Renew the access token, if LinkedIn gave a refresh token to the application.
+
+        Raises AccountDisconnected, ConnectionUnavailable, Transient.
+        """
+        if not grant.tokens.get("refresh_token"):
+            raise AccountDisconnected(
+                "LinkedIn's access to this account ends 60 days after its owner granted it and has to be granted again."
+            )
+        answer = self._application_for(_kind(grant)).renew(grant.tokens["refresh_token"])
+        tokens = stored_tokens(grant.tokens, answer)
+        return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
+
+    def revoke(self, grant: Grant) -> None:
+        """Nothing: it would end the access of the login's other accounts too. Owners end it in LinkedIn's settings."""
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the step that `progress` names."""
@@ -145,16 +148,21 @@ class LinkedIn(Platform):
         keys = (f"{kind.prefix}{key}" for key in ("CLIENT_ID", "CLIENT_SECRET"))
         return " and ".join(f"LINKEDIN_{key}" for key in keys if not self.setting(key))
 
-    def _application(self, name: str) -> Application:
+    def _application_for(self, name: str) -> LinkedInApplication:
         kind = KINDS[name]
         if missing := self._missing(kind):
             raise ConnectionUnavailable(
                 f"The operator of this service has not set {missing}, which LinkedIn needs for {kind.label}."
             )
         site = self.setting("AUTH_BASE", accounts.SITE).rstrip("/")
-        client_id, secret = (self.setting(f"{kind.prefix}{key}") for key in ("CLIENT_ID", "CLIENT_SECRET"))
-        scopes = tuple(self.setting(f"{kind.prefix}SCOPES").split()) or kind.scopes
-        return Application(kind, client_id, secret, site, scopes)
+        return LinkedInApplication(
+            self.setting(f"{kind.prefix}CLIENT_ID"),
+            self.setting(f"{kind.prefix}CLIENT_SECRET"),
+            authorize_url=f"{site}/oauth/v2/authorization",
+            token_url=f"{site}/oauth/v2/accessToken",
+            scopes=tuple(self.setting(f"{kind.prefix}SCOPES").split()) or kind.scopes,
+            kind=kind,
+        )
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         address = self.setting("API_BASE", "https://api.linkedin.com").rstrip("/")
@@ -162,5 +170,5 @@ class LinkedIn(Platform):
 
 
 def _kind(grant: Grant) -> str:
-    """The kind of the application that the tokens were issued to; it is not named where there was but one application."""
+    """The kind of the application that the tokens were issued to; older grants do not name it."""
     return str(grant.tokens.get("application", MEMBER.name))

@@ -1,146 +1,106 @@
-"""Calls of LinkedIn's REST API, and what its refusals mean.
+"""LinkedIn's REST API: calls, and what LinkedIn's errors mean.
 
-Errors are `{status, code?, serviceErrorCode?, message, errorDetails?}`; what reaches a person of them is one bounded line.
-Every call under /rest names the API's version, a month, which LinkedIn keeps for about a year. Quotas are of a day and
-begin anew at midnight UTC. Source: learn.microsoft.com/linkedin (error handling, versioning, rate limits); the words of
-refusals are those that clients report.
+Errors are `{status, code?, serviceErrorCode?, message, errorDetails?}`. Every call under /rest names the API's version, a
+month, which LinkedIn supports for about a year. Quotas are per day and reset at midnight UTC. Source:
+learn.microsoft.com/linkedin (error handling, versioning, rate limits); the wording of refusals is what clients report.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, timedelta
 from typing import Any
 from urllib.parse import quote
 
 from django.utils import timezone
 
-from accounts.platforms.errors import (
-    AccountDisconnected,
-    ConnectionUnavailable,
-    ContentRejected,
-    PlatformError,
-    RateLimited,
-    TokenExpired,
-    Transient,
-    unmapped,
-)
+from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError
+from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError, UnreadableAnswer, as_object, json_object, objects_in, safe_line
 from accounts.platforms.upload_addresses import is_own
-from config.outbound import NoAnswer, OutboundError, Response, request
+from config.outbound import Response
 
-TIMEOUT_SECONDS = 30.0
-UPLOAD_SECONDS = 120.0  # of one file, or of one part of a video
-MAX_ANSWER_BYTES = 1_000_000
-MAX_LINE_LENGTH = 300
-MAX_RETRY_AFTER = 86_400.0
+UPLOAD_SECONDS = 120.0  # for one file, or for one part of a video
 
-REFUSALS = frozenset({400, 413, 422})  # of what was sent
 _CLASS_NAME = re.compile(r"^(?:[a-z]\w*\.)+\w+: ")  # LinkedIn's messages begin with the name of their exception
 _DEAD_VERSION = re.compile(r"\bversion\b.*\bnot active\b|NONEXISTENT_VERSION|VERSION_MISSING", re.IGNORECASE)
 _NOT_PERMITTED = re.compile(r"\bpermission|\bforbidden\b|\brestricted\b|\bnot authorized\b", re.IGNORECASE)
-# Refusals of content whose words say all that there is to say.
 _OF_CONTENT = frozenset({"", "100", "DUPLICATE_POST", "INVALID_CONTENT", "BAD_REQUEST", "FIELD_LENGTH_TOO_LONG"})
-_LIKE_A_TOKEN = re.compile(r"[A-Za-z0-9_\-]{40,}")
 
 
-class LinkedInError(Exception):
-    """LinkedIn answered with an error: HTTP status, `code` (its name or number, or empty), `reason` in LinkedIn's words, and
-    `retry_after` in seconds. `told` is false where the answer came from what stands before the API."""
+class LinkedInError(ApiError):
+    """An error response of LinkedIn; `code` is its name or number for the error."""
 
     def __init__(self, response: Response) -> None:
-        told = json_object(response)
-        self.told = bool(told)
-        self.status = response.status
-        self.code = _code(told)
-        self.reason = _CLASS_NAME.sub("", line(told.get("message"))) or "no reason given"
-        self.retry_after = _retry_after(response, self.reason) if response.status == 429 else None
-        super().__init__(f"{self.status} {self.code}: {self.reason}")
-
-
-class UnreadableAnswer(NoAnswer):
-    """LinkedIn answered success, but not with what the call answers."""
+        content = json_object(response) or {}
+        reason = _CLASS_NAME.sub("", safe_line(content.get("message")))
+        super().__init__(response, code=_code(content), reason=reason)
+        if response.status == 429 and self.retry_after is None and " day " in f" {reason.lower()} ":
+            self.retry_after = _seconds_until_midnight()
 
 
 @dataclass(frozen=True)
-class Api:
-    """LinkedIn's API at `address`, without a trailing slash, spoken to with an access token in a version (YYYYMM)."""
+class Api(JsonClient):
+    """LinkedIn's API in a version (YYYYMM), called with an access token. Calls raise LinkedInError, NotSent, NoAnswer."""
 
-    address: str
-    token: str = field(repr=False)
-    version: str
+    version: str = ""
 
-    def get(self, path: str) -> dict[str, Any]:
-        """Ask something, which changes nothing. Raises LinkedInError, NotSent, NoAnswer."""
-        return json_object(self._call("GET", path))
+    error = LinkedInError
 
-    def post(self, path: str, json: Mapping[str, Any]) -> Response:
-        """Have something done. Raises as `get`; after NoAnswer or a status of 5xx it may be done."""
-        return self._call("POST", path, json=dict(json))
+    def create(self, path: str, content: Mapping[str, Any]) -> Response:
+        """Post a JSON object. Some answers are headers only; after NoAnswer or a status of 5xx it may have been done."""
+        return self.call("POST", f"{self.address}{path}", json=dict(content))
 
     def put(self, url: str, data: Any) -> Response:
-        """Send bytes to an address that LinkedIn has given for them; repeating it does no harm. Raises as `get`."""
-        self._check_own(url)
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/octet-stream"}
-        return _checked(
-            request("PUT", url, headers=headers, data=data, timeout=UPLOAD_SECONDS, max_bytes=MAX_ANSWER_BYTES)
-        )
+        """Upload bytes to an address that LinkedIn gave for them; may be repeated.
 
-    def _call(self, method: str, path: str, **what: Any) -> Response:
-        versioned = {"LinkedIn-Version": self.version, "X-Restli-Protocol-Version": "2.0.0"}
-        headers = {
-            "Authorization": f"Bearer {self.token}",
-            "Accept": "application/json",
-            **(versioned if path.startswith("/rest/") else {}),
-        }
-        url = f"{self.address}{path}"
-        return _checked(
-            request(method, url, headers=headers, timeout=TIMEOUT_SECONDS, max_bytes=MAX_ANSWER_BYTES, **what)
-        )
-
-    def _check_own(self, url: str) -> None:
-        """The token goes to LinkedIn and to nobody else. Raises UnreadableAnswer."""
+        The access token goes along, so an address of anybody else raises UnreadableAnswer.
+        """
         if not is_own(url, self.address, "linkedin.com"):
-            raise UnreadableAnswer("The answer names an address to upload to that is not LinkedIn's.")
+            raise UnreadableAnswer("The response names an upload address that is not LinkedIn's.")
+        headers = {"Content-Type": "application/octet-stream"}
+        return self.call("PUT", url, headers=headers, data=data, timeout=UPLOAD_SECONDS)
+
+    def call(self, method: str, url: str, *, headers: Mapping[str, str] | None = None, **options: Any) -> Response:
+        """As JsonClient.call, with the API's version where it is required."""
+        versioned = {"LinkedIn-Version": self.version, "X-Restli-Protocol-Version": "2.0.0"}
+        is_rest = url.startswith(f"{self.address}/rest/")
+        return super().call(method, url, headers={**(versioned if is_rest else {}), **(headers or {})}, **options)
 
 
-@contextmanager
-def platform_errors() -> Iterator[None]:
-    """Turn the faults of calls into platform errors, for calls that do no harm when they are repeated."""
-    try:
-        yield
-    except (OutboundError, LinkedInError) as error:
-        raise platform_error(error) from error
+class LinkedInErrors(ErrorTranslator[LinkedInError]):
+    """What LinkedIn's errors mean."""
+
+    name = "linkedin"
+    label = "LinkedIn"
+    error = LinkedInError
+    content_statuses = frozenset({400, 413, 422})
+
+    def specific(self, error: LinkedInError) -> PlatformError | None:
+        """Errors about the version of the API, or about what the login may do."""
+        words = f"{error.code} {error.reason}"
+        if error.status == 426 or (error.status in (400, 404) and _DEAD_VERSION.search(words)):
+            return ConnectionUnavailable(
+                f"LinkedIn has retired the version of its API that this service uses: {error.reason}",
+                suggested_action="Ask the operator of the service to set LINKEDIN_API_VERSION to a supported version.",
+            )
+        if error.status == 403 and error.from_api and _NOT_PERMITTED.search(words):
+            return AccountDisconnected(
+                f"LinkedIn does not let this login act for the account: {error.reason}",
+                suggested_action="Check that the person who connected it still has a role at the page, reconnect the "
+                "account, then retry the post.",
+            )
+        return None
+
+    def is_documented(self, error: LinkedInError) -> bool:
+        """Whether the error's reason says all that a person needs."""
+        return error.code in _OF_CONTENT
 
 
-@contextmanager
-def content_errors(what: str) -> Iterator[None]:
-    """As `platform_errors`, for calls that LinkedIn may refuse for what they carry."""
-    try:
-        yield
-    except OutboundError as error:
-        raise platform_error(error) from error
-    except LinkedInError as error:
-        raise refusal(error, what) from error
-
-
-def platform_error(error: OutboundError | LinkedInError) -> PlatformError:
-    """What this fault of a call means where nothing came of the call."""
-    if isinstance(error, OutboundError):
-        return Transient("LinkedIn could not be reached.")
-    return _known(error) or _unknown(error)
-
-
-def refusal(error: LinkedInError, what: str) -> PlatformError:
-    """As `platform_error`, where LinkedIn may have refused `what` was sent."""
-    known = _known(error)
-    if known is not None or error.status not in REFUSALS or not (error.told or error.status == 413):
-        return known or _unknown(error)
-    if error.code not in _OF_CONTENT:
-        unmapped("linkedin", f"{error.status} {error.code}")
-    return ContentRejected(f"LinkedIn does not take {what}: {error.reason}")
+ERRORS = LinkedInErrors()
 
 
 def quoted(urn: str) -> str:
@@ -148,70 +108,15 @@ def quoted(urn: str) -> str:
     return quote(urn, safe="")
 
 
-def line(value: Any) -> str:
-    """Text from LinkedIn as one bounded line without anything like a token; empty for anything but text."""
-    if not isinstance(value, str):
-        return ""
-    shown = "".join(char if char.isprintable() else " " for char in value[: 4 * MAX_LINE_LENGTH])
-    return _LIKE_A_TOKEN.sub("…", shown)[:MAX_LINE_LENGTH].strip()
+def _code(content: Mapping[str, Any]) -> str:
+    """The most precise name that LinkedIn gives for an error."""
+    inputs = objects_in(as_object(content.get("errorDetails")).get("inputErrors"))
+    name = safe_line(inputs[0].get("code")) if inputs else ""
+    number = content.get("serviceErrorCode")
+    return (name or safe_line(content.get("code")) or (str(number) if type(number) is int else ""))[:50]
 
 
-def json_object(response: Response) -> dict[str, Any]:
-    """The body; empty for anything but a JSON object, since some successes have none."""
-    try:
-        content = response.json()
-    except ValueError:
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
-def _checked(response: Response) -> Response:
-    if not 200 <= response.status < 300:
-        raise LinkedInError(response)
-    return response
-
-
-def _known(error: LinkedInError) -> PlatformError | None:
-    """What an error means whatever the call was."""
-    if error.status == 426 or (error.status in (400, 404) and _DEAD_VERSION.search(f"{error.code} {error.reason}")):
-        return ConnectionUnavailable(
-            f"LinkedIn has retired the version of its API that this service asks for: {error.reason}",
-            suggested_action="Ask the operator of the service to set LINKEDIN_API_VERSION to a version that LinkedIn keeps.",
-        )
-    if error.status == 429:
-        return RateLimited("LinkedIn's limit is reached.", retry_after=error.retry_after)
-    if error.status == 401:
-        return TokenExpired("LinkedIn does not accept the access token any more.")
-    if error.status == 403 and error.told and _NOT_PERMITTED.search(f"{error.code} {error.reason}"):
-        return AccountDisconnected(
-            f"LinkedIn does not let this login act for the account: {error.reason}",
-            suggested_action="See that the person who connected it still has a role at the page, reconnect the account, "
-            "then retry the post.",
-        )
-    return Transient(f"LinkedIn answered {error.status}: {error.reason}") if error.status >= 500 else None
-
-
-def _unknown(error: LinkedInError) -> PlatformError:
-    unmapped("linkedin", f"{error.status} {error.code}".strip())
-    return Transient(f"LinkedIn answered {error.status} {error.code}".strip() + f": {error.reason}")
-
-
-def _code(told: Mapping[str, Any]) -> str:
-    """The name of what is wrong, as exactly as LinkedIn tells it."""
-    details = told.get("errorDetails")
-    inputs = details.get("inputErrors") if isinstance(details, dict) else None
-    first = inputs[0] if isinstance(inputs, list) and inputs and isinstance(inputs[0], dict) else {}
-    named = line(first.get("code")) or line(told.get("code"))
-    number = told.get("serviceErrorCode")
-    return (named or (str(number) if type(number) is int else ""))[:50]
-
-
-def _retry_after(response: Response, reason: str) -> float | None:
-    wait = response.headers.get("Retry-After", "")
-    if wait.isascii() and wait.isdecimal() and len(wait) <= 9:
-        return min(float(wait), MAX_RETRY_AFTER)
-    if " day " not in f" {reason.lower()} ":
-        return None
+def _seconds_until_midnight() -> float:
     now = timezone.now().astimezone(UTC)
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
     return (midnight - now).total_seconds()

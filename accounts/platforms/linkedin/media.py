@@ -1,8 +1,8 @@
-"""Media of a post: announced, uploaded to the addresses that LinkedIn gives, and looked at until it has processed them.
+"""Media of a post: registered, uploaded to the addresses that LinkedIn gives, and checked until they are processed.
 
-An image or a document goes in one piece; a video in the parts that LinkedIn names, all in one step, since their addresses
-are good for whoever holds them and so are not kept. An upload that no post takes up is seen by nobody, so every step may be
-repeated. Most apps may not look at what a member has uploaded; then a while is waited instead.
+An image or a document is uploaded at once. A video is uploaded in the parts that LinkedIn names, all in one step, because
+their addresses work for anybody and so are not stored. Uploads that no post uses are invisible, so every step may be
+repeated. Most applications may not read what a member has uploaded; the publisher then waits for a while instead.
 Source: learn.microsoft.com/linkedin, Images, Videos and Documents APIs.
 """
 
@@ -16,15 +16,8 @@ from typing import Any, BinaryIO
 from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, Transient, unmapped
-from accounts.platforms.linkedin.client import (
-    Api,
-    LinkedInError,
-    UnreadableAnswer,
-    content_errors,
-    json_object,
-    line,
-    quoted,
-)
+from accounts.platforms.http.responses import UnreadableAnswer, objects_in, safe_line
+from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted
 from accounts.platforms.types import MediaFile, MediaKind, Progress
 from config.outbound import OutboundError
 
@@ -41,29 +34,29 @@ State = Mapping[str, Any]
 
 
 def following(files: Files, state: State) -> Progress:
-    """The upload that the files still need, or else the step that makes the post."""
+    """The step that uploads the next file, or the one that creates the post."""
     return Progress("upload" if len(state["media"]) < len(files) else "create", state)
 
 
-def anew(files: Files, state: State) -> Progress | None:
-    """All uploads once more, since LinkedIn does not know one any more; None when that was done before."""
-    return None if state.get("again") else following(files, {**_kept(state), "media": [], "again": True})
+def upload_again(files: Files, state: State) -> Progress | None:
+    """The step that uploads all files again, because LinkedIn has lost one; None if that was done before."""
+    return None if state.get("again") else following(files, {**_without_pending(state), "media": [], "again": True})
 
 
 def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
     """Upload the next file. Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient."""
     file = files[len(state["media"])]
     send = _send_video if file.kind == "video" else _send_whole
-    with content_errors(_label(file)), file.open() as opened:
+    with ERRORS.content_errors(_label(file)), file.open() as opened:
         urn = send(api, owner, file, opened)
     return Progress("process", {**state, "pending": urn, "looks": 0})
 
 
 def process(api: Api, files: Files, state: State) -> Progress:
-    """Look how far LinkedIn is with the file. Raises as `upload`."""
+    """Check whether LinkedIn has processed the file. Raises as `upload`."""
     file = files[len(state["media"])]
-    ready = following(files, {**_kept(state), "media": [*state["media"], state["pending"]]})
-    with content_errors(_label(file)):
+    ready = following(files, {**_without_pending(state), "media": [*state["media"], state["pending"]]})
+    with ERRORS.content_errors(_label(file)):
         try:
             told = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted(state['pending'])}")
         except LinkedInError as error:
@@ -73,14 +66,14 @@ def process(api: Api, files: Files, state: State) -> Progress:
                 raise
             if state["looks"] < LOOKS_FOR_THE_LOST:
                 return _later(state, 2 ** (state["looks"] + 1))
-            if (again := anew(files, state)) is None:
+            if (again := upload_again(files, state)) is None:
                 raise
             return again
-    status = line(told.get("status"))
+    status = safe_line(told.get("status"))
     if status == "AVAILABLE":
         return ready
     if status == "PROCESSING_FAILED":
-        reason = line(told.get("processingFailureReason")) or "no reason given"
+        reason = safe_line(told.get("processingFailureReason")) or "no reason given"
         raise ContentRejected(f"LinkedIn could not process {_label(file)}: {reason}")
     if status not in ("PROCESSING", "WAITING_UPLOAD"):
         unmapped("linkedin", f"media status {status}")
@@ -106,12 +99,12 @@ def _send_video(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
         parts.append(_send_part(api, _address(part), opened.read(part["lastByte"] - part["firstByte"] + 1)))
     token = value.get("uploadToken")
     finished = {"video": urn, "uploadToken": token if isinstance(token, str) else "", "uploadedPartIds": parts}
-    api.post("/rest/videos?action=finalizeUpload", {"finalizeUploadRequest": finished})
+    api.create("/rest/videos?action=finalizeUpload", {"finalizeUploadRequest": finished})
     return urn
 
 
 def _send_part(api: Api, address: str, content: bytes) -> str:
-    """Send a part; a fault of the way or of the server is no reason to send all the others again."""
+    """Upload a part. It is retried by itself, so that a network error does not repeat the whole video."""
     for left in reversed(range(PART_TRIES)):
         try:
             etag = api.put(address, content).headers.get("ETag", "").strip('"')
@@ -126,16 +119,15 @@ def _send_part(api: Api, address: str, content: bytes) -> str:
 
 def _announce(api: Api, file: MediaFile, told: Mapping[str, Any]) -> dict[str, Any]:
     path = f"/rest/{COLLECTIONS[file.kind]}?action=initializeUpload"
-    value = json_object(api.post(path, {"initializeUploadRequest": told})).get("value")
+    value = api.post(path, json={"initializeUploadRequest": told}).get("value")
     if not isinstance(value, dict):
         raise UnreadableAnswer("The answer does not say where to upload to.")
     return value
 
 
 def _parts(value: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
-    """The parts in their order; together they are the whole file. Raises UnreadableAnswer."""
-    given = value.get("uploadInstructions")
-    parts = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
+    """The parts of a video in order, which must cover the whole file. Raises UnreadableAnswer."""
+    parts = objects_in(value.get("uploadInstructions"))
     begins = 0
     for part in parts:
         first, last = part.get("firstByte"), part.get("lastByte")
@@ -155,7 +147,7 @@ def _address(value: Mapping[str, Any]) -> str:
 
 
 def _urn(value: Mapping[str, Any], file: MediaFile) -> str:
-    urn = line(value.get(COLLECTIONS[file.kind].removesuffix("s")))
+    urn = safe_line(value.get(COLLECTIONS[file.kind].removesuffix("s")))
     if not urn.startswith("urn:li:"):
         raise UnreadableAnswer("The answer does not name the upload.")
     return urn
@@ -166,7 +158,7 @@ def _later(state: State, seconds: int) -> Progress:
     return Progress("process", {**state, "looks": state["looks"] + 1}, ready_at=ready_at)
 
 
-def _kept(state: State) -> dict[str, Any]:
+def _without_pending(state: State) -> dict[str, Any]:
     return {name: value for name, value in state.items() if name not in ("pending", "looks")}
 
 

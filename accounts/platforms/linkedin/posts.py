@@ -1,8 +1,8 @@
-"""Making a post and its first comment, and what every answer to that means.
+"""Publishing a post and its first comment.
 
-LinkedIn knows no idempotency key. It refuses words that the account has posted shortly before, and names a post that it
-takes them from; that name is no proof of a post, since it is made up anew when the post was deleted.
-Source: learn.microsoft.com/linkedin, Posts API and Comments API; the words of refusals are those that clients report.
+LinkedIn has no idempotency key. It refuses a text that the account has posted shortly before and names a post with this text;
+that is no proof that the post exists, because LinkedIn names a new one after the post was deleted.
+Source: learn.microsoft.com/linkedin, Posts API and Comments API; the wording of refusals is what clients report.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.linkedin import media
 from accounts.platforms.linkedin.accounts import SITE, is_page
-from accounts.platforms.linkedin.client import Api, LinkedInError, platform_error, quoted, refusal
+from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted
 from accounts.platforms.linkedin.little_text import little_text
 from accounts.platforms.types import OUT, Content, MediaFile, Progress, Published
-from config.outbound import NoAnswer, NotSent, Response
+from config.outbound import Response
 
 _POST = re.compile(r"urn:li:(?:share|ugcPost):[0-9]{1,25}")
 
 
 def begin(author: str, content: Content) -> Progress:
-    """The first step's end. Raises ContentRejected for options that do not go together, which a schema cannot tell."""
+    """Check the options and return the first step. Raises ContentRejected for options that exclude each other."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
     if content.media and "article" in content.options:
@@ -32,44 +32,34 @@ def begin(author: str, content: Content) -> Progress:
 
 
 def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Make the post. Raises platform errors."""
-    try:
-        response = api.post("/rest/posts", _body(author, content, state))
-    except NotSent as error:
-        raise platform_error(error) from error
-    except NoAnswer as error:
-        raise OutcomeUnknown("LinkedIn did not say whether it took the post.") from error
-    except LinkedInError as error:
-        if error.status >= 500:
-            raise OutcomeUnknown(f"LinkedIn answered {error.status} and may have taken the post.") from error
-        lost = any(urn in error.reason for urn in state["media"])
-        again = media.anew(content.media, state) if lost else None
-        if again is None:
-            raise refusal(error, "this post") from error
-        return again
-    urn = _made(response)
+    """Create the post. Raises platform errors."""
+    with ERRORS.publish_errors("the post"):
+        try:
+            response = api.create("/rest/posts", _body(author, content, state))
+        except LinkedInError as error:
+            is_media_lost = any(urn in error.reason for urn in state["media"])
+            again = media.upload_again(content.media, state) if is_media_lost and error.status < 500 else None
+            if again is None:
+                raise
+            return again
+    urn = _urn_of(response)
     out = {"external_id": urn, "permalink": f"{SITE}/feed/update/{urn}/"}
     return Progress("comment", {OUT: out}) if "first_comment" in content.options else Published(**out)
 
 
 def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Published:
-    """Leave the first comment below the post that is out. Raises platform errors, which are about the comment alone."""
+    """Publish the first comment below the published post. Raises platform errors, which concern the comment only."""
     urn = state[OUT]["external_id"]
-    told = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
-    try:
-        api.post(f"/rest/socialActions/{quoted(urn)}/comments", told)
-    except NotSent as error:
-        raise platform_error(error) from error
-    except NoAnswer as error:
-        raise OutcomeUnknown("LinkedIn did not say whether it took the first comment.") from error
-    except LinkedInError as error:
-        if error.status >= 500:
-            raise OutcomeUnknown(f"LinkedIn answered {error.status} and may have taken the first comment.") from error
-        if error.status == 404:
-            raise Transient("LinkedIn does not know the post yet that is to be commented on.") from error
-        if error.status == 403:  # of comments alone: the account has just made a post
-            raise ContentRejected(f"LinkedIn does not let this login comment: {error.reason}") from error
-        raise refusal(error, "the first comment") from error
+    comment_body = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
+    with ERRORS.publish_errors("the first comment"):
+        try:
+            api.create(f"/rest/socialActions/{quoted(urn)}/comments", comment_body)
+        except LinkedInError as error:
+            if error.status == 404:
+                raise Transient("LinkedIn does not find the post yet that is to be commented on.") from error
+            if error.status == 403:  # about comments only: the account has just published a post
+                raise ContentRejected(f"LinkedIn does not let this login comment: {error.reason}") from error
+            raise
     return Published(**state[OUT])
 
 
@@ -87,7 +77,7 @@ def _body(author: str, content: Content, state: Mapping[str, Any]) -> dict[str, 
 
 
 def _content(content: Content, urns: list[str]) -> dict[str, Any]:
-    """What stands below the text: a card, one file or several images."""
+    """What is shown below the text: a link card, one file or several images."""
     if "article" in content.options:
         article = content.options["article"]
         return {"article": {"source": article["url"], "title": article["title"], **_described(article)}}
@@ -114,8 +104,8 @@ def _title(file: MediaFile, title: str) -> dict[str, str]:
     return {"title": title} if title and file.kind == "video" else {}
 
 
-def _made(response: Response) -> str:
-    """The URN of the post, which the answer names in a header only. Raises OutcomeUnknown."""
+def _urn_of(response: Response) -> str:
+    """The URN of the new post, which is only in a header. Raises OutcomeUnknown."""
     urn = response.headers.get("x-restli-id", "")
     if not _POST.fullmatch(urn):
         raise OutcomeUnknown("LinkedIn answered success without naming the post.")

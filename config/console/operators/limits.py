@@ -25,6 +25,7 @@ from django.http import HttpRequest, HttpResponse
 from config import metrics
 from config.api.errors import RateLimited
 from config.console.operators import audit
+from config.jobs.backoff import doubling_pause
 from workspaces.frame import error_page
 
 ADDRESS_LIMIT = 20
@@ -60,7 +61,7 @@ def seconds_to_wait(request: HttpRequest, name: str) -> int:
     for_name, name_last = _failures(recent.filter(username=name))
     if for_name < NAME_LIMIT or _is_known(name, address):
         return 0
-    pause = timedelta(seconds=min(2 ** min(for_name - NAME_LIMIT, 10), LONGEST_PAUSE))
+    pause = doubling_pause(for_name - NAME_LIMIT + 1, first=1, longest=LONGEST_PAUSE)
     return _left(name_last, pause, now)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
+from accounts.platforms.errors import AccountDisconnected, Transient
 from accounts.platforms.types import Grant
-from tests.accounts.platforms.contract.world import Post, World
-from tests.fakes.bluesky import FakeBluesky
+from tests.accounts.platforms.contract.world import IGNORED, REJECTED_IF_UNREADABLE, Post, World
+from tests.fakes.bluesky import GET_PROFILE, FakeBluesky
 from tests.fakes.http_server import Answer
 from tests.fakes.xrpc import invalid_request
 
@@ -21,6 +22,15 @@ class PlatformWorld(World):
     create, renew = "com.atproto.repo.putRecord", "com.atproto.server.refreshSession"
     lives = timedelta(hours=2)
     finds = proves_absence = True
+    shown = ("alice.test", "", "https://bsky.app/profile/{id}")
+    unauthorized = AccountDisconnected
+    unusual = {
+        ("connect", "com.atproto.server.createSession"): REJECTED_IF_UNREADABLE,
+        ("connect", GET_PROFILE): IGNORED,
+        ("identify", GET_PROFILE): IGNORED,
+        ("refresh", renew): {"401": AccountDisconnected},
+        ("revoke", END): {"html": Transient, "list": Transient, "deep": Transient, "401": None},
+    }
 
     def __init__(self) -> None:
         super().__init__()

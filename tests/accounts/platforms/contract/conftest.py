@@ -38,7 +38,7 @@ def world(platform_name: str, settings: Settings, clock: Any) -> Iterator[World]
 
 @pytest.fixture
 def account(world: World, workspace: Workspace) -> ConnectedAccount:
-    """The account, connected and kept as the service does it."""
+    """The account, connected and stored as the service does it."""
     connection = world.connection()
     with transaction.atomic():
         return keep_account(workspace.id, world.name, world.method, connection)

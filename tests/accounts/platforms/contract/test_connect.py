@@ -45,5 +45,5 @@ def test_an_account_is_connected_known_again_and_disconnected(
     assert world.is_open(grant)
     assert api.delete(f"/accounts/{account.id}").json()["account"]["status"] == "disconnected"
     assert world.is_open(grant) is not world.ends_access
-    kept = ConnectedAccount.objects.get()
-    assert (kept.tokens, kept.credentials) == (None, None)
+    stored = ConnectedAccount.objects.get()
+    assert (stored.tokens, stored.credentials) == (None, None)

@@ -7,7 +7,7 @@ Where other software speaks the same API in its own way, `OTHER_SOFTWARE` there 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Literal
@@ -17,13 +17,26 @@ from django.conf import settings as project
 from django.urls import reverse
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.errors import AccountDisconnected, TokenExpired
+from accounts.platforms.errors import (
+    AccountDisconnected,
+    ContentRejected,
+    CredentialsRejected,
+    PlatformError,
+    TokenExpired,
+)
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Connection, Grant
 from tests.conftest import ApiClient
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer
 from tests.media.files.fetching import fetch
+
+IGNORED: Mapping[str, type[PlatformError] | None] = {"any": None}
+"""A call without which everything goes on."""
+REJECTED: Mapping[str, type[PlatformError] | None] = {"refused": CredentialsRejected}
+"""A call of which every refusal means that what the owner gave is wrong."""
+REJECTED_IF_UNREADABLE = {**REJECTED, "unreadable": CredentialsRejected}
+"""The same for a call whose answer shows whether the owner gave the right address."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +66,24 @@ class World:
     finds_no: ClassVar[tuple[str, ...]] = ()  # kinds of posts of which that does not hold
     proves_absence: ClassVar[bool] = False  # such a try is sent again once it is certain that it has made nothing
     pause: ClassVar[int] = 300  # seconds that haste costs: such as a test asks for, or the platform's own
+    says_when: ClassVar[bool] = True  # a limit names the seconds that it lasts
+    too_large: ClassVar[type[PlatformError]] = (
+        ContentRejected  # what the status 413 means at the call that makes the post
+    )
     ends_access: ClassVar[bool] = True  # disconnecting ends the access at the platform
+    rotates: ClassVar[bool] = False  # a refresh token is good for one renewal
     client: ClassVar[tuple[str, str]] = ("", "")  # id and secret of the operator's app
+    refused_code: ClassVar[type[PlatformError]] = CredentialsRejected  # what a code that is used or guessed means
+    owner: ClassVar[tuple[str, ...]] = ("alice",)  # who grants access, as the stand-in names the person
+    optional_scopes: ClassVar[tuple[str, ...]] = ()  # scopes without which an account is connected all the same
+    fixed_scopes: ClassVar[bool] = False  # owners cannot grant less than they are asked for
+    shown: ClassVar[tuple[str, str, str]]  # handle, display name and profile address; by {id}, {url} and {host}
+    unauthorized: ClassVar[type[PlatformError]] = TokenExpired  # what the status 401 means, whatever the body is
+    pause_of_30: ClassVar[float | None] = 30.0  # what `Retry-After: 30` of the API asks for
+    trusted: ClassVar[tuple[str, ...]] = ()  # calls whose answers are not altered at a connection
+    # Errors that differ from those of `broken_calls.expected`, by act and call: by the fault, its group, or "any". None
+    # stands for no error at all.
+    unusual: Mapping[tuple[str, str], Mapping[str, type[PlatformError] | None]] = {}
     server: FaultyServer
 
     def __init__(self) -> None:
@@ -80,9 +109,10 @@ class World:
         """What the owner gives before granting, where the platform asks for something."""
         return {}
 
-    def grant(self, authorization_url: str) -> str:
-        """The code that comes back when the owner agrees, where it is connected by OAuth."""
-        raise NotImplementedError
+    def grant(self, authorization_url: str, scopes: Sequence[str] | None = None) -> str:
+        """The code that comes back when the owner agrees to what is asked for, or to these scopes only."""
+        server: Any = self.server
+        return str(server.grant(authorization_url, *self.owner, *([] if scopes is None else [scopes])))
 
     def posts(self) -> list[Post]:
         """What the account has really posted, in order."""

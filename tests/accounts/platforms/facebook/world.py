@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tests.accounts.platforms.contract.world import Post, World, redirect_uri
-from tests.fakes.facebook import FEED, FakeFacebook
+from accounts.platforms.errors import CredentialsRejected, Transient
+from tests.accounts.platforms.contract.world import IGNORED, Post, World, redirect_uri
+from tests.fakes.facebook import FEED, OBJECT, TOKEN, FakeFacebook
 from tests.fakes.facebook_login import CLIENT_ID, CLIENT_SECRET
 from tests.fakes.http_server import Answer
 from tests.fakes.meta import GraphRefusal, business_usage, wrong
@@ -17,6 +18,10 @@ class PlatformWorld(World):
     finds = proves_absence = True
     ends_access = False  # the login's end would be that of its other pages as well
     client = (CLIENT_ID, CLIENT_SECRET)
+    optional_scopes = ("pages_manage_engagement", "business_management")
+    shown = ("bakery", "The Bakery", "https://www.facebook.com/bakery")
+    unauthorized = Transient  # Meta's codes tell what is wrong, not the status
+    unusual = {("publish", OBJECT): IGNORED, ("connect", TOKEN): {"refused": CredentialsRejected}}
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,9 +31,6 @@ class PlatformWorld(World):
 
     def settings(self) -> dict[str, str]:
         return {**super().settings(), "FACEBOOK_VIDEO_API_BASE": self.server.video_api_base}
-
-    def grant(self, authorization_url: str) -> str:
-        return self.server.grant(authorization_url, "alice")
 
     def posts(self) -> list[Post]:
         posts = [Post(made["message"], tuple(made["photos"])) for made in self.server.posts(self._page)]

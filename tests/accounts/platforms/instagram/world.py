@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tests.accounts.platforms.contract.world import Post, World, redirect_uri
+from accounts.platforms.errors import CredentialsRejected, Transient
+from tests.accounts.platforms.contract.world import IGNORED, Post, World, redirect_uri
 from tests.fakes.http_server import Answer
-from tests.fakes.instagram import PUBLISH, RENEW, FakeInstagram
+from tests.fakes.instagram import CODE, LENGTHEN, PUBLISH, QUOTA, RENEW, FakeInstagram
 from tests.fakes.instagram_login import CLIENT_ID, CLIENT_SECRET
 from tests.fakes.meta import GraphRefusal, business_usage, wrong
 from tests.media.pictures import jpeg
@@ -21,6 +22,14 @@ class PlatformWorld(World):
     finds = proves_absence = True
     ends_access = False  # Instagram has no call for it
     client = (CLIENT_ID, CLIENT_SECRET)
+    optional_scopes = ("instagram_business_manage_comments",)
+    shown = ("alice", "Alice", "https://www.instagram.com/alice/")
+    unauthorized = Transient  # Meta's codes tell what is wrong, not the status
+    unusual = {
+        ("publish", QUOTA): IGNORED,
+        ("connect", CODE): {"refused": CredentialsRejected},
+        ("connect", LENGTHEN): {"refused": CredentialsRejected},
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,9 +37,6 @@ class PlatformWorld(World):
         self.server.register_redirect(redirect_uri())
         self._account = self.server.add_account("alice")
         self.server.fetch_by(lambda address: self.served.get(address) or (movie() if ".mp4?" in address else jpeg()))
-
-    def grant(self, authorization_url: str) -> str:
-        return self.server.grant(authorization_url, "alice")
 
     def posts(self) -> list[Post]:
         return [

@@ -121,7 +121,7 @@ def test_a_repetition_is_refused_in_linkedins_words(linkedin: LinkedIn, server: 
     with pytest.raises(ContentRejected) as caught:
         publish(linkedin, page, post("Hello"))
 
-    assert caught.value.message == f"LinkedIn does not take this post: Content is a duplicate of {first.external_id}"
+    assert caught.value.message == f"LinkedIn does not accept the post: Content is a duplicate of {first.external_id}"
     assert len(server.posts(PAGE)) == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tests.accounts.platforms.contract.world import Post, World, redirect_uri
+from tests.accounts.platforms.contract.world import REJECTED, Post, World, redirect_uri
 from tests.fakes.http_server import Answer
 from tests.fakes.linkedin import FakeLinkedIn
 from tests.fakes.linkedin_methods import CREATE, TOKEN
@@ -19,15 +19,15 @@ class PlatformWorld(World):
     lives = ACCESS_LIVES
     ends_access = False  # LinkedIn has no call for it
     client = (CLIENT_ID, CLIENT_SECRET)
+    owner = ("Alice",)
+    shown = ("Alice", "Alice", "")
+    unusual = {("connect", TOKEN): REJECTED}
 
     def __init__(self) -> None:
         super().__init__()
         self.server: FakeLinkedIn = FakeLinkedIn()
         self.server.register_redirect(redirect_uri())
         self._urn = self.server.add_member("Alice", pages={"2414183": "Acme"})
-
-    def grant(self, authorization_url: str) -> str:
-        return self.server.grant(authorization_url, "Alice")
 
     def posts(self) -> list[Post]:
         return [

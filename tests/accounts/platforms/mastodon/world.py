@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from tests.accounts.platforms.contract.world import Post, World
+from accounts.platforms.errors import AccountDisconnected, Transient
+from tests.accounts.platforms.contract.world import IGNORED, REJECTED_IF_UNREADABLE, Post, World
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
-from tests.fakes.mastodon_methods import CREATE
+from tests.fakes.mastodon_documents import METADATA, NODEINFO, NODEINFO_LINKS
+from tests.fakes.mastodon_methods import CREATE, INSTANCE, LIST, VERIFY
+from tests.fakes.mastodon_oauth import REGISTER, REVOKE, TOKEN
 from tests.fakes.mastodon_requests import Refusal
 from tests.fakes.mastodon_takahe import FakeTakahe
+
+EXTRAS = (METADATA, NODEINFO_LINKS, NODEINFO, INSTANCE)  # what a server need not say of itself
 
 
 class PlatformWorld(World):
     name = "mastodon"
     create = CREATE
     finds = proves_absence = True
+    trusted = (REGISTER,)  # the stand-in sends nobody of another app to the page of consent
+    fixed_scopes = True
+    shown = ("alice@{host}", "Alice", "{url}/@alice")
+    unauthorized = AccountDisconnected
+    unusual = {
+        ("connect", REGISTER): REJECTED_IF_UNREADABLE,
+        ("connect", TOKEN): REJECTED_IF_UNREADABLE,
+        ("connect", VERIFY): REJECTED_IF_UNREADABLE,
+        ("connect", LIST): {**REJECTED_IF_UNREADABLE, "list": None, "404 html": None},
+        ("publish", LIST): {"list": None, "404 html": None},
+        ("revoke", REVOKE): {"401": AccountDisconnected},
+        **{(act, call): IGNORED for act in ("connect", "identify") for call in EXTRAS},
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,9 +40,6 @@ class PlatformWorld(World):
 
     def given(self) -> dict[str, str]:
         return {"instance": self.server.url}
-
-    def grant(self, authorization_url: str) -> str:
-        return self.server.grant(authorization_url, "alice")
 
     def posts(self) -> list[Post]:
         uploads = {each["id"]: (each["content"], each["description"] or None) for each in self.server.uploads("alice")}
@@ -56,6 +71,7 @@ class PlatformWorld(World):
 
 class TakaheWorld(PlatformWorld):
     takes_no = ("video",)
+    refused_code = Transient  # Takahē fails where it is given a code that it does not know
 
     def __init__(self) -> None:
         super().__init__()

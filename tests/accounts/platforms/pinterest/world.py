@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected
 from tests.accounts.platforms.contract.world import Post, World, redirect_uri
 from tests.fakes.http_server import Answer
-from tests.fakes.pinterest import CREATE, TOKEN, FakePinterest
+from tests.fakes.pinterest import CREATE, REVOKE, TOKEN, FakePinterest
 from tests.fakes.pinterest_oauth import ACCESS_LIVES, CLIENT_ID, CLIENT_SECRET
 
 
@@ -15,6 +16,15 @@ class PlatformWorld(World):
     options = {"board": "Recipes"}
     shows_alt_texts = "first"
     client = (CLIENT_ID, CLIENT_SECRET)
+    rotates = True
+    shown = ("alice", "Alice", "https://www.pinterest.com/alice/")
+    unusual = {
+        ("connect", TOKEN): {
+            "refused": CredentialsRejected,
+            "401": ConnectionUnavailable,
+        },
+        ("revoke", REVOKE): {"404 html": None},
+    }
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,9 +36,6 @@ class PlatformWorld(World):
     @property
     def api_base(self) -> str:
         return self.server.api_base
-
-    def grant(self, authorization_url: str) -> str:
-        return self.server.grant(authorization_url, "alice")
 
     def posts(self) -> list[Post]:
         return [

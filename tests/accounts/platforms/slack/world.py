@@ -3,9 +3,10 @@ looked for, so that the plainest post is an image."""
 
 from __future__ import annotations
 
+from accounts.platforms.errors import Transient
 from tests.accounts.platforms.contract.world import Post, World, redirect_uri
 from tests.fakes.http_server import Answer
-from tests.fakes.slack import SHARE, FakeSlack
+from tests.fakes.slack import LIST, SHARE, UPLOAD, FakeSlack
 from tests.fakes.slack_oauth import CLIENT_ID, CLIENT_SECRET
 
 
@@ -17,6 +18,12 @@ class PlatformWorld(World):
     finds_no = ("text",)
     ends_access = False  # the app's token serves the workspace's other channels
     client = (CLIENT_ID, CLIENT_SECRET)
+    owner = ()
+    trusted = (LIST,)  # a list of channels that cannot be read opens no account
+    shown = ("#news", "#news (The Bench)", "{url}/archives/C0000000001")
+    unauthorized = Transient  # Slack's codes tell what is wrong, not the status
+    too_large = Transient
+    unusual = {("publish", UPLOAD): {"unreadable": None}}
 
     def __init__(self) -> None:
         super().__init__()
@@ -28,9 +35,6 @@ class PlatformWorld(World):
     @property
     def api_base(self) -> str:
         return self.server.api_base
-
-    def grant(self, authorization_url: str) -> str:
-        return self.server.grant(authorization_url)
 
     def posts(self) -> list[Post]:
         return [

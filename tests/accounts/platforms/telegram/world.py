@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from accounts.platforms.errors import OutcomeUnknown, Transient
 from tests.accounts.platforms.contract.world import Post, World
 from tests.fakes.http_server import Answer
 from tests.fakes.telegram import FakeTelegram, refusal_answer
@@ -14,6 +15,14 @@ class PlatformWorld(World):
     create = "sendMessage"
     shows_alt_texts = "none"
     ends_access = False  # a bot's token is its owner's
+    shown = ("@the_news", "The News", "https://t.me/the_news")
+    unauthorized = Transient  # the body of an answer tells what is wrong, not the status
+    trusted = ("getMe",)  # its `id` is sent on as it is
+    unusual = {
+        ("connect", "*"): {"429": Transient},
+        ("identify", "*"): {"429": Transient},
+        ("publish", "sendMessage"): {"any": OutcomeUnknown},
+    }
 
     def __init__(self) -> None:
         super().__init__()

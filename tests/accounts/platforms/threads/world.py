@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from accounts.platforms.errors import CredentialsRejected, Transient
 from tests.accounts.platforms.contract.world import Post, World, redirect_uri
 from tests.fakes.http_server import Answer
 from tests.fakes.meta import GraphRefusal, business_usage, wrong
-from tests.fakes.threads import PUBLISH, REFRESH, FakeThreads
+from tests.fakes.threads import CODE, LONG, PUBLISH, REFRESH, FakeThreads
 from tests.fakes.threads_oauth import CLIENT_ID, CLIENT_SECRET, OLD_ENOUGH
 from tests.fakes.threads_posts import BEGINNINGS
 
@@ -17,6 +18,10 @@ class PlatformWorld(World):
     finds = proves_absence = True
     ends_access = False  # Threads has no call for it
     client = (CLIENT_ID, CLIENT_SECRET)
+    fixed_scopes = True
+    shown = ("alice", "Alice", "https://www.threads.com/@alice")
+    unauthorized = Transient  # Meta's codes tell what is wrong, not the status
+    unusual = {("connect", CODE): {"refused": CredentialsRejected}, ("connect", LONG): {"refused": CredentialsRejected}}
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,9 +31,6 @@ class PlatformWorld(World):
             lambda address: BEGINNINGS["VIDEO" if ".mp4" in address else "IMAGE"][0] + address.encode()
         )
         self._id = self.server.add_profile("alice")
-
-    def grant(self, authorization_url: str) -> str:
-        return self.server.grant(authorization_url, "alice")
 
     def posts(self) -> list[Post]:
         return [

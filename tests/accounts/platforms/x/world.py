@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from tests.accounts.platforms.contract.world import Post, World, redirect_uri
+from tests.accounts.platforms.contract.world import REJECTED, Post, World, redirect_uri
 from tests.fakes.http_server import Answer
 from tests.fakes.x import FakeX
 from tests.fakes.x_methods import CREATE, TOKEN
@@ -18,15 +18,16 @@ class PlatformWorld(World):
     lives = ACCESS_LIVES
     finds = proves_absence = True
     client = (CLIENT_ID, CLIENT_SECRET)
+    rotates = True
+    shown = ("alice", "Alice", "https://x.com/alice")
+    pause_of_30 = None  # X says when the limit ends in headers of its own
+    unusual = {("connect", TOKEN): REJECTED}
 
     def __init__(self) -> None:
         super().__init__()
         self.server: FakeX = FakeX()
         self.server.register_redirect(redirect_uri())
         self.server.add_person("alice")
-
-    def grant(self, authorization_url: str) -> str:
-        return self.server.grant(authorization_url, "alice")
 
     def posts(self) -> list[Post]:
         return [

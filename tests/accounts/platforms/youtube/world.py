@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tests.accounts.platforms.contract.world import Post, World, redirect_uri
+from accounts.platforms.errors import TokenExpired, Transient
+from tests.accounts.platforms.contract.world import IGNORED, REJECTED_IF_UNREADABLE, Post, World, redirect_uri
 from tests.fakes.http_server import Answer
-from tests.fakes.youtube import LAST, TOKEN, FakeYouTube
+from tests.fakes.youtube import ASK, LAST, REVOKE, TOKEN, VIDEOS, FakeYouTube
 from tests.fakes.youtube_oauth import ACCESS_LIVES, CLIENT_ID, CLIENT_SECRET
 from tests.fakes.youtube_uploads import GoogleError
 
@@ -15,15 +16,20 @@ class PlatformWorld(World):
     lives = ACCESS_LIVES
     finds = proves_absence = True
     client = (CLIENT_ID, CLIENT_SECRET)
+    shown = ("alice0", "Alice0", "https://www.youtube.com/channel/UCalice0")
+    unusual = {
+        ("connect", TOKEN): REJECTED_IF_UNREADABLE,
+        ("revoke", REVOKE): {"429": Transient},
+        ("publish", ASK): {"404 html": None},  # an upload that is not there is begun again
+        ("publish", LAST): {"404 html": None},
+        ("publish", VIDEOS): {**IGNORED, "401": TokenExpired},
+    }
 
     def __init__(self) -> None:
         super().__init__()
         self.server: FakeYouTube = FakeYouTube()
         self.server.register_redirect(redirect_uri())
         self.server.add_channel("alice")
-
-    def grant(self, authorization_url: str) -> str:
-        return self.server.grant(authorization_url, "alice")
 
     def posts(self) -> list[Post]:
         return [Post(made["description"], ((made["content"], None),)) for made in self.server.videos("alice")]

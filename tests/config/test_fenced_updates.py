@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from config.jobs.due import held
-from config.jobs.many_rows import Write, update_rows
+from config.jobs.fenced_updates import Write, update_rows
 from posts.models import PostGroup, PostTarget
 from posts.states import TargetStatus, before
 from tests import factories

@@ -82,7 +82,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
         return redirect(next_page)
     if request.method != "POST":
         shown = {"next_page": next_page, "minutes": settings.REAUTHENTICATE_MINUTES, "by": signed_in_by(request)}
-        return render(request, "dashboard/sign_in_again.html", shown)
+        return render(request, "workspaces/sign_in_again.html", shown)
     if signed_in_by(request) in (SignedInBy.PASSWORD, SignedInBy.PASSWORD_AND_CODE):
         return redirect(reverse("admin:login", query={"again": "1", NEXT: next_page}))
     if settings.PRODUCTION or settings.OIDC_ISSUER:
@@ -102,7 +102,7 @@ def held_form_page(request: HttpRequest) -> HttpResponse:
     if not is_recent_sign_in(authenticated_at(request)):
         return redirect(reverse("sign-in-again", query={NEXT: request.path}))
     shown = {"form": form, "came_from_field": held_form.CAME_FROM, "does": DOES.get(form.operation, "Send it")}
-    return render(request, "dashboard/held_form.html", shown)
+    return render(request, "workspaces/held_form.html", shown)
 
 
 @require_GET
@@ -195,7 +195,7 @@ def _sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "
         "next_page": next_page,
         "problem": problem,
     }
-    return render(request, "dashboard/sign_in.html", shown, status=status)
+    return render(request, "workspaces/sign_in.html", shown, status=status)
 
 
 def _backend(request: HttpRequest) -> OpenIdBackend:

@@ -1,4 +1,4 @@
-"""Making an agent, and one agent's page: its settings beside what it has used, its latest posts and its log."""
+"""The pages of agents: the list, a new agent, one agent with its use, posts, keys and log, and the ways to stop it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from agents import selectors, services
 from agents.dashboard.forms import AgentForm
-from agents.models import Agent
+from agents.models import OVERLAP_HOURS, Agent, ApiKey
 from auditlog.selectors import entries_of
 from billing.selectors import AgentCounts, SpendCap, agent_counts, agent_usage_of
 from config.api.caller import Mode, require, require_recent_sign_in
@@ -27,6 +27,19 @@ from workspaces.frame import WorkspacePage, once, put_errors, refuse, workspace_
 CREATE, UPDATE = "agents.create", "agents.update"
 SHOWN_POSTS, SHOWN_ENTRIES, SHOWN_KEYS = 5, 10, 5
 CANCELLED_AT_ONCE = 100
+PER_PAGE = 50
+
+
+@workspace_page()
+def agents(page: WorkspacePage) -> HttpResponse:
+    """The workspace's agents, the newest first."""
+    found = selectors.agents_with_use(
+        caller=page.caller,
+        workspace_id=page.workspace.id,
+        limit=PER_PAGE,
+        cursor=page.request.GET.get("cursor"),
+    )
+    return page.render("home/agents.html", agents=found.rows, next_cursor=found.next_cursor, now=timezone.now())
 
 
 @workspace_page("GET", "POST", operation=CREATE)
@@ -36,9 +49,9 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
     require_recent_sign_in(page.caller)
     form = AgentForm(page.request.POST or None, accounts=_choices(page))
     if page.request.method != "POST":
-        return page.render("agents/new.html", form=form)
+        return page.render("home/agent_new.html", form=form)
     if not form.is_valid():
-        return page.render("agents/new.html", form=form, status=422)
+        return page.render("home/agent_new.html", form=form, status=422)
     made: list[services.AgentCreated] = []
 
     def create() -> Agent:
@@ -54,13 +67,13 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
         agent_id, repeated = once(page, CREATE, create)
     except ApiError as error:
         _show_refusal(page, CREATE, form, error)
-        return page.render("agents/new.html", form=form, status=error.status)
+        return page.render("home/agent_new.html", form=form, status=error.status)
     if repeated:
         told = "This agent was made already, and its claim token was shown then. If nobody kept it, issue a new key."
         return page.done(told, "agent", agent_id=agent_id)
     [created] = made
     return page.render(
-        "agents/created.html",
+        "home/agent_created.html",
         agent=created.agent,
         token=created.claim_token,
         expires_at=created.claim_expires_at,
@@ -88,6 +101,31 @@ def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
     return page.done("Saved. It holds from the agent's next request on.", "agent", agent_id=found.id)
 
 
+@workspace_page("POST", operation="agents.rotate_key")
+def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
+    """Issue the agent a new key; the answer shows it, which no page shows again."""
+    found = selectors.agent_with_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    issued: list[services.KeyRotated] = []
+
+    def issue() -> ApiKey:
+        issued.append(services.rotate_key(caller=page.caller, agent_id=found.id))
+        return issued[0].api_key
+
+    _, repeated = once(page, "agents.rotate_key", issue)
+    if repeated:
+        return page.done("That key was made already, and was shown then.", "agent", agent_id=found.id)
+    [rotated] = issued
+    return page.render(
+        "home/agent_key_rotated.html",
+        agent=found,
+        api_key=rotated.api_key,
+        token=rotated.token,
+        retiring_key=rotated.retiring_key,
+        overlap_hours=OVERLAP_HOURS,
+        base_url=settings.BASE_URL,
+    )
+
+
 @workspace_page("POST", operation=UPDATE)
 def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
     """Let the agent do nothing but dry runs, and take back what it has scheduled if the form says so.
@@ -101,6 +139,14 @@ def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
     if "cancel" in page.request.POST:
         told.append(_cancel_scheduled(page, found))
     return page.done(" ".join(told), "agent", agent_id=found.id)
+
+
+@workspace_page("POST", operation="agents.revoke")
+def revoke(page: WorkspacePage, agent_id: str) -> HttpResponse:
+    """End the agent and its keys for good."""
+    found = selectors.agent_with_use(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    services.revoke_agent(caller=page.caller, agent_id=found.id)
+    return page.done(f"{found.name} is revoked: its keys open nothing any more.", "agents")
 
 
 def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
@@ -131,7 +177,7 @@ def _shown(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 
     counts = agent_counts(agent_id=found.id, at=now)
     _tell_use(form, usage.spend_cap, counts)
     return page.render(
-        "agents/agent.html",
+        "home/agent.html",
         agent=found,
         form=form,
         usage=usage,
