@@ -15,8 +15,8 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.facebook.adapter import Facebook
 from accounts.platforms.types import Grant, Progress
-from tests.accounts.platforms.facebook.steps import error, follow, go_to, post, publish
 from tests.accounts.platforms.media_files import MP4, media_file, picture
+from tests.accounts.platforms.meta.steps import error, follow, go_to, post, publish
 from tests.fakes.facebook import (
     FINISH_REEL,
     PHOTOS,

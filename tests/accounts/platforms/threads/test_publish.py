@@ -11,7 +11,8 @@ from accounts.platforms.threads.adapter import Threads
 from accounts.platforms.threads.capabilities import CAPABILITIES
 from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.media_files import MP4, picture
-from tests.accounts.platforms.threads.steps import chain, hosted, look, post, publish, step
+from tests.accounts.platforms.meta.steps import look, post, publish, step
+from tests.accounts.platforms.threads.steps import chain, hosted
 from tests.fakes.threads import LIST, MAKE, PUBLISH, SHOW, FakeThreads
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
