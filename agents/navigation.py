@@ -1,4 +1,4 @@
-"""The registered page of API keys."""
+"""Navigation entries of agents and API keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes of agents and API keys."""
+"""URLs of agents, API keys and their dashboard pages."""
 
 from __future__ import annotations
 

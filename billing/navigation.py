@@ -1,4 +1,4 @@
-"""The registered page of the usage."""
+"""Navigation entry of the usage page."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The worker loops for the payment processor: they apply its events, and report the usage that it invoices."""
+"""The worker loops that process the payment processor's events and report usage to it."""
 
 from __future__ import annotations
 
 from django.utils import timezone
 
 from billing.plans import is_paid
-from billing.services import effects, events, metering
+from billing.services import event_processing, usage_reporting, webhook
 from config.jobs.backoff import doubling_pause
 from config.jobs.worker_loop import WorkerLoop
 
@@ -13,19 +13,18 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2.0, 300.0
 
 
 class ProcessorEventsLoop(WorkerLoop):
-    """Applies events one at a time, because each may wait for the processor's answer."""
+    """Processes one event at each run, because each may wait for the processor's answer."""
 
-    name = events.LOOP
+    name = webhook.PROCESSOR_EVENTS_LOOP
 
     def run_once(self) -> bool:
-        return effects.process_due_events(limit=1) > 0
+        return event_processing.process_due_events(limit=1) > 0
 
 
 class UsageReportsLoop(WorkerLoop):
-    """Sends several reports at a time. After attempts without an answer it pauses, twice as long each time, and then
-    sends one."""
+    """Sends several usage reports at each run. After an attempt without an answer it pauses, then tries a single report."""
 
-    name = metering.LOOP
+    name = usage_reporting.USAGE_REPORTS_LOOP
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,8 +34,8 @@ class UsageReportsLoop(WorkerLoop):
     def run_once(self) -> bool:
         if not is_paid() or timezone.now() < self._quiet_until:
             return False
-        limit = 1 if self._unanswered else metering.AT_ONCE
-        done = metering.report_due_usage(limit=limit)
+        limit = 1 if self._unanswered else usage_reporting.REPORTS_AT_ONCE
+        done = usage_reporting.report_due_usage(limit=limit)
         if done.unanswered:
             self._unanswered += 1
             pause = doubling_pause(self._unanswered, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)

@@ -10,8 +10,8 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from config.api.views import openapi
 from workspaces.dashboard.sign_in import sign_out
 
-handler400 = "config.api.handler.bad_request"
-handler403 = "config.api.handler.permission_denied"
+handler400 = "config.home.error_pages.bad_request"
+handler403 = "config.home.error_pages.permission_denied"
 handler404 = "config.home.error_pages.not_found"
 handler500 = "config.home.error_pages.server_error"
 

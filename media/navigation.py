@@ -1,4 +1,4 @@
-"""The registered page of the media library."""
+"""Navigation entry of the media library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registered pages of posts."""
+"""Navigation entries of the posts pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from posts.states import GroupStatus
 
 
 def awaiting_approval(workspace_id: str) -> int:
-    """How many posts await approval."""
+    """Number of posts awaiting approval, counted up to MOST + 1."""
     waiting = PostGroup.objects.filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return waiting[: MOST + 1].count()
 

@@ -1,4 +1,4 @@
-"""The kinds of events: what happened to a post group, to one target of a group of several, or to an API key."""
+"""The kinds of events: changes of post groups, of single targets in groups of several, and of API keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db.models import TextChoices
 
 
 class EventKind(TextChoices):
-    """One name never means both success and failure."""
+    """Event kinds with their descriptions. No kind stands for both success and failure."""
 
     SCHEDULED = "post.scheduled", "A post was scheduled, or scheduled for another time."
     PUBLISHED = "post.published", "A post was published to all of its targets."
@@ -23,10 +23,10 @@ class EventKind(TextChoices):
     KEY_NEW_NETWORK = "api_key.new_network", "An API key was used from a network for the first time."
 
 
-# What nothing but a person moves on.
-FOR_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
+# Events after which only a person can continue.
+NEEDS_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
 
 # Stored and shown to owners as notices; no webhook delivers them.
-NEVER_DELIVERED = (EventKind.KEY_NEW_NETWORK,)
-DELIVERED = tuple(kind for kind in EventKind if kind not in NEVER_DELIVERED)
-DELIVERED_CHOICES = [(kind.value, kind.label) for kind in DELIVERED]
+UNDELIVERED_KINDS = (EventKind.KEY_NEW_NETWORK,)
+DELIVERED_KINDS = tuple(kind for kind in EventKind if kind not in UNDELIVERED_KINDS)
+DELIVERED_CHOICES = [(kind.value, kind.label) for kind in DELIVERED_KINDS]

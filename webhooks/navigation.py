@@ -1,4 +1,4 @@
-"""The registered pages of webhooks."""
+"""Navigation entries of the webhooks pages."""
 
 from __future__ import annotations
 

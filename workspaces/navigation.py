@@ -1,4 +1,4 @@
-"""The registered pages of the audit log and the settings."""
+"""Navigation entries of the audit log and the settings."""
 
 from __future__ import annotations
 

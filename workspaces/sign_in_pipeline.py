@@ -1,4 +1,4 @@
-"""social-auth's pipeline, of one step: from the verified token to the person."""
+"""The only step of social-auth's pipeline: from the verified ID token to the user."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any, cast
 
 from social_django.strategy import DjangoStrategy
 
-from workspaces.services import sign_in_person
+from workspaces.services import sign_in_user
 from workspaces.sign_in.backend import OpenIdBackend
-from workspaces.sign_in.claims import identity_in, is_staff
+from workspaces.sign_in.oidc_claims import identity_from_claims, is_staff
 
 
-def find_or_make_person(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """`user`: the person of the token, by (issuer, subject) alone. Raises NobodyNamed, Forbidden (a closed account)."""
+def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    """Return `user`: the token's user by (issuer, subject). Raises InvalidSubject, Forbidden (a closed account)."""
     claims = backend.id_token or {}
     sources = (claims, backend.userinfo)
     request = cast(DjangoStrategy, backend.strategy).request
-    person = sign_in_person(
-        identity=identity_in(backend.id_token_issuer(), *sources),
+    person = sign_in_user(
+        identity=identity_from_claims(backend.id_token_issuer(), *sources),
         staff=is_staff(*sources),
         ip=request.META.get("REMOTE_ADDR") or None if request else None,
     )

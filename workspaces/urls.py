@@ -1,4 +1,4 @@
-"""Routes of workspaces and users."""
+"""URLs of workspaces, users and their dashboard pages."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ urlpatterns = [
     path("dashboard/sign-in", sign_in.sign_in, name="sign-in"),
     path("dashboard/sign-in/begin", sign_in.begin_sign_in, name="sign-in-begin"),
     path("dashboard/sign-in/again", sign_in.sign_in_again, name="sign-in-again"),
-    path("dashboard/sign-in/continue", sign_in.held_form_page, name="held-form"),
+    path("dashboard/sign-in/continue", sign_in.saved_form_page, name="held-form"),
     path("dashboard/sign-in/callback", sign_in.sign_in_callback, name="sign-in-callback"),
-    path("dashboard/sign-in/<str:user_id>/<str:token>", sign_in.sign_in_once, name="sign-in-once"),
+    path("dashboard/sign-in/<str:user_id>/<str:token>", sign_in.sign_in_by_link, name="sign-in-once"),
     path("dashboard/sign-out", sign_in.sign_out, name="sign-out"),
     path("dashboard/sessions", sessions.sessions, name="sessions"),
     path("dashboard/sessions/end-others", sessions.end_others, name="sessions-end-others"),

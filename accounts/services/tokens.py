@@ -18,7 +18,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, Transient
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
-from config.db.connection import let_go
+from config.db.connection import release_connection
 from config.db.outage import retry_while_database_down
 
 REFRESH_LEASE = timedelta(seconds=90)  # longer than the platform's answer and a wait for the database together
@@ -56,7 +56,7 @@ def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS) -> Grant
         if looks <= 0:
             raise BeingRenewed("The account's tokens are being renewed.", retry_after=LOOK_AGAIN_SECONDS)
         looks -= 1
-        let_go()
+        release_connection()
         time.sleep(LOOK_SECONDS)
 
 
@@ -102,7 +102,7 @@ def _take_lease(account: ConnectedAccount) -> datetime | None:
 
 def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: bool) -> Grant:
     leased = ConnectedAccount.objects.filter(pk=account.pk, refresh_lease_until=lease)
-    let_go()
+    release_connection()
     try:
         renewed = publisher(account.platform, sandbox=account.sandbox).refresh(stale)
     except AccountDisconnected:

@@ -52,7 +52,7 @@ return {allowed, backlogs}
 
 @dataclass(frozen=True)
 class Bucket:
-    """What requests are counted in: the key's or person's own, or one that several share; `limit` a minute."""
+    """A counter of requests: for one API key, one person or one workspace; `limit` requests a minute."""
 
     key: str
     limit: int
@@ -64,7 +64,7 @@ class Bucket:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a request may pass, and what its answer tells of the limit."""
+    """The decision of the rate limit for one request, and the values for its RateLimit headers."""
 
     allowed: bool
     bucket: Bucket
@@ -88,7 +88,7 @@ class Verdict:
 
 
 class LocalLimiter:
-    """GCRA in this process."""
+    """Counts requests in the memory of this process."""
 
     def __init__(self) -> None:
         self._empty_at: dict[str, float] = {}
@@ -110,7 +110,7 @@ class LocalLimiter:
 
 
 class SharedLimiter:
-    """GCRA in Redis, one round trip for each request; falls back to this process while Redis is away."""
+    """Counts requests in Redis with one round trip; counts in this process while Redis is down."""
 
     def __init__(self, url: str) -> None:
         client = redis.Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
@@ -141,10 +141,10 @@ def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float
 
 @lru_cache(maxsize=4)
 def limiter(url: str) -> SharedLimiter | LocalLimiter:
-    """This process's limiter for a Redis address, or its own where that is empty."""
+    """Return the process's limiter: shared through the Redis at `url`, or local when `url` is empty."""
     return SharedLimiter(url) if url else LocalLimiter()
 
 
 def take(*buckets: Bucket) -> Verdict:
-    """Count one request in each of these buckets. When one is full it is refused, and counted in none."""
+    """Count one request in all of these buckets. If one is full, the request is refused and counted in none."""
     return limiter(settings.REDIS_URL).take(*buckets)

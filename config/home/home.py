@@ -13,19 +13,19 @@ from billing.caps import SpendCap
 from billing.selectors import spend_cap
 from posts import selectors as posts
 from posts.models import PostGroup
-from posts.states import FOR_A_PERSON, GroupStatus
-from workspaces.frame import WorkspacePage, workspace_page
+from posts.states import NEEDS_A_PERSON, GroupStatus
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 SHOWN = 8
-NEARLY_SPENT = 0.8  # of what may be spent in a month
+NEARLY_SPENT = 0.8  # share of the monthly limit
 
 
 @workspace_page()
 def home(page: WorkspacePage) -> HttpResponse:
-    """What needs a person, what goes out next, this month's spend, the last activity: a query for each."""
+    """Show what needs attention, the next posts, this month's spending and recent activity."""
     workspace_id = page.workspace.id
     groups = posts.groups_with_targets().filter(workspace=page.workspace)
-    waiting = list(groups.filter(status__in=FOR_A_PERSON).order_by("-pk")[: SHOWN + 1])
+    waiting = list(groups.filter(status__in=NEEDS_A_PERSON).order_by("-pk")[: SHOWN + 1])
     accounts = list(ConnectedAccount.objects.filter(workspace=page.workspace).exclude(status="disconnected"))
     standing = spend_cap(workspace_id=workspace_id, at=timezone.now())
     return page.render(
@@ -46,7 +46,7 @@ def _next_out(groups: Any) -> list[PostGroup]:
 
 
 def _spend(standing: SpendCap) -> dict[str, Any]:
-    """The month as a bar of 100: what is spent and what is held of what may be spent."""
+    """Return this month's spending: the limit, and the spent and used (spent or reserved) percentages."""
     limit = standing.limit_cents or 0
     used = standing.spent_cents + standing.reserved_cents
     share = (lambda cents: min(100.0, 100.0 * cents / limit)) if limit else (lambda cents: 100.0 if cents else 0.0)

@@ -1,10 +1,10 @@
-"""Routes of the pages that span several apps."""
+"""Routes of the pages that use several apps."""
 
 from __future__ import annotations
 
 from django.urls import path
 
-from config.home import agents, home, webhook_receiver, webhook_trial
+from config.home import agents, home, webhook_trial
 
 WORKSPACE = "dashboard/workspaces/<str:workspace_id>"
 
@@ -17,5 +17,4 @@ urlpatterns = [
     path(f"{WORKSPACE}/agents/<str:agent_id>/stop", agents.stop, name="agent-stop"),
     path(f"{WORKSPACE}/agents/<str:agent_id>/revoke", agents.revoke, name="agent-revoke"),
     path(f"{WORKSPACE}/webhooks/test", webhook_trial.webhook_trial, name="webhook-test"),
-    path("dashboard/webhook-receiver", webhook_receiver.receive, name="webhook-receiver"),
 ]

@@ -1,4 +1,4 @@
-"""Claims of due rows: workers take rows from the database, which is the queue of record.
+"""Due rows, claimed by workers with a lease and a fence: the database is the queue.
 
 A worker claims a row until its lease ends, and the claim gets a fence: a number that grows with each claim of the row.
 Every write of an outcome is filtered by the fence, so a worker that lost its claim (because it was stopped, swapped out or

@@ -37,7 +37,7 @@ class Link:
 
 
 class _Page(Protocol):
-    """A page of a workspace (workspaces.frame.WorkspacePage)."""
+    """A page of a workspace (workspaces.workspace_page.WorkspacePage)."""
 
     request: HttpRequest
     workspace: Any

@@ -1,15 +1,19 @@
-"""Boxes of ISO base media and QuickTime files (ISO/IEC 14496-12 section 4.2), read by seeking, never as a whole."""
+"""Boxes of ISO base media and QuickTime files (ISO/IEC 14496-12 section 4.2)."""
 
 from __future__ import annotations
 
+import array
 import struct
-from collections.abc import Iterator
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import broken, cut_off
 from media.inspection.video_file import VideoFile
 
+MAX_NUMBERS = 4_000_000  # in one table
 _PADDING = 64 * 1024
 
 
@@ -26,16 +30,19 @@ class Box(NamedTuple):
         return self.end - self.body
 
 
-class Movie(VideoFile):
+def by_kind(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
+    """The boxes, grouped by their kind."""
+    groups: defaultdict[bytes, list[Box]] = defaultdict(list)
+    for box in boxes:
+        groups[box.kind].append(box)
+    return groups
+
+
+class BoxFile(VideoFile):
     """A file of boxes, open for reading."""
 
-    max_parts, check_every, part_name = 250_000, 1024, "boxes"
-
-    def body(self, box: Box, length: int) -> bytes:
-        """The first `length` bytes of the box's content."""
-        if length > box.size:
-            raise broken("video")
-        return self.read(box.body, length)
+    MAX_PARTS = 250_000
+    PARTS = "boxes"
 
     def top(self) -> Iterator[Box]:
         """The boxes of the file."""
@@ -54,10 +61,32 @@ class Movie(VideoFile):
             found = next((box for box in self.children(found) if box.kind == kind), None)
         return found
 
-    def number(self, start: int, form: str) -> int:
-        """One big-endian number in the notation of `struct`."""
-        (value,) = struct.unpack(f">{form}", self.read(start, struct.calcsize(f">{form}")))
-        return int(value)
+    def body(self, box: Box, length: int) -> bytes:
+        """The first `length` bytes of the box's content."""
+        if length > box.size:
+            raise broken("video")
+        return self.read(box.body, length)
+
+    def numbers(self, box: Box, form: str, at: int = 0) -> tuple[int, ...]:
+        """Big-endian numbers in the notation of `struct`, from byte `at` of the box's content on."""
+        length = struct.calcsize(f">{form}")
+        if at + length > box.size:
+            raise broken("video")
+        return struct.unpack(f">{form}", self.read(box.body + at, length))
+
+    def table(self, box: Box, form: str, count: int, at: int = 8) -> array.array[int]:
+        """So many numbers of one form, from byte `at` of the box's content on."""
+        entries: array.array[int] = array.array(form)
+        if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
+            raise broken("video")
+        entries.frombytes(self.read(box.body + at, count * entries.itemsize))
+        if sys.byteorder == "little":
+            entries.byteswap()
+        return entries
+
+    def version(self, box: Box) -> int:
+        """The version of a box, which says how wide its fields are (14496-12 section 4.2.2)."""
+        return self.body(box, 1)[0]
 
     def _boxes(self, start: int, end: int) -> Iterator[Box]:
         while start < end:
@@ -74,7 +103,8 @@ class Movie(VideoFile):
         size, kind = struct.unpack(">I4s", self.read(start, 8))
         body = start + 8
         if size == 1:  # the size stands behind the kind, in 64 bits
-            size, body = self.number(body, "Q"), start + 16
+            (size,) = struct.unpack(">Q", self.read(body, 8))
+            body = start + 16
         elif size == 0:  # to the end of what it lies in
             size = end - start
         if size < body - start or kind == b"\x00\x00\x00\x00":

@@ -1,24 +1,30 @@
-"""A video file that is read by seeking, part by part; the base of the readers of MP4 and WebM files."""
+"""A video that is read by seeking, never as a whole."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO, NamedTuple, Self
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import Deadline, cut_off
 
+_CHECK_EVERY = 1024
+
+
+class Picture(NamedTuple):
+    """The largest video track: sides in pixels as shown, and the length of the video; 0 where the file does not say it."""
+
+    width: int
+    height: int
+    seconds: float
+
 
 class VideoFile:
-    """An open file, the time left to read it, and a limit on how many parts of it are read.
+    """A container file, open for reading. Methods raise MediaTypeNotAllowed where it is cut off or broken."""
 
-    Use it as a context manager. Every method raises MediaTypeNotAllowed when the file is cut off or malformed.
-    """
-
-    max_parts: int
-    check_every: int  # parts, between two checks of the deadline
-    part_name = "parts"
+    MAX_PARTS: int
+    PARTS: str  # what the format calls them
 
     def __init__(self, path: Path) -> None:
         self.file: BinaryIO = path.open("rb")
@@ -33,7 +39,7 @@ class VideoFile:
         self.file.close()
 
     def read(self, start: int, length: int) -> bytes:
-        """Read exactly `length` bytes."""
+        """Exactly these bytes."""
         self.file.seek(start)
         content = self.file.read(length)
         if len(content) != length:
@@ -41,9 +47,9 @@ class VideoFile:
         return content
 
     def count_part(self) -> None:
-        """Count a part; raises MediaTypeNotAllowed when there are too many, or the time is used up."""
+        """Called for each box or element that is read."""
         self._parts_read += 1
-        if self._parts_read > self.max_parts:
-            raise MediaTypeNotAllowed(f"The video has more than {self.max_parts:,} {self.part_name}.")
-        if self._parts_read % self.check_every == 0:
+        if self._parts_read > self.MAX_PARTS:
+            raise MediaTypeNotAllowed(f"The video has more than {self.MAX_PARTS:,} {self.PARTS}.")
+        if self._parts_read % _CHECK_EVERY == 0:
             self.deadline.check()

@@ -1,4 +1,4 @@
-"""WebM videos (RFC 8794 EBML, RFC 9559 Matroska): headers and, where the length is not told, the blocks' times."""
+"""WebM videos (RFC 8794 EBML, RFC 9559 Matroska): their tracks, and their length by the header or by the last blocks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import broken, check_video_sides, checked_duration, cut_off
-from media.inspection.ffprobe import check_with_ffprobe
-from media.inspection.foreign import HEAD, ZIP_TAIL, check_ends
-from media.inspection.inspected import Inspected
-from media.inspection.video_file import VideoFile
+from media.inspection.bounds import broken, cut_off
+from media.inspection.foreign import HEAD
+from media.inspection.video_file import Picture, VideoFile
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
 # What a segment consists of; a cluster of unknown size ends where the next of these begins.
@@ -33,10 +31,11 @@ class Element(NamedTuple):
     end: int | None
 
 
-class Segments(VideoFile):
+class ElementFile(VideoFile):
     """A file of EBML elements, open for reading."""
 
-    max_parts, check_every = 1_000_000, 4096
+    MAX_PARTS = 1_000_000
+    PARTS = "parts"
 
     def children(self, parent: Element) -> Iterator[Element]:
         """The elements inside one whose size is told."""
@@ -90,7 +89,7 @@ class Segments(VideoFile):
         return Element(identifier, at, body, body + size)
 
 
-def segment_of(file: Segments) -> tuple[Element, int]:
+def segment_of(file: ElementFile) -> tuple[Element, int]:
     """The segment behind the EBML header, and where it ends; raises MediaTypeNotAllowed if other bytes follow."""
     first = next(file.elements(0, file.size))
     if first.id != EBML or first.end is None:
@@ -106,35 +105,25 @@ def segment_of(file: Segments) -> tuple[Element, int]:
     return segment, end
 
 
-def inspect_webm(path: Path, mime_type: str) -> Inspected:
-    """Check a WebM video; raises MediaTypeNotAllowed."""
-    with Segments(path) as file:
-        tail = min(ZIP_TAIL, file.size)
-        check_ends(file.read(0, min(HEAD, file.size)), file.read(file.size - tail, tail))
-        width, height, duration_ms = _read_segment(file)
-    check_with_ffprobe(path, "matroska")
-    return Inspected("video", mime_type, width, height, duration_ms)
+def read_webm(path: Path) -> Picture:
+    """The largest video track of a WebM video; raises MediaTypeNotAllowed."""
+    with ElementFile(path) as file:
+        segment, end = segment_of(file)
+        sides: list[tuple[int, int]] = []
+        clock = _Clock(file)
+        for element in file.elements(segment.body, end):
+            if element.id == INFO:
+                clock.read_info(element)
+            elif element.id == TRACKS:
+                sides += _video_sides(file, element)
+            else:
+                clock.follow(element)
+        if not sides or not clock.clusters:
+            raise MediaTypeNotAllowed("The file holds no video.")
+        return Picture(*max(sides, key=lambda pair: pair[0] * pair[1]), clock.seconds())
 
 
-def _read_segment(file: Segments) -> tuple[int, int, int | None]:
-    segment, end = segment_of(file)
-    sides: list[tuple[int, int]] = []
-    clock = _Clock(file)
-    for element in file.elements(segment.body, end):
-        if element.id == INFO:
-            clock.read_info(element)
-        elif element.id == TRACKS:
-            sides += _video_sides(file, element)
-        else:
-            clock.follow(element)
-    if not sides or not clock.clusters:
-        raise MediaTypeNotAllowed("The file holds no video.")
-    width, height = max(sides, key=lambda pair: pair[0] * pair[1])
-    check_video_sides(width, height)
-    return width, height, checked_duration(clock.seconds())
-
-
-def _video_sides(file: Segments, tracks: Element) -> Iterator[tuple[int, int]]:
+def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]]:
     """Of each video track, turned by its projection's roll, as phones' rotation is written."""
     for track in (element for element in file.children(tracks) if element.id == _TRACK):
         parts = {element.id: element for element in file.children(track)}
@@ -150,7 +139,7 @@ def _video_sides(file: Segments, tracks: Element) -> Iterator[tuple[int, int]]:
 class _Clock:
     """How long the segment is: by its header, else by the times of its last cluster (browsers record so)."""
 
-    def __init__(self, file: Segments) -> None:
+    def __init__(self, file: ElementFile) -> None:
         self.file = file
         self.scale = 1_000_000  # nanoseconds in a unit
         self.told = 0.0
@@ -195,6 +184,5 @@ class _Clock:
             width = 9 - head[0].bit_length() if head else 9  # of the track's number, before the time
             if len(head) < width + 2 or width > 8:
                 raise broken("video")
-            self.latest = max(
-                self.latest, self.cluster_time + int.from_bytes(head[width : width + 2], "big", signed=True)
-            )
+            offset = int.from_bytes(head[width : width + 2], "big", signed=True)
+            self.latest = max(self.latest, self.cluster_time + offset)

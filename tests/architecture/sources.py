@@ -12,7 +12,7 @@ NOT_OURS = {"var", "node_modules"}
 
 
 def python_files() -> list[Path]:
-    """Every Python file of the service and its tests, migrations left out, in order."""
+    """Return all Python files of the service and its tests, without migrations."""
     found = (path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
     return sorted(
         path

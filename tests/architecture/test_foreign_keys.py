@@ -1,4 +1,4 @@
-"""Foreign keys point downward, as imports do (import-linter cannot see a foreign key that is a string)."""
+"""Foreign keys point only to lower layers (import-linter does not see string references)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OUR_MODELS = {model: package for model, package in PACKAGE_OF.items() if package
 
 
 def related(model: type[Model]) -> list[type[Model]]:
-    """The models that it has foreign keys to, one-to-one and many-to-many fields included."""
+    """Return the models that a model refers to by foreign key, one-to-one or many-to-many fields."""
     fields = [field for field in model._meta.get_fields() if field.concrete]
     return [field.related_model for field in fields if isinstance(field.related_model, type)]
 

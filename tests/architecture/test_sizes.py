@@ -1,4 +1,4 @@
-"""Files and functions stay small enough to be read at one go."""
+"""Files and functions stay below the size limits."""
 
 from __future__ import annotations
 

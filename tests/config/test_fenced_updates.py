@@ -1,4 +1,4 @@
-"""Writing to many rows at once does what `held(...).update(...)` does to each of them."""
+"""update_rows changes many rows as `held(...).update(...)` changes each."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from config.jobs.due import held
 from config.jobs.fenced_updates import Write, update_rows
 from posts.models import PostGroup, PostTarget
-from posts.states import TargetStatus, before
+from posts.states import TargetStatus, statuses_before
 from tests import factories
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2027, 3, 10, 12, 0, 0, 123456, tzinfo=UTC)
-MAY_END = before(TargetStatus.FAILED)
+MAY_END = statuses_before(TargetStatus.FAILED)
 # Every kind of value that an outcome writes: texts of any form, nothing, JSON, times, numbers, truth.
 CHANGES: list[dict[str, Any]] = [
     {"status": TargetStatus.FAILED, "error": {"code": "X", "message": "50 % of “it's”\n\\ 🧵"}, "due_at": None},

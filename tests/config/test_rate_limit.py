@@ -1,4 +1,4 @@
-"""How many requests a caller may make, in this process and through Redis."""
+"""The rate limit, in this process and through Redis."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REDIS_URL = "redis://127.0.0.1:6379/0"
 
 
 class Clock:
-    """The limiter's clock, moved by hand."""
+    """A clock for the limiter that tests move."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -37,7 +37,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Clock:
-    """The time of this process's own limiter."""
+    """Replace the clock of the local limiter."""
     settings.REDIS_URL = ""
     made = Clock()
     monkeypatch.setattr(rate_limit, "time", SimpleNamespace(monotonic=made.monotonic))
@@ -45,7 +45,7 @@ def clock(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Clock:
 
 
 def told(answer: Any) -> tuple[int, int, int, int]:
-    """(status, limit, remaining, reset)."""
+    """Return (status, limit, remaining, reset) of an answer."""
     limit, remaining, reset = (int(answer[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset"))
     return answer.status_code, limit, remaining, reset
 
@@ -201,7 +201,7 @@ def test_the_local_limiter_forgets_who_is_silent(clock: Clock, monkeypatch: pyte
 
 @pytest.fixture
 def shared_key() -> Iterator[tuple[str, redis.Redis]]:
-    """A key that nobody else uses, and the Redis that counts it."""
+    """Return a unique bucket key and the shared limiter that counts it."""
     client = redis.Redis.from_url(REDIS_URL, socket_connect_timeout=0.2)
     try:
         client.ping()

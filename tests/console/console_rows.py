@@ -1,4 +1,4 @@
-"""A row of every table that the console shows, with secrets wherever a row can hold one."""
+"""Creates one row of every table in the console, with a secret value wherever a row can contain one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MONTH = date(2027, 3, 1)
 
 
 def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
-    """The rows, beside those that they need; the operator's and the owner's password is the secret."""
+    """Create one row of each model; the passwords of operator and owner are the secret value."""
     for person in (operator, workspace.owner_user):
         User.objects.filter(pk=person.pk).update(password=SECRET)
     agent = factories.AgentFactory.create(workspace=workspace)
@@ -128,7 +128,7 @@ def _session_of(user: User) -> UserSession:
 
 
 def make_group(workspace: Workspace, account: Any, number: int = 1, **fields: Any) -> PostGroup:
-    """A group with a target that has failed, and what its adapter kept."""
+    """Create a group with a failed target and its adapter's stored state."""
     fields = {"status": "failed", "text": "Hello", "created_by_type": "user", "created_by_id": "usr_1", **fields}
     group = PostGroup.objects.create(workspace=workspace, trace_id=f"{number:032x}", **fields)
     PostTarget.objects.create(

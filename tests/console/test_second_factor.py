@@ -1,4 +1,4 @@
-"""The second factor of operators: set up at the first sign-in, asked for at every other, and taken away by a command."""
+"""The second factor of operators: set-up at the first sign-in, check at later ones, and reset by a command."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_code_is_good_once_and_for_a_short_time(known: User, clock: time_machi
     clock.shift(timedelta(seconds=2))  # the pause after a wrong one
     code = code_of(key)
     assert give_code(first, code)["Location"] == INSIDE
-    assert "not right, or it was used already" in words_of(give_code(second, code))
+    assert "wrong or was already used" in words_of(give_code(second, code))
     clock.shift(timedelta(seconds=120))
     assert give_code(second, code).status_code == 200
 
@@ -174,7 +174,7 @@ def test_the_second_step_has_to_follow_within_ten_minutes(known: User, clock: ti
 
 
 def test_a_key_that_somebody_saw_and_did_not_confirm_is_used_for_nobody(known: User) -> None:
-    """Who knows only the password could look at the key before the operator's first sign-in."""
+    """Somebody who knows only the password could see the key before the operator's first sign-in."""
     stranger, browser = Client(), Client()
     give_password(stranger)
     seen = shown_key(stranger)
@@ -230,7 +230,7 @@ def test_the_command_takes_the_second_factor_away_and_ends_the_sessions(known: U
     told = StringIO()
     call_command("reset_second_factor", "operator", stdout=told)
 
-    assert "is removed" in told.getvalue()
+    assert "was removed" in told.getvalue()
     assert not is_inside(browser)
     entry = AuditEntry.objects.latest("pk")
     assert (entry.operation, entry.resource_id, entry.actor_id) == (

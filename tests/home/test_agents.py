@@ -1,4 +1,4 @@
-"""The list of agents, a new key for one, and the end of one."""
+"""The agents page: list, key rotation, revocation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 
 @pytest.fixture
 def clock() -> Iterator[time_machine.Traveller]:
-    """It is noon until the clock is moved."""
+    """The frozen clock, set to noon."""
     with time_machine.travel(NOON, tick=False) as traveller:
         yield traveller
 
@@ -43,7 +43,7 @@ def agent(workspace: Workspace) -> Agent:
 
 
 def unclaimed(workspace: Workspace, owner: User, name: str) -> str:
-    """The claim token of an agent that was registered a moment ago."""
+    """The claim token of a newly registered agent."""
     made = create_agent(
         caller=Caller(kind="user", actor_id=owner.id),
         workspace_id=workspace.id,
@@ -55,13 +55,13 @@ def unclaimed(workspace: Workspace, owner: User, name: str) -> str:
     return str(made.claim_token)
 
 
-def test_the_first_agent_is_asked_for(pages: Pages) -> None:
+def test_an_empty_list_offers_to_create_an_agent(pages: Pages) -> None:
     page = pages.get("agents")
     assert "No agent works here yet" in words(page)
     assert f'href="{pages.address("agent-new")}"' in page.content.decode()
 
 
-def test_each_agent_says_how_it_stands(
+def test_each_agent_shows_its_status(
     clock: time_machine.Traveller, pages: Pages, workspace: Workspace, owner: User
 ) -> None:
     unclaimed(workspace, owner, "Too late")
@@ -86,7 +86,7 @@ def test_each_agent_says_how_it_stands(
     assert "Claim token expired Too late" in shown
 
 
-def test_a_new_key_is_shown_once_and_the_one_in_use_goes_on(pages: Pages, agent: Agent) -> None:
+def test_a_rotated_key_is_shown_once_and_the_old_key_still_works(pages: Pages, agent: Agent) -> None:
     address = pages.address("agent-rotate-key", agent_id=agent.id)
     form = form_of(pages.get("agent", agent_id=agent.id), address)
 
@@ -101,12 +101,12 @@ def test_a_new_key_is_shown_once_and_the_one_in_use_goes_on(pages: Pages, agent:
     assert AuditEntry.objects.get(operation="agents.rotate_key").actor_type == "user"
 
     again = pages.post("agent-rotate-key", form, follow=True, agent_id=agent.id)
-    assert "That key was made already" in words(again)
+    assert "This key was already issued" in words(again)
     assert token not in again.content.decode()
     assert ApiKey.objects.filter(agent=agent).count() == 2
 
 
-def test_an_agent_that_is_revoked_opens_nothing(pages: Pages, agent: Agent) -> None:
+def test_a_revoked_agents_keys_do_not_work(pages: Pages, agent: Agent) -> None:
     token = factories.agent_key(agent)
 
     page = pages.post("agent-revoke", follow=True, agent_id=agent.id)
@@ -123,12 +123,12 @@ def test_an_agent_that_is_revoked_opens_nothing(pages: Pages, agent: Agent) -> N
 
 
 @pytest.mark.parametrize("name", ["agent-rotate-key", "agent-revoke", "agent-stop"])
-def test_members_strangers_and_forged_forms_change_nothing(
+def test_members_strangers_and_forms_without_csrf_token_change_nothing(
     workspace: Workspace, owner: User, teammate: User, stranger: User, agent: Agent, name: str
 ) -> None:
     form = {"key": "k", "cancel": "on"}
-    told = Pages(workspace, teammate).post(name, form, follow=True, agent_id=agent.id)
-    assert "it needs an owner or admin" in words(told)
+    page = Pages(workspace, teammate).post(name, form, follow=True, agent_id=agent.id)
+    assert "it needs an owner or admin" in words(page)
     assert Pages(workspace, stranger).post(name, form, agent_id=agent.id).status_code == 404
     theirs = Pages(stranger.owned_workspaces.get(), stranger)
     assert "There is no such agent" in words(theirs.post(name, form, follow=True, agent_id=agent.id))
@@ -142,7 +142,7 @@ def test_members_strangers_and_forged_forms_change_nothing(
     assert [entry.actor_id for entry in refused] == [teammate.id]
 
 
-def test_an_agent_of_another_workspace_of_theirs_is_not_found_under_this_one(pages: Pages, owner: User) -> None:
+def test_an_agent_of_the_owners_other_workspace_is_not_found(pages: Pages, owner: User) -> None:
     other = factories.WorkspaceFactory(owner_user=owner)
     theirs = factories.AgentFactory(workspace=other)
 
@@ -153,7 +153,7 @@ def test_an_agent_of_another_workspace_of_theirs_is_not_found_under_this_one(pag
     assert theirs.status == "active"
 
 
-def test_the_list_asks_the_database_little(
+def test_the_list_needs_few_queries(
     pages: Pages, workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for agent in factories.AgentFactory.create_batch(5, workspace=workspace):
@@ -162,7 +162,7 @@ def test_the_list_asks_the_database_little(
         pages.get("agents")
 
 
-def test_members_read_and_are_offered_nothing(workspace: Workspace, teammate: User, agent: Agent) -> None:
+def test_members_can_read_and_see_no_actions(workspace: Workspace, teammate: User, agent: Agent) -> None:
     pages = Pages(workspace, teammate)
     assert pages.address("agent-new") not in pages.get("agents").content.decode()
     page = pages.get("agent", agent_id=agent.id)
@@ -172,7 +172,7 @@ def test_members_read_and_are_offered_nothing(workspace: Workspace, teammate: Us
     assert pages.get("agent-new").status_code == 403
 
 
-def test_admins_may_do_what_owners_may(workspace: Workspace, teammate: User, agent: Agent) -> None:
+def test_admins_may_do_everything_that_owners_may(workspace: Workspace, teammate: User, agent: Agent) -> None:
     Member.objects.filter(user=teammate).update(role="admin")
     assert Pages(workspace, teammate).post("agent-revoke", agent_id=agent.id).status_code == 303
     agent.refresh_from_db()

@@ -1,4 +1,4 @@
-"""The home page: what needs a person, what goes out next, what is spent, what happened."""
+"""The home page: what needs attention, next posts, spending and activity."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def group(workspace: Workspace, text: str, status: str) -> PostGroup:
 
 def test_an_empty_workspace_teaches_the_next_step(browser: Client, workspace: Workspace) -> None:
     text = home(browser, workspace)
-    assert "Nothing waits for you" in text
+    assert "Nothing needs your attention" in text
     assert f"/dashboard/workspaces/{workspace.id}/compose" in text
     assert "connect an account" in text
 
@@ -66,7 +66,7 @@ def test_what_needs_a_person_stands_first(browser: Client, workspace: Workspace,
     assert all(f"/posts/{each.id}" in needs for each in groups[1:])
     assert "Went out well" not in text
     assert 'aria-label="1 waiting"' in text
-    assert "Nothing waits for you" not in needs
+    assert "Nothing needs your attention" not in needs
     assert rest
 
 
@@ -80,8 +80,8 @@ def test_what_goes_out_next_and_what_is_spent(
     text = home(browser, workspace)
 
     assert "Tomorrow&#x27;s post" in text.partition('id="next"')[2]
-    assert "$0.70 spent, $0.15 held for what is scheduled of $1.00" in " ".join(text.split())
-    assert "$0.85 of this month's $1.00 are spent or held" in " ".join(text.split())
+    assert "$0.70 spent, $0.15 reserved for scheduled posts of $1.00" in " ".join(text.split())
+    assert "$0.85 of this month's $1.00 is spent or reserved" in " ".join(text.split())
 
 
 def test_it_asks_the_database_little(

@@ -54,7 +54,7 @@ def test_who_chooses_hears_of_that_alone(workspace: Workspace, teammate: User, a
     owners, teammates = signed_in(workspace.owner_user), signed_in(teammate)
     answer = choose(owners, workspace, "approval", "budget")
     assert (answer.status_code, answer["location"]) == (303, address(workspace))
-    assert "It holds from the next e-mail on." in shown(owners, workspace)
+    assert "The change applies from the next e-mail on." in shown(owners, workspace)
     choose(teammates, workspace, "post")
     ended(scheduled(api, real_account(workspace)), "failed")
 

@@ -1,4 +1,4 @@
-"""POST /posts: what is taken, what is refused, and what is written."""
+"""POST /posts: accepted and refused requests, and what is written."""
 
 from __future__ import annotations
 
@@ -88,9 +88,7 @@ def test_content_that_does_not_fit_is_refused_with_its_issues(api: ApiClient, ac
     assert_nothing_written()
 
 
-def test_a_targets_own_text_and_options_stand_before_the_groups(
-    api: ApiClient, accounts: list[ConnectedAccount]
-) -> None:
+def test_a_targets_own_text_and_options_override_the_groups(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
     body = body_for(*accounts[:2], text="a" * 400)
     body["targets"][0] |= {"text": "[sandbox:reject]", "options": {"langs": ["en"]}}
     group = api.post("/posts", body).json()["post_group"]
@@ -134,7 +132,7 @@ def test_accounts_that_are_not_there_are_named_alike_whether_foreign_or_absent(
             {
                 "field": "targets[1].connected_account_id",
                 "code": "not_found",
-                "message": "There is no such account.",
+                "message": "This account does not exist.",
             }
         ]
 
@@ -270,7 +268,7 @@ def test_an_account_that_needs_its_owner_is_refused(api: ApiClient, account: Con
     ]
 
 
-def test_the_audit_log_tells_what_was_made_and_what_was_refused(api: ApiClient, account: ConnectedAccount) -> None:
+def test_the_audit_log_records_created_and_refused_posts(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account)
     api.post("/posts", body_for(account, text="a" * 301))
 

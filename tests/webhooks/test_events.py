@@ -55,7 +55,7 @@ def test_an_event_with_a_url_has_one_pending_delivery_that_is_due_at_once(worksp
     assert delivery.due_at is not None
 
 
-def test_an_event_without_a_url_is_kept_and_delivered_to_nobody(workspace: Workspace) -> None:
+def test_an_event_without_a_url_is_stored_and_not_delivered(workspace: Workspace) -> None:
     emit(workspace, None)
 
     assert Event.objects.count() == 1

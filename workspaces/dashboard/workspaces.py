@@ -11,17 +11,17 @@ from django.views.decorators.http import require_http_methods
 from auditlog.services import record_refusal
 from config.api.errors import ApiError
 from workspaces.dashboard.forms import GeneralForm
-from workspaces.frame import caller_of, put_errors
 from workspaces.models import Workspace
 from workspaces.selectors import live_workspaces
 from workspaces.services import create_workspace
+from workspaces.workspace_page import add_api_error, caller_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 @login_required
 def choose(request: HttpRequest) -> HttpResponse:
-    """The person's workspaces, and a form for another one; straight on to the only one, unless all are asked for."""
+    """List the person's workspaces with a form to create one; redirect to the only workspace unless `?all` is given."""
     mine = list(live_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
     if request.method == "POST":
         form = GeneralForm(request.POST, workspace=Workspace())
@@ -35,12 +35,12 @@ def choose(request: HttpRequest) -> HttpResponse:
 
 
 def _make(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
-    """Make the workspace and go there; None when that is refused, which the form then says."""
+    """Create the workspace and redirect to it; on a refusal add the errors to the form and return None."""
     caller = caller_of(request)
     try:
         plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)
     except ApiError as error:
         record_refusal(caller=caller, operation="workspaces.create", error=error, dry_run=False)
-        put_errors(form, error)
+        add_api_error(form, error)
         return None
     return redirect("home", workspace_id=plan.workspace.id)

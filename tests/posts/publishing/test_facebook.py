@@ -58,14 +58,14 @@ def _books_balance(db: None) -> Any:
 
 
 def post(api: ApiClient, account: ConnectedAccount, *files: bytes, **options: str) -> dict[str, Any]:
-    """A post of "Hello" and these files."""
+    """Create a post of "Hello" with these files."""
     media = [{"media_id": api.upload(content).json()["media"]["id"], "alt_text": "Bread"} for content in files]
     target = {"platform": "facebook", "connected_account_id": account.id, "options": options}
     return create(api, account, targets=[target], **({"media": media} if media else {}))
 
 
 def ended(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
-    """The target's status and its error's code."""
+    """The target's status and error code."""
     [target] = read(api, group)["targets"]
     return target["status"], (target["error"] or {}).get("code")
 

@@ -85,7 +85,7 @@ def test_a_chain_that_was_refused_midway_continues_there_when_it_is_retried(
     target = target_of(api, group)
     assert target["status"] == "unconfirmed"
     assert target["error"]["message"].startswith(
-        "Segment 1 is out; segment 2 is not: Threads does not accept this post"
+        "Segment 1 was published; segment 2 was not: Threads does not accept this post"
     )
     answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
     assert answer.status_code == 200, answer.content
