@@ -145,7 +145,7 @@ def test_a_receiver_that_does_not_end_is_cut_off_at_the_total_deadline(
         delivery = after_one_attempt(workspace, receiver.url)
 
     assert (delivery.status, delivery.attempts, delivery.last_status_code) == (DeliveryStatus.RETRYING, 1, None)
-    assert delivery.last_error == "There was no whole answer within 0.2 s."
+    assert delivery.last_error == "No complete answer within 0.2 s."
 
 
 def test_no_answer_and_no_listener_are_failures(workspace: Workspace) -> None:
