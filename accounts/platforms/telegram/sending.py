@@ -39,9 +39,7 @@ def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[Me
         message_id = first.get("message_id")
         if type(message_id) is not int:
             raise UnreadableAnswer("The response has no message id.")
-    if (
-        message_id == 0
-    ):  # Telegram processes the video and then posts the message itself, with an id that is not known yet
+    if message_id == 0:  # a video that Telegram processes first; it posts the message itself, with an id not known yet
         return Published("", "")
     return Published(str(message_id), (Chat.read(first.get("chat")) or chat).permalink(message_id))
 
