@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.responses import NO_REASON
 from accounts.platforms.slack.client import CodeErrors, SlackError
 from config.outbound import Response
 
@@ -31,7 +32,7 @@ class WebhookError(SlackError):
         super().__init__(response)
         text = response.body[:200].decode(errors="replace").strip()
         self.code = text if _CODE.fullmatch(text) else ""
-        self.reason = self.code or "no reason given"
+        self.reason = self.code or NO_REASON
         self.from_api = bool(self.code)
 
 
