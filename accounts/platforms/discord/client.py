@@ -140,5 +140,5 @@ def _reason(content: Mapping[str, Any]) -> str:
                 return ": ".join(filter(None, [".".join(path), message]))
         key, errors = next(iter(errors.items()))
         path.append(key)
-    message = content.get("message")
-    return message if isinstance(message, str) else ""
+    reason = content.get("message")
+    return reason if isinstance(reason, str) else ""
