@@ -1,4 +1,4 @@
-"""Bluesky from the API to the record: whatever breaks in between, the post stands there once."""
+"""Publishing to Bluesky end to end: the post is published exactly once, whatever fails."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def group(api: ApiClient, bluesky_account: ConnectedAccount, clock: Any) -> dict
 
 @pytest.fixture
 def open_outcome(pds: FakeBluesky, group: dict[str, Any]) -> dict[str, Any]:
-    """A post that was taken at its first attempt, which nobody could tell."""
+    """A post whose first attempt had an unknown outcome."""
     pds.drop_next(PUT, after_accept=True)
     pds.fail_next(GET)
     publish_due()
@@ -189,7 +189,7 @@ def test_a_worker_that_dies_in_the_middle_of_putting_leaves_one_record(
     assert_published_once(api, pds, group, attempts=2)
 
 
-def test_what_may_be_out_is_not_called_failed_when_the_account_is_refused(
+def test_a_possibly_published_post_does_not_fail_when_the_account_is_refused(
     api: ApiClient, pds: FakeBluesky, open_outcome: dict[str, Any], clock: Any
 ) -> None:
     pds.expire_access_tokens()
@@ -212,7 +212,7 @@ def test_what_may_be_out_is_not_called_failed_when_the_account_is_refused(
     assert_published_once(api, pds, open_outcome, attempts=3)
 
 
-def test_what_may_be_out_is_not_called_failed_when_the_attempts_are_used_up(
+def test_a_possibly_published_post_does_not_fail_when_attempts_are_exhausted(
     api: ApiClient, pds: FakeBluesky, open_outcome: dict[str, Any], clock: Any
 ) -> None:
     pds.rate_limit_next(6)
@@ -225,7 +225,7 @@ def test_what_may_be_out_is_not_called_failed_when_the_attempts_are_used_up(
     assert_published_once(api, pds, open_outcome, attempts=8)
 
 
-def test_what_may_be_out_stays_so_through_a_retry_that_is_refused(
+def test_a_possibly_published_post_stays_unconfirmed_after_a_refused_retry(
     api: ApiClient, pds: FakeBluesky, open_outcome: dict[str, Any], clock: Any
 ) -> None:
     pds.rate_limit_next(6)

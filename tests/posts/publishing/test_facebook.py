@@ -1,5 +1,6 @@
-"""Facebook from the API to the page: an outcome that nobody learned is looked for, a video that was taken is never called
-failed, and a first comment takes nothing back from the post above it."""
+"""Publishing to Facebook end to end: unknown outcomes are searched for, accepted videos never fail, and an error in the first
+comment does not change the published post.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def page_id(server: FakeFacebook) -> str:
 
 @pytest.fixture
 def account(api: ApiClient, workspace: Workspace, server: FakeFacebook, page_id: str, clock: Any) -> ConnectedAccount:
-    """The page that was picked from those that one login opens."""
+    """The page chosen among those that one login offers."""
     begun = api.post("/accounts/connect", {"workspace_id": workspace.id, "platform": "facebook"}).json()
     brought = {"state": begun["state"], "code": server.grant(begun["authorization_url"], "alice")}
     choices = api.get(f"/accounts/oauth/callback?{urlencode(brought)}").json()["choices"]
@@ -68,19 +69,19 @@ def _books_balance(db: None) -> Any:
 
 
 def post(api: ApiClient, account: ConnectedAccount, *files: bytes, **options: str) -> dict[str, Any]:
-    """A post of "Hello" and these files."""
+    """Create a post of "Hello" with these files."""
     media = [{"media_id": api.upload(content).json()["media"]["id"], "alt_text": "Bread"} for content in files]
     target = {"platform": "facebook", "connected_account_id": account.id, "options": options}
     return create(api, account, targets=[target], **({"media": media} if media else {}))
 
 
 def ended(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
-    """The target's status and its error's code."""
+    """The target's status and error code."""
     [target] = read(api, group)["targets"]
     return target["status"], (target["error"] or {}).get("code")
 
 
-def test_photos_go_out_with_their_alt_texts_and_a_comment(
+def test_photos_are_published_with_alt_texts_and_a_comment(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str
 ) -> None:
     pictures = [jpeg(), jpeg(colour="red")]
@@ -97,7 +98,7 @@ def test_photos_go_out_with_their_alt_texts_and_a_comment(
 
 @pytest.mark.parametrize("files", [[], [jpeg()]], ids=["text", "photo"])
 @pytest.mark.parametrize("lag", [0, 300])
-def test_a_lost_answer_is_looked_for_until_facebook_must_show_it_and_the_post_is_there_once(
+def test_after_a_lost_response_facebook_is_searched_and_the_post_is_published_once(
     api: ApiClient,
     server: FakeFacebook,
     account: ConnectedAccount,
@@ -167,7 +168,7 @@ def test_a_worker_that_dies_leaves_the_rest_to_the_next(
 @pytest.mark.parametrize(
     "refusal", [forbidden("pages_manage_engagement").answer(), Answer(200, b"<html>")], ids=["refused", "unknown"]
 )
-def test_a_comment_that_failed_is_told_beside_a_post_that_stays_published(
+def test_a_failed_comment_is_reported_and_the_post_stays_published(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any, refusal: Answer
 ) -> None:
     group = post(api, account, first_comment="More")

@@ -1,4 +1,4 @@
-"""Instagram from the API to the post: it fetches the files itself, and its containers say whether a post is out."""
+"""Publishing to Instagram end to end: it fetches the files itself, and containers report whether a post was published."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def _books_balance(db: None) -> Any:
 
 
 def post(api: ApiClient, account: ConnectedAccount, *files: bytes, **options: Any) -> dict[str, Any]:
-    """A post of "Hello" and these files."""
+    """Create a post of "Hello" with these files."""
     media = [{"media_id": api.upload(content).json()["media"]["id"], "alt_text": "Bread"} for content in files]
     target = {"platform": "instagram", "connected_account_id": account.id, "options": options}
     return create(api, account, targets=[target], media=media)
 
 
 def ended(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
-    """The target's status and its error's code."""
+    """The target's status and error code."""
     [target] = read(api, group)["targets"]
     return target["status"], (target["error"] or {}).get("code")
 
@@ -122,7 +122,7 @@ def test_a_post_that_instagram_did_not_take_is_sent_again(
     assert (len(server.posts("alice")), server.requests_to(PUBLISH)) == (1, 2)
 
 
-def test_a_post_that_is_out_but_cannot_be_told_from_others_is_published(
+def test_an_ambiguous_match_counts_as_published(
     api: ApiClient, server: FakeInstagram, account: ConnectedAccount, clock: Any
 ) -> None:
     groups = [post(api, account, jpeg(colour=colour)) for colour in ("teal", "red")]
@@ -139,7 +139,7 @@ def test_a_post_that_is_out_but_cannot_be_told_from_others_is_published(
     assert server.requests_to(MEDIA) == 2
 
 
-def test_a_comment_that_failed_is_told_beside_a_post_that_stays_published(
+def test_a_failed_comment_is_reported_and_the_post_stays_published(
     api: ApiClient, server: FakeInstagram, account: ConnectedAccount, clock: Any
 ) -> None:
     group = post(api, account, jpeg(), first_comment="More")

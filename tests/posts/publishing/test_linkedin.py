@@ -1,5 +1,6 @@
-"""LinkedIn from the API to the post: one login opens several pages, an outcome that nobody learned waits for a person, and
-a post that is out stays published whatever becomes of its first comment."""
+"""Publishing to LinkedIn end to end: one login opens several pages, unknown outcomes wait for a person, and a published post
+stays published whatever happens to its first comment.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +103,7 @@ def test_a_page_gets_its_post_with_media_and_comment(
 
 
 @pytest.mark.parametrize("sent", [True, False])
-def test_a_worker_that_dies_leaves_an_unknown_outcome_to_a_person(
+def test_a_dead_workers_post_becomes_unconfirmed(
     api: ApiClient, server: FakeLinkedIn, page: str, clock: Any, sent: bool
 ) -> None:
     group = post(api, page, first_comment="First!")
@@ -126,7 +127,7 @@ def test_a_worker_that_dies_leaves_an_unknown_outcome_to_a_person(
 
 
 @pytest.mark.parametrize("fault", ["refused", "dropped"])
-def test_a_post_stays_published_whatever_becomes_of_its_comment(
+def test_a_post_stays_published_if_its_comment_fails(
     api: ApiClient, server: FakeLinkedIn, page: str, clock: Any, fault: str
 ) -> None:
     group = post(api, page, first_comment="First!")

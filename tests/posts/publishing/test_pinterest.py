@@ -1,4 +1,4 @@
-"""Pinterest from the API to the pin: a video on its way for weeks of tokens, and the board that a post names."""
+"""Publishing to Pinterest end to end: video uploads that outlast tokens, and the choice of a board."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_video_whose_worker_dies_while_it_is_processed_is_one_pin_with_new_tok
     assert [kept["refresh_token"]] == world.server.refresh_tokens("alice")
 
 
-def test_a_post_that_names_no_board_is_not_taken_and_one_that_names_none_of_the_account_is_told_which_there_are(
+def test_a_missing_board_is_refused_and_an_unknown_one_lists_the_boards(
     api: ApiClient, world: PlatformWorld, account: ConnectedAccount, clock: Any
 ) -> None:
     refused = post_video(api, account)

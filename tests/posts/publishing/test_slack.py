@@ -75,8 +75,8 @@ def test_files_are_refused_for_a_webhook_before_anything_is_sent(
 ) -> None:
     channel = server.add_channel("news", has_app=True)
     body = {"workspace_id": workspace.id, "platform": "slack", "method": "credentials"}
-    body |= {"credentials": {"webhook_url": server.add_webhook(channel)}}
-    account = api.post("/accounts/connect", body).json()["account"]
+    credentials = {"webhook_url": server.add_webhook(channel)}
+    account = api.post("/accounts/connect", {**body, "credentials": credentials}).json()["account"]
     media_id = api.upload(jpeg(640, 480), filename="bench.jpg", alt_text="A bench").json()["media"]["id"]
     target = {"platform": "slack", "connected_account_id": account["id"]}
     post = {**body_for(text="Hello"), "targets": [target], "media": [{"media_id": media_id}]}

@@ -1,5 +1,6 @@
-"""Threads from the API to the post: media that Threads fetches, an outcome that nobody learned, a chain that goes on where
-it stopped, and a post whose address nobody knows."""
+"""Publishing to Threads end to end: media that Threads fetches, unknown outcomes, resumed threads, and posts without a
+permalink.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +122,7 @@ def test_a_worker_that_dies_while_it_publishes_leaves_it_to_the_next(
 
 @pytest.mark.parametrize("segment", [1, 2, 3])
 @pytest.mark.parametrize("taken", [True, False])
-def test_a_chain_goes_on_where_an_answer_was_lost(
+def test_a_thread_continues_after_a_lost_response(
     api: ApiClient, server: FakeThreads, account: str, clock: Any, segment: int, taken: bool
 ) -> None:
     group = post(api, account, "One", "Two", "Three")
@@ -137,7 +138,7 @@ def test_a_chain_goes_on_where_an_answer_was_lost(
     assert (target["status"], target["external_id"]) == ("published", made[0]["id"])
 
 
-def test_a_chain_that_threads_refuses_in_the_middle_goes_on_there_when_it_is_retried(
+def test_a_retry_continues_at_the_segment_that_threads_refused(
     api: ApiClient, server: FakeThreads, account: str, clock: Any
 ) -> None:
     group = post(api, account, "One", "Two")
@@ -148,7 +149,9 @@ def test_a_chain_that_threads_refuses_in_the_middle_goes_on_there_when_it_is_ret
 
     target = target_of(api, group)
     assert target["status"] == "unconfirmed"
-    assert target["error"]["message"].startswith("Segment 1 is out; segment 2 is not: Threads does not take this post")
+    assert target["error"]["message"].startswith(
+        "Segment 1 was published; segment 2 was not: Threads does not take this post"
+    )
     answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
     assert answer.status_code == 200, answer.content
     publish_rounds(clock)

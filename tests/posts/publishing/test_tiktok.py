@@ -1,4 +1,4 @@
-"""TikTok from the API to the post: whatever breaks on the way, it is there once at the most, and somebody is told."""
+"""Publishing to TikTok end to end: at most one post whatever fails, and the outcome is always reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Content, Progress
 from billing import selectors as billing
-from posts.media import files_of
+from posts.attached_media import adapter_media_files
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.engine import LEASE
@@ -72,7 +72,7 @@ def uploaded(api: ApiClient, content: bytes, filename: str) -> dict[str, Any]:
 
 @pytest.fixture
 def film(api: ApiClient) -> dict[str, Any]:
-    """A video of two chunks, uploaded; MEDIA."""
+    """A two-chunk video, uploaded as MEDIA."""
     return uploaded(api, FILM, "film.mp4")
 
 
@@ -86,7 +86,7 @@ def ended(api: ApiClient, group: dict[str, Any]) -> dict[str, Any]:
     return dict(target)
 
 
-def test_a_video_goes_out(
+def test_a_video_is_published(
     api: ApiClient, server: FakeTikTok, account: ConnectedAccount, film: dict[str, Any], clock: Any
 ) -> None:
     server.process_posts(2, looks_for_id=1)
@@ -104,7 +104,7 @@ def test_a_video_goes_out(
     assert hashlib.sha256(shown["content"]).hexdigest() == film["sha256"]
 
 
-def test_photos_go_out_by_addresses_that_are_good_without_a_redirect(
+def test_photos_are_fetched_from_urls_without_redirects(
     api: ApiClient, server: FakeTikTok, account: ConnectedAccount, clock: Any
 ) -> None:
     group = post_media(api, account, uploaded(api, jpeg(), "a.jpg"), uploaded(api, jpeg(colour="red"), "b.jpg"))
@@ -175,7 +175,7 @@ def test_a_worker_that_dies_after_a_step_leaves_it_to_the_next(
     worker = take_up()
     while True:
         begin(worker)
-        content = Content(worker.id, worker.shown_text, worker.options, 1, files_of(worker.group))
+        content = Content(worker.id, worker.shown_text, worker.options, 1, adapter_media_files(worker.group))
         following = publisher("tiktok", sandbox=False).publish(
             account.grant(), content, Progress(worker.phase, worker.progress)
         )
@@ -205,7 +205,7 @@ def test_access_that_ends_while_a_post_is_processed_does_not_call_it_failed(
     assert api.get(f"/accounts/{account.id}/status").json()["account"]["status"] == "needs_reauth"
 
 
-def test_tokens_that_rotate_are_kept_and_renewed_within_the_attempt(
+def test_rotating_tokens_are_refreshed_within_the_attempt_and_stored(
     api: ApiClient, server: FakeTikTok, account: ConnectedAccount, film: dict[str, Any], clock: Any
 ) -> None:
     for _ in range(2):

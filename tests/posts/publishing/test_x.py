@@ -1,5 +1,4 @@
-"""X from the API to the post: an outcome that nobody learned is looked for, a thread goes on where it stopped, and the
-tokens that X gives out once are kept."""
+"""Publishing to X end to end: unknown outcomes are searched for, threads resume, and single-use refresh tokens are stored."""
 
 from __future__ import annotations
 
@@ -75,7 +74,7 @@ def texts_of(server: FakeX) -> list[str]:
     return [made["text"] for made in server.posts("alice")]
 
 
-def test_a_lost_answer_is_looked_for_and_the_post_is_there_once(
+def test_after_a_lost_response_x_is_searched_and_the_post_is_published_once(
     api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, account, text="Fish & chips < 5")
@@ -104,7 +103,7 @@ def test_a_post_that_x_did_not_take_is_sent_again_when_it_cannot_appear_any_more
 
 
 @pytest.mark.parametrize("segment", [1, 2, 3])
-def test_a_thread_goes_on_where_an_answer_was_lost(
+def test_a_thread_continues_after_a_lost_response(
     api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any, segment: int
 ) -> None:
     group = post_thread(api, account, "One", "Two", "Three")
@@ -136,7 +135,7 @@ def test_a_worker_that_dies_in_a_thread_leaves_it_to_the_next(
     assert texts_of(server) == ["One", "Two"]
 
 
-def test_a_thread_that_x_refuses_in_the_middle_is_not_begun_anew(
+def test_a_thread_that_x_refuses_in_the_middle_is_not_restarted(
     api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any
 ) -> None:
     group = post_thread(api, account, "One", "Two")
@@ -146,14 +145,16 @@ def test_a_thread_that_x_refuses_in_the_middle_is_not_begun_anew(
 
     [target] = read(api, group)["targets"]
     assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
-    assert target["error"]["message"].startswith("Segment 1 is out; segment 2 is not: X does not take this post")
+    assert target["error"]["message"].startswith(
+        "Segment 1 was published; segment 2 was not: X does not take this post"
+    )
     answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
     assert answer.status_code == 200, answer.content
     publish_rounds(clock)
     assert texts_of(server) == ["One"]
 
 
-def test_stale_tokens_are_renewed_within_the_attempt_and_the_new_pair_is_kept(
+def test_expired_tokens_are_refreshed_within_the_attempt_and_stored(
     api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any
 ) -> None:
     for number in range(3):

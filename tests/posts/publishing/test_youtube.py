@@ -1,4 +1,4 @@
-"""YouTube from the API to the video: whatever breaks on the way, it is on the channel once, and somebody is told."""
+"""Publishing to YouTube end to end: the video is published once whatever fails, and the outcome is always reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Content, Progress
 from billing import selectors as billing
-from posts.media import files_of
+from posts.attached_media import adapter_media_files
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.engine import LEASE
@@ -61,7 +61,7 @@ def _books_balance(db: None) -> Any:
 
 @pytest.fixture
 def film(api: ApiClient) -> dict[str, Any]:
-    """A video of two pieces, uploaded; MEDIA."""
+    """A two-chunk video, uploaded as MEDIA."""
     answer = api.upload(FILM, filename="A film.mp4")
     assert answer.status_code == 201, answer.content
     return dict(answer.json()["media"])
@@ -77,7 +77,7 @@ def ended(api: ApiClient, group: dict[str, Any]) -> dict[str, Any]:
     return dict(target)
 
 
-def test_a_video_goes_out_and_is_processed(
+def test_a_video_is_published_and_processed(
     api: ApiClient, server: FakeYouTube, account: ConnectedAccount, film: dict[str, Any], clock: Any
 ) -> None:
     server.process_videos(looks=2)
@@ -124,7 +124,7 @@ def test_a_worker_that_dies_after_a_step_leaves_it_to_the_next(
     worker = take_up()
     while True:
         begin(worker)
-        content = Content(worker.id, worker.shown_text, worker.options, 1, files_of(worker.group))
+        content = Content(worker.id, worker.shown_text, worker.options, 1, adapter_media_files(worker.group))
         step = Progress(worker.phase, worker.progress)
         following = publisher("youtube", sandbox=False).publish(account.grant(), content, step)
         if worker.phase == phase:
@@ -139,7 +139,7 @@ def test_a_worker_that_dies_after_a_step_leaves_it_to_the_next(
     assert (ended(api, group)["status"], ended(api, group)["external_id"]) == ("published", shown["id"])
 
 
-def test_an_upload_that_can_tell_nothing_any_more_waits_for_a_person(
+def test_an_expired_upload_session_becomes_unconfirmed(
     api: ApiClient, server: FakeYouTube, account: ConnectedAccount, film: dict[str, Any], clock: Any
 ) -> None:
     group = post_film(api, account, film)
