@@ -64,25 +64,25 @@ def test_a_webhook_that_does_not_work_is_rejected(
 
 
 @pytest.mark.parametrize(
-    ("answer", "error"),
+    ("answer", "error", "wait"),
     [
-        (Answer(404), Transient),
-        (Answer(503), Transient),
-        (Answer(200, b"<html>"), Transient),
-        (Answer(429, b"", {"Retry-After": "30"}), RateLimited),
+        (Answer(404), Transient, None),
+        (Answer(503), Transient, None),
+        (Answer(200, b"<html>"), Transient, None),
+        (Answer(429, b"", {"Retry-After": "30"}), RateLimited, 30.0),
     ],
 )
 def test_an_error_of_the_server_says_nothing_about_the_webhook(
-    slack: Slack, server: FakeSlack, channel: Channel, answer: Answer, error: type[PlatformError]
+    slack: Slack, server: FakeSlack, channel: Channel, answer: Answer, error: type[Transient], wait: float | None
 ) -> None:
     url = server.add_webhook(channel)
     grant = slack.connect({"webhook_url": url}).grant
     server.refuse_next(WEBHOOK, answer, times=2)
 
     for ask in (lambda: slack.connect({"webhook_url": url}), lambda: slack.identify(grant)):
-        with pytest.raises(PlatformError) as caught:
+        with pytest.raises(Transient) as caught:
             ask()
-        assert type(caught.value) is error
+        assert (type(caught.value), caught.value.retry_after) == (error, wait)
 
 
 def test_owners_grant_access_on_slacks_page(slack: Slack, settings: Settings) -> None:

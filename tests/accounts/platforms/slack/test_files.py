@@ -94,24 +94,26 @@ def test_an_account_without_the_permission_for_files_posts_texts_only(
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("file_id", "address"),
     [
-        Answer.of_json({"ok": True, "file_id": "F1", "upload_url": "https://files.slack.com.evil.example/upload/v1/x"}),
-        Answer.of_json({"ok": True, "file_id": "F1", "upload_url": "http://files.slack.com/upload/v1/x"}),
-        Answer.of_json({"ok": True, "file_id": "F1", "upload_url": "http://127.0.0.1:9/upload/v1/x"}),
-        Answer.of_json({"ok": True, "file_id": "../F1", "upload_url": "https://files.slack.com/upload/v1/x"}),
-        Answer.of_json({"ok": True}),
+        ("F1", "https://files.slack.com.evil.example/upload/v1/x"),
+        ("F1", "http://files.slack.com/upload/v1/x"),
+        ("F1", "{other}/upload/v1/x"),
+        ("../F1", "https://files.slack.com/upload/v1/x"),
+        ("F1", None),
     ],
 )
 def test_files_are_sent_to_slack_only(
-    slack: Slack, server: FakeSlack, app: Grant, image: MediaFile, answer: Answer
+    slack: Slack, server: FakeSlack, app: Grant, image: MediaFile, file_id: str, address: str | None
 ) -> None:
-    server.refuse_next(ANNOUNCE, answer)
+    with FakeSlack() as other:
+        url = address and address.format(other=other.url)
+        server.refuse_next(ANNOUNCE, Answer.of_json({"ok": True, "file_id": file_id, "upload_url": url}))
 
-    with pytest.raises(Transient):
-        publish(slack, app, with_files(image))
+        with pytest.raises(Transient):
+            publish(slack, app, with_files(image))
 
-    assert server.requests_to(UPLOAD) == 0
+        assert (other.requests, server.requests_to(UPLOAD)) == ((), 0)
 
 
 def test_options_of_a_text_are_ignored_with_files(

@@ -20,6 +20,7 @@ from tests.fakes.telegram import FakeTelegram, refusal_answer
 @pytest.mark.parametrize(
     "answer",
     [
+        refusal_answer(500, "Internal Server Error"),
         Answer.of_json({"error": "no"}, 400),
         Answer.of_json({"ok": True}),
         Answer.of_json({"ok": "true", "result": {"message_id": 1}}),
