@@ -1,4 +1,4 @@
-"""Discord: a channel, connected by the address of a webhook that its owner has made."""
+"""Discord: channels, connected by the address of a webhook that their owner has created."""
 
 from __future__ import annotations
 
@@ -9,30 +9,22 @@ from typing import Any
 from accounts.platforms.base import Platform
 from accounts.platforms.discord import message
 from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
+from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, Webhook, webhook
 from accounts.platforms.discord.setup import SETUP
-from accounts.platforms.discord.webhook import (
-    SNOWFLAKE,
-    DiscordError,
-    UnreadableAnswer,
-    Webhook,
-    line,
-    look,
-    platform_error,
-    webhook,
-)
-from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
+from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected
+from accounts.platforms.http.responses import UnreadableAnswer, safe_line
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
-from config.outbound import OutboundError
 
 INCOMING = 1  # the type of webhook that posts messages by its token
 _AVATAR = re.compile(r"[A-Za-z0-9_]{1,64}")
 
 
 class Discord(Platform):
-    """Publishing in two steps: `start` does nothing, `send` posts the message, once.
+    """Discord channels.
 
-    A grant's tokens are {channel_id, guild_id}: where the webhook posts. Revoking does nothing, for the webhook is its
-    owner's and may serve others as well.
+    The steps are `start`, which does nothing, and `send`, which posts the message, once; neither needs a state. A grant's
+    tokens are {channel_id, guild_id}: where the webhook posts. Revoking does nothing: the webhook is its owner's and may be
+    used by others too.
     """
 
     name = "discord"
@@ -44,37 +36,37 @@ class Discord(Platform):
     irreversible = frozenset({"send"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """None: Discord needs no set-up by the operator."""
+        """None: owners connect webhooks of their own, so the operator has nothing to set."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Ask for the webhook by its address. Raises CredentialsRejected, Transient."""
+        """Ask Discord for the webhook at this address. Raises CredentialsRejected, Transient."""
         hook = self._webhook(credentials)
         try:
-            told = self._told(hook)
-        except OutboundError as error:
-            raise platform_error(error) from error
-        except DiscordError as error:
-            raise _refused_connection(error) from error
-        if told.get("type", INCOMING) != INCOMING:
+            with ERRORS.content_errors("this webhook"):
+                details = _details(hook)
+        except (AccountDisconnected, ContentRejected) as error:
+            raise CredentialsRejected(
+                error.message,
+                suggested_action="Check that the webhook still exists, copy its whole address and connect again.",
+            ) from error
+        if details.get("type", INCOMING) != INCOMING:
             raise CredentialsRejected("This webhook posts no messages: it is not an incoming webhook.")
-        tokens = {key: _snowflake(told.get(key)) for key in ("channel_id", "guild_id")}
+        tokens = {key: _snowflake(details.get(key)) for key in ("channel_id", "guild_id")}
         grant = Grant(credentials=dict(credentials), tokens=tokens, external_id=hook.id)
-        return Connection(identity=_identity(told), grant=grant)
+        return Connection(identity=_identity(details), grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask for the webhook again. Raises AccountDisconnected, Transient."""
-        try:
-            return _identity(self._told(self._webhook(grant.credentials)))
-        except (OutboundError, DiscordError) as error:
-            raise platform_error(error) from error
+        """Ask Discord for the webhook again. Raises AccountDisconnected, Transient."""
+        with ERRORS.platform_errors():
+            return _identity(_details(self._webhook(grant.credentials)))
 
     def refresh(self, grant: Grant) -> Grant:
         """Raises AccountDisconnected: a webhook has no tokens that could be renewed."""
         raise AccountDisconnected("A Discord webhook cannot be renewed by the service.")
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names; neither needs a state."""
+        """Take the step that `progress` names."""
         if progress.phase == "start":
             return Progress("send")
         return message.send(self._webhook(grant.credentials), grant.tokens["guild_id"], content)
@@ -82,24 +74,25 @@ class Discord(Platform):
     def _webhook(self, credentials: Mapping[str, Any]) -> Webhook:
         return webhook(credentials["webhook_url"], self.setting("API_BASE").rstrip("/"))
 
-    def _told(self, hook: Webhook) -> dict[str, Any]:
-        """What Discord tells of the webhook, which is certain to be about this one."""
-        told = look(hook)
-        if told.get("id") != hook.id:
-            raise UnreadableAnswer("The answer is not about this webhook.")
-        return told
+
+def _details(hook: Webhook) -> dict[str, Any]:
+    """What Discord says about the webhook. Raises UnreadableAnswer if the response is about another one."""
+    details = hook.get("")
+    if details.get("id") != hook.id:
+        raise UnreadableAnswer("The response is not about this webhook.")
+    return details
 
 
-def _identity(told: Mapping[str, Any]) -> Identity:
-    webhook_id = told["id"]
-    channel_id, guild_id = _snowflake(told.get("channel_id")), _snowflake(told.get("guild_id"))
-    name, avatar = line(told.get("name")), told.get("avatar")
-    pictured = isinstance(avatar, str) and _AVATAR.fullmatch(avatar)
+def _identity(details: Mapping[str, Any]) -> Identity:
+    webhook_id = details["id"]
+    channel_id, guild_id = _snowflake(details.get("channel_id")), _snowflake(details.get("guild_id"))
+    name, avatar = safe_line(details.get("name")), details.get("avatar")
+    has_avatar = isinstance(avatar, str) and _AVATAR.fullmatch(avatar)
     return Identity(
         external_id=webhook_id,
         handle=name or f"webhook {webhook_id}",
         display_name=name,
-        avatar_url=f"https://cdn.discordapp.com/avatars/{webhook_id}/{avatar}.png" if pictured else "",
+        avatar_url=f"https://cdn.discordapp.com/avatars/{webhook_id}/{avatar}.png" if has_avatar else "",
         profile_url=message.channel_url(guild_id, channel_id) if channel_id else "",
     )
 
@@ -107,13 +100,3 @@ def _identity(told: Mapping[str, Any]) -> Identity:
 def _snowflake(value: Any) -> str:
     """An id of Discord; empty for anything else."""
     return value if isinstance(value, str) and SNOWFLAKE.fullmatch(value) else ""
-
-
-def _refused_connection(error: DiscordError) -> PlatformError:
-    fault = platform_error(error)
-    if isinstance(fault, AccountDisconnected) or error.status == 400:
-        return CredentialsRejected(
-            f"Discord does not know this webhook: {error.reason}",
-            suggested_action="Look whether the webhook still exists, copy its whole address and connect again.",
-        )
-    return fault

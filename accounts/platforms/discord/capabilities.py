@@ -1,7 +1,7 @@
-"""What a Discord webhook takes. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames and
+"""Limits of Discord for webhooks. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames and
 Nicknames, Poll Resource).
 
-Discord counts code points. Its limits for files are those of a server without boosts: 10 MiB each, and 25 MiB in a
+Discord counts code points. The limits for files are those of a server without boosts: 10 MiB each, and 25 MiB in a
 request.
 """
 
@@ -23,8 +23,8 @@ from accounts.platforms.types import (
 MAX_FILES = 10
 MAX_FILE_BYTES = 10_485_760
 MAX_REQUEST_BYTES = 26_214_400
-# A request holds more than its files: the text, ten alt texts and the headers of the parts.
-ROOM_FOR_THE_REST = 65_536
+# For the rest of a request: the text, ten alt texts and the headers of the parts.
+RESERVED_BYTES = 65_536
 POLL = PollRules(
     max_choices=10,
     max_choice_length=55,
@@ -54,7 +54,7 @@ CAPABILITIES = Capabilities(
         gifs=ImageRules(mime_types=("image/gif",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
         documents=DocumentRules(mime_types=("application/pdf",), max_bytes=MAX_FILE_BYTES, max_count=MAX_FILES),
         alt_text_max_length=1024,
-        max_total_bytes=MAX_REQUEST_BYTES - ROOM_FOR_THE_REST,
+        max_total_bytes=MAX_REQUEST_BYTES - RESERVED_BYTES,
     ),
     features=("text", "links", "images", "gifs", "video", "documents", "alt_text", "polls"),
     retry_safety="at_most_once",
@@ -72,26 +72,26 @@ CAPABILITIES = Capabilities(
         "properties": {
             "username": {
                 "type": "string",
-                "description": "The name that the message goes out under, instead of the webhook's own; Discord takes "
-                "none with clyde or discord in it.",
+                "description": "The name that the message is posted under, instead of the webhook's; it must not contain "
+                "clyde or discord.",
                 "minLength": 1,
                 "maxLength": 80,
                 "not": {"pattern": "[Cc][Ll][Yy][Dd][Ee]|[Dd][Ii][Ss][Cc][Oo][Rr][Dd]"},
             },
             "thread_id": {
                 "type": "string",
-                "description": "The id of a thread of the webhook's channel, to post there.",
+                "description": "The id of a thread of the webhook's channel; the message is posted there.",
                 "maxLength": 20,
                 "pattern": "^[0-9]+$",
             },
             "thread_name": {
                 "type": "string",
-                "description": "The title of the thread that is begun; forum and media channels need it, or thread_id.",
+                "description": "The title of a new thread; forum and media channels need it or thread_id.",
                 "minLength": 1,
                 "maxLength": 100,
             },
-            "suppress_embeds": {"type": "boolean", "description": "Show no previews of links."},
-            "suppress_notifications": {"type": "boolean", "description": "Notify nobody of the message."},
+            "suppress_embeds": {"type": "boolean", "description": "Whether links have no previews."},
+            "suppress_notifications": {"type": "boolean", "description": "Whether nobody is notified of the message."},
             "poll": poll_option(POLL),
         },
         "not": {"required": ["thread_id", "thread_name"]},

@@ -1,7 +1,6 @@
-"""A message: its form, and sending it once.
+"""A message: its JSON body, and posting it once.
 
-Nothing makes a webhook's message recognisable before it is sent, so an answer that does not come leaves the outcome open
-for good.
+A webhook cannot read the channel, so a lost answer leaves the outcome unknown for good.
 """
 
 from __future__ import annotations
@@ -12,56 +11,33 @@ import mimetypes
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.discord.webhook import (
-    BUSY,
-    GONE,
-    LIMITS,
-    SNOWFLAKE,
-    TIMEOUT_SECONDS,
-    UNKNOWN_CHANNEL,
-    DiscordError,
-    Webhook,
-    execute,
-    platform_error,
-)
-from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient, unmapped
+from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, UNKNOWN_CHANNEL, DiscordError, Webhook
+from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.http.responses import text_in
 from accounts.platforms.polls import poll_of
 from accounts.platforms.types import Content, MediaFile, Published
-from config.outbound import NoAnswer, NotSent, multipart
+from config.outbound import multipart
 
 FLAGS = {"suppress_embeds": 1 << 2, "suppress_notifications": 1 << 12}
 SLOWEST_UPLOAD = 200_000  # bytes in a second
-# A locked thread, words and links that the server's moderation stops, no uploads for this server, no polls in such channels.
-BLOCKED = frozenset({160005, 200000, 200001, 240000, 400001, 520002})
-# A request that is too large, an empty message, a form or JSON that does not fit; None: said by what stands before Discord.
-OF_CONTENT = frozenset({None, 40005, 50006, 50035, 50109})
-UNKNOWN_OUTCOME = "Discord did not say whether it took the message."
 
 
 def send(hook: Webhook, guild_id: str, content: Content) -> Published:
-    """Post the message. Raises platform errors; OutcomeUnknown means that it may be out."""
-    params = {"thread_id": content.options["thread_id"]} if "thread_id" in content.options else {}
-    try:
-        answer = _post(hook, params, content)
-    except NotSent as error:
-        raise platform_error(error) from error
-    except NoAnswer as error:
-        raise OutcomeUnknown(UNKNOWN_OUTCOME, final=True) from error
-    except DiscordError as error:
-        if error.status >= 500:
-            raise OutcomeUnknown(UNKNOWN_OUTCOME, final=True) from error
-        raise _refusal(error, content) from error
-    match answer:
-        case {"id": str(message_id), "channel_id": str(channel_id)} if SNOWFLAKE.fullmatch(
-            message_id
-        ) and SNOWFLAKE.fullmatch(channel_id):
-            # In a thread, `channel_id` is the thread.
-            return Published(message_id, f"{channel_url(guild_id, channel_id)}/{message_id}")
-    raise OutcomeUnknown(UNKNOWN_OUTCOME, final=True)
+    """Post the message. Raises platform errors; OutcomeUnknown means that it may have been published."""
+    with ERRORS.publish_errors("this message", final=True):
+        try:
+            saved = _post(hook, content)
+        except DiscordError as error:
+            if error.code == UNKNOWN_CHANNEL and "thread_id" in content.options:
+                raise ContentRejected("The webhook's channel has no thread with this thread_id.") from error
+            raise
+        message_id = text_in(saved, "id", SNOWFLAKE, "message id")
+        channel_id = text_in(saved, "channel_id", SNOWFLAKE, "channel id")  # of the thread, if it is in one
+    return Published(message_id, f"{channel_url(guild_id, channel_id)}/{message_id}")
 
 
-def form(content: Content) -> dict[str, Any]:
-    """The message as JSON. Nobody is mentioned by it, whatever its text says."""
+def message_body(content: Content) -> dict[str, Any]:
+    """The message as JSON. It mentions nobody, whatever its text says."""
     body: dict[str, Any] = {"allowed_mentions": {"parse": []}}
     if poll := poll_of(content.options):
         body["poll"] = _poll(content.text, poll)
@@ -85,25 +61,27 @@ def _poll(question: str, poll: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def channel_url(guild_id: str, channel_id: str) -> str:
-    """The address of a channel for people."""
+    """The URL of a channel in the browser."""
     return f"https://discord.com/channels/{guild_id or '@me'}/{channel_id}"
 
 
-def _post(hook: Webhook, params: dict[str, str], content: Content) -> dict[str, Any]:
-    """Call the webhook; files are read while they are sent."""
+def _post(hook: Webhook, content: Content) -> dict[str, Any]:
+    """Post the message and return it as it was saved; files are read while they are sent."""
+    # Without `wait`, Discord answers before it has saved the message.
+    params = {"wait": "true", **{key: content.options[key] for key in ("thread_id",) if key in content.options}}
     if not content.media:
-        return execute(hook, params, json=form(content))
+        return hook.post("", params=params, json=message_body(content))
     with contextlib.ExitStack() as opened:
         try:
             files = [opened.enter_context(file.open()) for file in content.media]
-        except Exception as fault:  # whatever a storage raises, nothing was sent yet
-            raise Transient("The files of the post could not be read.") from fault
-        parts: dict[str, Any] = {"payload_json": (None, json.dumps(form(content)), "application/json")}
-        for number, (file, bytes_of_it) in enumerate(zip(content.media, files, strict=True)):
-            parts[f"files[{number}]"] = (_filename(number, file), bytes_of_it, file.mime_type)
-        upload = multipart(parts)
-        seconds = TIMEOUT_SECONDS + upload.len / SLOWEST_UPLOAD
-        return execute(hook, params, data=upload, content_type=upload.content_type, seconds=seconds)
+        except Exception as error:  # each storage has errors of its own; nothing has been sent yet
+            raise Transient("The files of the post could not be read.") from error
+        parts: dict[str, Any] = {"payload_json": (None, json.dumps(message_body(content)), "application/json")}
+        for number, (file, opened_file) in enumerate(zip(content.media, files, strict=True)):
+            parts[f"files[{number}]"] = (_filename(number, file), opened_file, file.mime_type)
+        body = multipart(parts)
+        seconds = hook.timeout_seconds + body.len / SLOWEST_UPLOAD
+        return hook.post("", params=params, data=body, headers={"Content-Type": body.content_type}, timeout=seconds)
 
 
 def _attachment(number: int, file: MediaFile) -> dict[str, Any]:
@@ -113,15 +91,3 @@ def _attachment(number: int, file: MediaFile) -> dict[str, Any]:
 
 def _filename(number: int, file: MediaFile) -> str:
     return file.filename or f"file-{number + 1}{mimetypes.guess_extension(file.mime_type) or ''}"
-
-
-def _refusal(error: DiscordError, content: Content) -> PlatformError:
-    """The refusal of a message; a bad request is the content's fault unless it is about the webhook or the moment."""
-    if error.code == UNKNOWN_CHANNEL and "thread_id" in content.options:
-        return ContentRejected("Discord knows no thread with this thread_id in the webhook's channel.")
-    known = error.code in GONE | LIMITS | BUSY
-    if error.code in BLOCKED or (error.status in (400, 413) and not known):
-        if error.code not in BLOCKED | OF_CONTENT:
-            unmapped("discord", f"{error.status} {error.code}")
-        return ContentRejected(f"Discord does not take this message: {error.reason}")
-    return platform_error(error)

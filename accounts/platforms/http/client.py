@@ -52,7 +52,7 @@ class JsonClient:
             **body,
         )
         if not self.is_success(response):
-            raise self.error(response)
+            raise self.error_of(response)
         return response
 
     def headers(self) -> dict[str, str]:
@@ -63,6 +63,10 @@ class JsonClient:
     def is_success(self, response: Response) -> bool:
         """Whether the platform did what was asked."""
         return 200 <= response.status < 300
+
+    def error_of(self, response: Response) -> ApiError:
+        """The exception for a response without success. Override it to remove the client's secret from the reason."""
+        return self.error(response)
 
 
 def required_object(response: Response) -> dict[str, Any]:

@@ -111,6 +111,11 @@ def bounded_wait(seconds: float) -> float:
     return min(max(float(seconds), 0.0), MAX_WAIT_SECONDS)
 
 
+def wait_in(value: Any) -> float | None:
+    """A waiting time that a JSON body gives as a number of seconds, between 0 and a day; None for anything but a number."""
+    return bounded_wait(min(MAX_WAIT_SECONDS, value)) if type(value) in (int, float) else None
+
+
 def _seconds(text: str) -> float | None:
     if _NUMBER.fullmatch(text):
         seconds = float(text)

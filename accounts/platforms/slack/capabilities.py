@@ -1,9 +1,9 @@
-"""What Slack takes. Sources: docs.slack.dev (chat.postMessage, incoming webhooks, files.getUploadURLExternal, rate limits,
+"""Limits of Slack. Sources: docs.slack.dev (chat.postMessage, incoming webhooks, files.getUploadURLExternal, rate limits,
 scopes), and Slack's help center, Add files to Slack, for the size and number of files.
 
-Slack advises 4,000 characters at most and cuts what is longer than 40,000. A message carries up to 10 files of any kind,
-each of up to 1 GB; an incoming webhook carries none. `chat:write.public` lets the app post text to public channels that
-it has not joined. `files:write` is for uploads, `files:read` for asking where an upload was shared.
+Slack advises 4,000 characters at most and truncates texts after 40,000. A message has up to 10 files of any kind, each of up
+to 1 GB; a message of an incoming webhook has none. `chat:write.public` lets the app post text to public channels that it has
+not joined. `files:write` is for uploads, `files:read` to find where an upload was shared.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ CAPABILITIES = Capabilities(
         alt_text_max_length=1000,
     ),
     features=("text", "links", "formatting", "replies", "images", "gifs", "video", "documents", "alt_text"),
-    # A message with files is looked for by its files. A message of text alone cannot be looked for.
+    # A message is found by its files; one without files cannot be found.
     retry_safety="verifiable",
     link_preview="platform",
     not_possible=(
         "A message cannot go to a person: only to channels.",
-        "A message cannot appear in a person's name: it bears the name of the app or of the webhook.",
+        "A message cannot appear in a person's name: it has the name of the app or of the webhook.",
         "An app cannot post to a private channel that it has not been invited to.",
         "An incoming webhook cannot carry files.",
-        "The service cannot tell the address of a message that an incoming webhook posted.",
+        "A message that an incoming webhook posted has no link.",
         "Buttons, menus and other blocks are not possible.",
     ),
     options={
@@ -71,16 +71,16 @@ CAPABILITIES = Capabilities(
             },
             "mrkdwn": {
                 "type": "boolean",
-                "description": "Whether *bold*, _italic_, `code` and the like are shown as such; true where it is left out. "
+                "description": "Whether *bold*, _italic_, `code` and other markup is shown as such; true by default. "
                 "For messages without files.",
             },
             "unfurl_links": {
                 "type": "boolean",
-                "description": "Whether pages that are linked are previewed. For messages without files.",
+                "description": "Whether linked pages have a preview. For messages without files.",
             },
             "unfurl_media": {
                 "type": "boolean",
-                "description": "Whether images and videos that are linked are shown. For messages without files.",
+                "description": "Whether linked images and videos are shown. For messages without files.",
             },
         },
         "additionalProperties": False,
@@ -91,8 +91,8 @@ CAPABILITIES = Capabilities(
 
 
 def of_account(account: AccountDetails) -> Capabilities:
-    """What this account takes: no files where it is an incoming webhook, or its grant lacks the scopes of files."""
-    if account.external_id.rpartition("/")[2].startswith("B"):  # of a webhook; those of channels begin with C or G
+    """The capabilities of an account: no files if it is an incoming webhook or its grant lacks the scopes for files."""
+    if account.external_id.rpartition("/")[2].startswith("B"):  # ids of webhooks; those of channels begin with C or G
         return _without_files(NO_FILES_BY_WEBHOOK)
     if account.scopes and not {*FILE_SCOPES} <= {*account.scopes}:
         return _without_files(NO_FILES_GRANTED)

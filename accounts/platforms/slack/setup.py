@@ -7,7 +7,7 @@ from accounts.platforms.slack.capabilities import SCOPES
 
 SETUP = OperatorSetup(
     {
-        "credentials": "The address of an incoming webhook, which they make in an app of their own at Slack.",
+        "credentials": "The address of an incoming webhook, which they create in an app of their own at Slack.",
         "oauth": "Their sign-in at Slack, and the right to install apps in their workspace.",
     },
     (

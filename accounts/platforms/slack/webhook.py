@@ -1,81 +1,93 @@
-"""An incoming webhook: its address, and the calls of it.
+"""Incoming webhooks: calls, and what Slack's errors mean.
 
-The address holds a token that opens the channel, so no message and no repr shows it. Slack answers a message with `ok`,
-and names neither the message nor the channel. An error is one word of plain text behind its status. Source:
-docs.slack.dev, sending messages using incoming webhooks; api.slack.com/changelog/2016-05-17.
+A webhook's address contains a token that lets anybody post to the channel, so no message and no repr shows it. Slack answers
+a message with `ok`, without an id, and an error with its code as plain text. Source: docs.slack.dev, sending messages using
+incoming webhooks; api.slack.com/changelog/2016-05-17.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
-from accounts.platforms.errors import (
-    AccountDisconnected,
-    ContentRejected,
-    CredentialsRejected,
-    PlatformError,
-    RateLimited,
-    Transient,
-    unmapped,
-)
-from accounts.platforms.slack.web_api import OPEN_CHANNEL, TIMEOUT_SECONDS, UnreadableAnswer, retry_after
-from config.outbound import OutboundError, Response, request
+from accounts.platforms.errors import CredentialsRejected
+from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.responses import NO_REASON
+from accounts.platforms.slack.client import CodeErrors, SlackError
+from config.outbound import Response
 
-MAX_ANSWER_BYTES = 65_536
-
-ENDED = frozenset(
-    {"invalid_token", "no_active_hooks", "no_service", "no_service_id", "no_team", "team_disabled", "user_not_found"}
-)
-CHANNEL_CLOSED = frozenset(
-    {
-        "action_prohibited",
-        "channel_is_archived",
-        "channel_not_found",
-        "posting_to_general_channel_denied",
-    }
-)
-# What a message without a text is answered: the webhook is there.
+# Errors of a webhook that exists for a message without a text.
 NO_TEXT = frozenset({"no_text", "invalid_payload", "missing_text_or_fallback_or_attachments"})
-LIMITS = frozenset({"rate_limited", "ratelimited"})
 
 _SLACK = r"https://hooks\.slack(?:-gov)?\.com"
 _PATH = r"/services/(T[A-Z0-9]{1,20})/(B[A-Z0-9]{1,20})/([A-Za-z0-9]{1,64})/?"
 _CODE = re.compile(r"[a-z_]{1,80}")
 
 
-@dataclass(frozen=True)
-class Webhook:
-    """One webhook; `url` is where its calls go. `id` names it with its workspace, without the token."""
-
-    id: str
-    url: str = field(repr=False)
-
-
-class WebhookError(Exception):
-    """Slack refused: HTTP status, its error code (empty: the answer was none of Slack's), `retry_after` in seconds."""
+class WebhookError(SlackError):
+    """An error response of Slack to a webhook's call; `code` is empty if the response is not Slack's."""
 
     def __init__(self, response: Response) -> None:
-        told = response.body[:200].decode(errors="replace").strip()
-        self.status = response.status
-        self.code = told if _CODE.fullmatch(told) else ""
-        self.retry_after = retry_after(response)
-        super().__init__(f"{self.status} {self.code}".rstrip())
+        super().__init__(response)
+        text = response.body[:200].decode(errors="replace").strip()
+        self.code = text if _CODE.fullmatch(text) else ""
+        self.reason = self.code or NO_REASON
+        self.from_api = bool(self.code)
 
-    @property
-    def maybe_done(self) -> bool:
-        """Whether the message may be out."""
-        return self.status >= 500
+
+@dataclass(frozen=True)
+class Webhook(JsonClient):
+    """One webhook. `id` names it with its workspace, without the token. Calls raise WebhookError, NotSent, NoAnswer."""
+
+    address: str = field(repr=False)
+    id: str = ""
+
+    error = WebhookError
+    timeout_seconds = 20.0
+    max_bytes = 65_536
+
+    def is_success(self, response: Response) -> bool:
+        """Whether Slack says that it posted the message."""
+        return super().is_success(response) and response.body.strip() == b"ok"
+
+
+class WebhookErrors(CodeErrors[WebhookError]):
+    """What errors of webhooks mean."""
+
+    error = WebhookError
+    access_ended = frozenset(
+        {
+            "invalid_token",
+            "no_active_hooks",
+            "no_service",
+            "no_service_id",
+            "no_team",
+            "team_disabled",
+            "user_not_found",
+        }
+    )
+    channel_closed = frozenset(
+        {"action_prohibited", "channel_is_archived", "channel_not_found", "posting_to_general_channel_denied"}
+    )
+    client = "webhook"
+
+    def rejects_content(self, error: WebhookError) -> bool:
+        """Whether an error is about the message."""
+        return error.status in (400, 413)
+
+
+ERRORS = WebhookErrors()
 
 
 def webhook(given: str, api_base: str) -> Webhook:
-    """The webhook of the address that the owner gave: one of Slack's, or of the host of `api_base` where the operator has
-    set one. Raises CredentialsRejected."""
+    """The webhook at the address that its owner gave: one of Slack's or, if the operator has set `api_base`, one at its host.
+
+    Raises CredentialsRejected.
+    """
     parts = urlsplit(api_base)
-    homes = [_SLACK, re.escape(f"{parts.scheme}://{parts.netloc}")] if api_base else [_SLACK]
-    found = re.fullmatch(f"({'|'.join(homes)}){_PATH}", given.strip())
+    hosts = [_SLACK, re.escape(f"{parts.scheme}://{parts.netloc}")] if api_base else [_SLACK]
+    found = re.fullmatch(f"({'|'.join(hosts)}){_PATH}", given.strip())
     if found is None:
         raise CredentialsRejected(
             "This is not the address of an incoming webhook of Slack.",
@@ -83,40 +95,13 @@ def webhook(given: str, api_base: str) -> Webhook:
             "Incoming Webhooks.",
         )
     origin, team, hook, token = found.groups()
-    return Webhook(f"{team}/{hook}", f"{origin}/services/{team}/{hook}/{token}")
+    return Webhook(f"{origin}/services/{team}/{hook}/{token}", id=f"{team}/{hook}")
 
 
-def look(hook: Webhook) -> None:
-    """Have the webhook refuse a message without a text, which shows nobody anything. Raises as `execute`."""
+def check(hook: Webhook) -> None:
+    """Check that a webhook exists, with a message without a text, which Slack refuses. Raises WebhookError, OutboundError."""
     try:
-        execute(hook, {"text": ""})
+        hook.post("", json={"text": ""})
     except WebhookError as error:
         if error.code not in NO_TEXT:
             raise
-
-
-def execute(hook: Webhook, message: dict[str, Any]) -> None:
-    """Have the webhook post a message. Raises WebhookError, NotSent, NoAnswer, UnreadableAnswer."""
-    response = request("POST", hook.url, json=message, timeout=TIMEOUT_SECONDS, max_bytes=MAX_ANSWER_BYTES)
-    if not 200 <= response.status < 300:
-        raise WebhookError(response)
-    if response.body.strip() != b"ok":
-        raise UnreadableAnswer("The answer is none of a webhook.")
-
-
-def platform_error(error: OutboundError | WebhookError) -> PlatformError:
-    """What this fault of a call means, where nothing came of the call."""
-    if isinstance(error, OutboundError):
-        return Transient("Slack could not be reached.")
-    told = error.code or "no reason given"
-    if error.status == 429 or error.code in LIMITS:
-        return RateLimited("Slack's rate limit is reached.", retry_after=error.retry_after)
-    if error.code in ENDED:
-        return AccountDisconnected(f"Slack does not know the webhook any more: {told}")
-    if error.code in CHANNEL_CLOSED:
-        return AccountDisconnected(f"Slack does not let the webhook post: {told}", suggested_action=OPEN_CHANNEL)
-    if error.status in (400, 413) and error.code:
-        return ContentRejected(f"Slack does not take this message: {told}")
-    if error.code and not error.maybe_done:
-        unmapped("slack", error.code)
-    return Transient(f"Slack answered {error.status}: {told}", retry_after=error.retry_after)

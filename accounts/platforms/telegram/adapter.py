@@ -1,4 +1,4 @@
-"""Telegram: connection by a bot's token and a chat, posts as messages of the bot."""
+"""Telegram: chats, connected by the token of a bot; posts are messages of the bot."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from typing import Any
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
 from accounts.platforms.telegram import messages, sending
-from accounts.platforms.telegram.bot_api import NEW_TOKEN, BotApi
 from accounts.platforms.telegram.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
 from accounts.platforms.telegram.chats import Chat, open_chat
+from accounts.platforms.telegram.client import NEW_TOKEN, BotApi
 from accounts.platforms.telegram.setup import SETUP
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 
 
 class Telegram(Platform):
-    """Publishing in two steps: `start` freezes the request, `send` makes it, at most once.
+    """Telegram channels, groups and private chats.
 
-    A grant's tokens are {chat_id, chat_type, chat_username}. The number that the chat had when it was connected is its
-    identity; a group that becomes a supergroup gets another one, which is stored as renewed tokens are.
+    The steps are `start`, which builds the request, and `send`, which sends it, at most once; the state is the request. A
+    grant's tokens are {chat_id, chat_type, chat_username}. The external_id is the id that the chat had when it was connected;
+    a group that becomes a supergroup gets a new id, which is stored as renewed tokens are.
     """
 
     name = "telegram"
@@ -32,14 +33,11 @@ class Telegram(Platform):
     irreversible = frozenset({"send"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """None: owners bring bots of their own, so Telegram needs no set-up by the operator."""
+        """None: owners connect bots of their own, so the operator has nothing to set."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Look whether the token is a bot's and whether that bot may post to the chat.
-
-        Raises CredentialsRejected, Transient.
-        """
+        """Check that the token is a bot's and that this bot may post to the chat. Raises CredentialsRejected, Transient."""
         given = {name: credentials[name].strip() for name in ("bot_token", "chat_id")}
         try:
             chat = open_chat(self._api(given), given["chat_id"])
@@ -50,28 +48,24 @@ class Telegram(Platform):
         return Connection(identity=chat.identity(external_id), grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Look at the bot and the chat again, which keeps its identity when its number changes.
-
-        Raises TokenExpired when it has changed, AccountDisconnected, Transient.
-        """
+        """Check the bot and the chat again. Raises TokenExpired if the chat has a new id, AccountDisconnected, Transient."""
         chat = self._chat(grant)
         if chat.id != grant.tokens["chat_id"]:
             raise chat.has_moved()
         return chat.identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """The chat's new number, where it has one. Raises AccountDisconnected otherwise: a bot's token is good until its
-        owner replaces it; Transient."""
+        """Store the chat's new id. Raises AccountDisconnected if it has none, since bots' tokens do not expire; Transient."""
         chat = self._chat(grant)
         if chat.id == grant.tokens["chat_id"]:
             raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN)
         return replace(grant, tokens=chat.tokens())
 
     def revoke(self, grant: Grant) -> None:
-        """Do nothing: only its owner can end a bot's token, with @BotFather."""
+        """Nothing: only its owner can revoke a bot's token, with @BotFather."""
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names; its state is the request once it is frozen (messages.build)."""
+        """Take the step that `progress` names."""
         if progress.phase == "start":
             return Progress("send", messages.build(content))
         return sending.send(self._api(grant.credentials), Chat.of_tokens(grant.tokens), progress.state, content.media)

@@ -1,4 +1,4 @@
-"""What Telegram takes from a bot. Source: core.telegram.org/bots/api and the constants of its libraries."""
+"""Limits of Telegram for bots. Source: core.telegram.org/bots/api and the constants of its libraries."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ POLL = PollRules(
     open_ended=True,
     switches={
         "multiple": "Whether a voter may choose several answers.",
-        "anonymous": "Whether nobody sees who voted for what, as it is by default; channels take no other polls.",
+        "anonymous": "Whether nobody sees who voted for what, which is the default; channels accept no other polls.",
     },
 )
 
 CAPABILITIES = Capabilities(
-    # The limits hold for what is left when markup is read; UTF-16 units of the text as written are the safe bound.
+    # The limits are for the text without markup; the text with its markup is never shorter.
     text=TextRules(
         max_length=4096, counted_as="utf16", count=utf16_units, max_length_with_media=1024, max_length_with_poll=300
     ),
     media=MediaRules(
         max_count=10,
-        mixed=True,  # photos with videos; messages.build refuses the other mixtures
+        mixed=True,  # photos with videos; messages.build rejects other combinations
         images=ImageRules(
             mime_types=("image/jpeg", "image/png", "image/webp"),
             max_bytes=10_000_000,
@@ -50,7 +50,7 @@ CAPABILITIES = Capabilities(
         videos=VideoRules(mime_types=("video/mp4",), max_bytes=50_000_000, max_count=10),
         gifs=ImageRules(mime_types=("image/gif",), max_bytes=50_000_000, max_count=1),
         documents=DocumentRules(mime_types=("application/pdf",), max_bytes=50_000_000, max_count=10),
-        max_total_bytes=50_000_000,  # of the whole request: an album is uploaded in one
+        max_total_bytes=50_000_000,  # an album is uploaded in one request
     ),
     features=("text", "links", "mentions", "hashtags", "images", "gifs", "video", "documents", "polls"),
     retry_safety="at_most_once",
@@ -76,11 +76,11 @@ CAPABILITIES = Capabilities(
             },
             "protect_content": {
                 "type": "boolean",
-                "description": "Whether readers are kept from forwarding and saving the message.",
+                "description": "Whether readers are prevented from forwarding and saving the message.",
             },
             "link_preview": {
                 "type": "boolean",
-                "description": "Whether a preview of the first link is shown, as it is by default.",
+                "description": "Whether a preview of the first link is shown, which is the default.",
             },
             "message_thread_id": {
                 "type": "integer",
@@ -98,7 +98,7 @@ CAPABILITIES = Capabilities(
         },
         "additionalProperties": False,
     },
-    # Telegram asks for at most one message a second in a chat, short bursts aside, and takes 20 a minute in a group.
+    # Telegram allows one message a second in a chat, with short bursts, and 20 a minute in a group.
     pace=Pace(seconds=3, burst=3),
     poll=POLL,
 )
@@ -110,14 +110,14 @@ CREDENTIALS_SCHEMA = {
             "type": "string",
             "title": "Bot token",
             "writeOnly": True,
-            "description": "The bot's token, as @BotFather gave it: digits, a colon, letters.",
+            "description": "The bot's token from @BotFather: digits, a colon, letters.",
             "pattern": "^[0-9]+:[A-Za-z0-9_-]+$",
             "maxLength": 256,
         },
         "chat_id": {
             "type": "string",
             "title": "Chat",
-            "description": "The chat to post to: @channelname, or the chat's number, such as -1001234567890. "
+            "description": "The chat to post to: @channelname, or the chat's id, such as -1001234567890. "
             "The bot must be an administrator of a channel.",
             "pattern": "^(@[A-Za-z0-9_]+|-?[0-9]+)$",
             "maxLength": 64,

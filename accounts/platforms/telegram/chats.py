@@ -1,4 +1,4 @@
-"""Chats: whether a bot may post to one, whose account it is, and where its messages are shown.
+"""Chats: whether a bot may post to one, the account that a chat is, and the links to its messages.
 
 Source: core.telegram.org/bots/api (Chat, ChatFullInfo, ChatMember), core.telegram.org/api/links (message links).
 """
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from accounts.platforms.errors import AccountDisconnected, TokenExpired
-from accounts.platforms.telegram.bot_api import LET_IN, BotApi, BotApiError, UnreadableAnswer, line, platform_errors
+from accounts.platforms.http.responses import UnreadableAnswer, as_object, safe_line
+from accounts.platforms.telegram.client import ERRORS, LET_IN, BotApi, BotApiError
 from accounts.platforms.types import Identity
 
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,64}")
@@ -19,7 +20,7 @@ _USERNAME = re.compile(r"[A-Za-z0-9_]{1,64}")
 
 @dataclass(frozen=True)
 class Chat:
-    """A chat: its number, its type (private, group, supergroup, channel), and its name where it is public."""
+    """A chat: its id, its type (private, group, supergroup, channel), its title, and its username if it is public."""
 
     id: int
     type: str
@@ -28,29 +29,30 @@ class Chat:
 
     @classmethod
     def read(cls, value: Any) -> Self | None:
-        """The chat in an answer of Telegram's; None when it is none."""
-        if not isinstance(value, dict) or not isinstance(value.get("id"), int):
+        """The chat in a response; None if the value is no chat."""
+        chat = as_object(value)
+        if type(chat.get("id")) is not int:
             return None
-        username = value.get("username")
-        person = f"{line(value.get('first_name'))} {line(value.get('last_name'))}".strip()
+        username = chat.get("username")
+        person = f"{safe_line(chat.get('first_name'))} {safe_line(chat.get('last_name'))}".strip()
         return cls(
-            id=value["id"],
-            type=line(value.get("type")),
+            id=chat["id"],
+            type=safe_line(chat.get("type")),
             username=username if isinstance(username, str) and _USERNAME.fullmatch(username) else "",
-            title=line(value.get("title")) or person,
+            title=safe_line(chat.get("title")) or person,
         )
 
     @classmethod
     def of_tokens(cls, tokens: Mapping[str, Any]) -> Self:
-        """The chat as a grant keeps it."""
+        """The chat that is stored in a grant's tokens."""
         return cls(tokens["chat_id"], tokens["chat_type"], tokens["chat_username"])
 
     def tokens(self) -> dict[str, Any]:
-        """What a grant keeps of the chat."""
+        """The chat as it is stored in a grant's tokens."""
         return {"chat_id": self.id, "chat_type": self.type, "chat_username": self.username}
 
     def identity(self, external_id: str) -> Identity:
-        """The account that the chat is. Its picture has no address without the bot's token in it."""
+        """The account that the chat is, without a picture: its URL would contain the bot's token."""
         return Identity(
             external_id=external_id,
             handle=f"@{self.username}" if self.username else self.title or external_id,
@@ -59,22 +61,21 @@ class Chat:
         )
 
     def has_moved(self) -> TokenExpired:
-        """The fault that has the chat's number renewed (Telegram.refresh): a group that became a supergroup takes nothing
-        under its old one."""
-        return TokenExpired("The group became a supergroup, which has another number.", suggested_action=LET_IN)
+        """The error for a group that became a supergroup; it makes the engine renew the chat's id (Telegram.refresh)."""
+        return TokenExpired("The group became a supergroup, which has a new id.", suggested_action=LET_IN)
 
     def permalink(self, message_id: int) -> str:
-        """Where a message is shown: to everybody in a public chat, to members in others; some chats have no such place."""
+        """The link to a message, for everybody in a public chat and for members in others; some chats have no links."""
         if self.type not in ("supergroup", "channel"):
             return ""
-        place = self.username or f"c/{str(self.id).removeprefix('-100')}"
-        return f"https://t.me/{place}/{message_id}"
+        path = self.username or f"c/{str(self.id).removeprefix('-100')}"
+        return f"https://t.me/{path}/{message_id}"
 
 
 def open_chat(api: BotApi, chat_id: int | str) -> Chat:
-    """The chat of this number or @name, to which the bot may post. Raises AccountDisconnected, Transient."""
-    with platform_errors():
-        bot_id = _object(api.call("getMe")).get("id")
+    """The chat with this id or @username, to which the bot may post. Raises AccountDisconnected, Transient."""
+    with ERRORS.platform_errors():
+        bot_id = _object(api, "getMe").get("id")
         try:
             return _open(api, chat_id, bot_id)
         except BotApiError as error:
@@ -84,30 +85,30 @@ def open_chat(api: BotApi, chat_id: int | str) -> Chat:
 
 
 def _open(api: BotApi, chat_id: int | str, bot_id: Any) -> Chat:
-    shown = _object(api.call("getChat", {"chat_id": chat_id}))
-    chat = Chat.read(shown)
+    details = _object(api, "getChat", chat_id=chat_id)
+    chat = Chat.read(details)
     if chat is None:
-        raise UnreadableAnswer("The answer shows no chat.")
-    member = _object(api.call("getChatMember", {"chat_id": chat.id, "user_id": bot_id}))
-    if not _may_post(chat, shown, member):
+        raise UnreadableAnswer("The response has no chat.")
+    member = _object(api, "getChatMember", chat_id=chat.id, user_id=bot_id)
+    if not _may_post(chat, as_object(details.get("permissions")), member):
         where = "this channel" if chat.type == "channel" else "this chat"
         raise AccountDisconnected(f"The bot may not post to {where}.", suggested_action=LET_IN)
     return chat
 
 
-def _may_post(chat: Chat, shown: Mapping[str, Any], member: Mapping[str, Any]) -> bool:
+def _may_post(chat: Chat, permissions: Mapping[str, Any], member: Mapping[str, Any]) -> bool:
     status = member.get("status")
     if chat.type == "channel":
         return status == "creator" or (status == "administrator" and member.get("can_post_messages") is True)
     if status == "restricted":
         return member.get("is_member") is True and member.get("can_send_messages") is True
     if status == "member":
-        permissions = shown.get("permissions")
-        return not isinstance(permissions, dict) or permissions.get("can_send_messages") is not False
+        return permissions.get("can_send_messages") is not False
     return status in ("creator", "administrator")
 
 
-def _object(result: Any) -> dict[str, Any]:
+def _object(api: BotApi, method: str, **fields: Any) -> dict[str, Any]:
+    result = api.run(method, fields)
     if not isinstance(result, dict):
-        raise UnreadableAnswer("The answer is not what the method answers.")
+        raise UnreadableAnswer("The result is not an object.")
     return result

@@ -1,4 +1,4 @@
-"""A post as one request of the Bot API: built and frozen once, before anything is sent.
+"""A post as one request of the Bot API, which is built and stored before it is sent.
 
 Source: core.telegram.org/bots/api (sendMessage, sendPhoto, sendVideo, sendAnimation, sendDocument, sendMediaGroup, sendPoll).
 """
@@ -13,7 +13,7 @@ from accounts.platforms.errors import ContentRejected
 from accounts.platforms.telegram.capabilities import CAPABILITIES
 from accounts.platforms.types import Content, MediaFile, MediaKind
 
-# What each kind is called in the Bot API, and the method that sends one alone.
+# The Bot API's name of each kind, and the method that sends one file.
 _KINDS: dict[MediaKind, tuple[str, str]] = {
     "image": ("photo", "sendPhoto"),
     "video": ("video", "sendVideo"),
@@ -24,9 +24,9 @@ _POLL_SWITCHES = {"multiple": "allows_multiple_answers", "anonymous": "is_anonym
 
 
 def build(content: Content) -> dict[str, Any]:
-    """The request: `method`, its `fields` without chat_id, and `parts`, the names under which the media go along in order.
+    """The request: `method`, its `fields` without chat_id, and `parts`, the names of the media's parts in order.
 
-    Raises ContentRejected for what Telegram does not take and the rules of capabilities cannot say.
+    Raises ContentRejected for what Telegram does not accept and the capabilities cannot express.
     """
     _check(content)
     fields = _delivery_fields(content)
@@ -39,10 +39,10 @@ def build(content: Content) -> dict[str, Any]:
     caption = {"caption": content.text, **_markup(content)} if content.text else {}
     if len(media) == 1:
         part, method = _KINDS[media[0].kind]
-        return {"method": method, "fields": {**fields, **caption, **_shape(media[0])}, "parts": [part]}
+        return {"method": method, "fields": {**fields, **caption, **_dimensions(media[0])}, "parts": [part]}
     parts = [f"file{number}" for number in range(len(media))]
     items = [
-        {"type": _KINDS[file.kind][0], "media": f"attach://{part}", **_shape(file)}
+        {"type": _KINDS[file.kind][0], "media": f"attach://{part}", **_dimensions(file)}
         for part, file in zip(parts, media, strict=True)
     ]
     items[0] |= caption  # one caption in an album is shown as the caption of all
@@ -50,13 +50,13 @@ def build(content: Content) -> dict[str, Any]:
 
 
 def _poll(content: Content, poll: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of sendPoll. The question is not marked up, but markup in it is read."""
-    told = {"question": content.text, "options": [{"text": choice} for choice in poll["choices"]]}
+    """The fields of sendPoll; parse_mode applies to the question too."""
+    fields = {"question": content.text, "options": [{"text": choice} for choice in poll["choices"]]}
     if "parse_mode" in content.options:
-        told["question_parse_mode"] = content.options["parse_mode"]
+        fields["question_parse_mode"] = content.options["parse_mode"]
     if "duration_minutes" in poll:
-        told["open_period"] = poll["duration_minutes"] * 60
-    return told | {field: poll[switch] for switch, field in _POLL_SWITCHES.items() if switch in poll}
+        fields["open_period"] = poll["duration_minutes"] * 60
+    return fields | {field: poll[switch] for switch, field in _POLL_SWITCHES.items() if switch in poll}
 
 
 def _check(content: Content) -> None:
@@ -71,12 +71,12 @@ def _check_album(media: Sequence[MediaFile]) -> None:
     kinds = {file.kind for file in media}
     if "gif" in kinds:
         raise ContentRejected(
-            "Telegram takes an animated GIF only by itself.",
+            "Telegram does not accept an animated GIF together with other files.",
             suggested_action="Send the GIF in a post of its own, or convert it to MP4.",
         )
     if "document" in kinds and len(kinds) > 1:
         raise ContentRejected(
-            "Telegram takes documents only among themselves.",
+            "Telegram does not accept documents together with other kinds of files.",
             suggested_action="Send the documents in a post of their own.",
         )
 
@@ -98,11 +98,11 @@ def _link_preview(content: Content) -> dict[str, Any]:
     return {} if content.options.get("link_preview", True) else {"link_preview_options": {"is_disabled": True}}
 
 
-def _shape(file: MediaFile) -> dict[str, Any]:
-    """What players need to know of moving pictures; Telegram does not look into the file itself."""
+def _dimensions(file: MediaFile) -> dict[str, Any]:
+    """The dimensions and duration of a video or GIF, which Telegram does not read from the file."""
     if file.kind not in ("video", "gif"):
         return {}
     seconds = None if file.duration_ms is None else round(file.duration_ms / 1000)
-    known = {"width": file.width, "height": file.height, "duration": seconds}
+    dimensions = {"width": file.width, "height": file.height, "duration": seconds}
     streaming = {"supports_streaming": True} if file.kind == "video" else {}
-    return {name: value for name, value in known.items() if value} | streaming
+    return {name: value for name, value in dimensions.items() if value} | streaming

@@ -1,4 +1,4 @@
-"""Publishing to Telegram end to end: a group that becomes a supergroup keeps working under its new id."""
+"""Publishing to a Telegram group that became a supergroup and so has a new id."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def account(api: ApiClient, workspace: Workspace, group_chat: tuple[int, str]) -
     return ConnectedAccount.objects.get(pk=api.post("/accounts/connect", body).json()["account"]["id"])
 
 
-def test_the_first_post_after_the_move_finds_the_new_number_and_the_next_one_knows_it(
+def test_the_first_post_after_the_upgrade_stores_the_new_id(
     api: ApiClient, server: FakeTelegram, account: ConnectedAccount, group_chat: tuple[int, str], clock: Any
 ) -> None:
     supergroup = server.upgrade(group_chat[0])
@@ -52,11 +52,11 @@ def test_the_first_post_after_the_move_finds_the_new_number_and_the_next_one_kno
 
     assert [message.text for message in server.messages(supergroup)] == ["One", "Two"]
     assert server.requests_to("sendMessage") == 3
-    kept = ConnectedAccount.objects.get(pk=account.pk)
-    assert (kept.status, kept.external_id) == ("active", str(group_chat[0]))
+    stored = ConnectedAccount.objects.get(pk=account.pk)
+    assert (stored.status, stored.external_id) == ("active", str(group_chat[0]))
 
 
-def test_asking_after_the_account_finds_the_new_number_as_well(
+def test_checking_the_account_stores_the_new_id(
     api: ApiClient, server: FakeTelegram, account: ConnectedAccount, group_chat: tuple[int, str], clock: Any
 ) -> None:
     server.upgrade(group_chat[0])
@@ -68,7 +68,7 @@ def test_asking_after_the_account_finds_the_new_number_as_well(
     assert server.requests_to("sendMessage") == 1
 
 
-def test_a_group_that_moved_without_the_bot_needs_its_owner(
+def test_an_upgraded_group_without_the_bot_needs_its_owner(
     api: ApiClient, server: FakeTelegram, account: ConnectedAccount, group_chat: tuple[int, str], clock: Any
 ) -> None:
     chat, token = group_chat

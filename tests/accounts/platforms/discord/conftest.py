@@ -1,4 +1,4 @@
-"""Discord on loopback with one webhook, connected."""
+"""A Discord server with one webhook, connected."""
 
 from __future__ import annotations
 

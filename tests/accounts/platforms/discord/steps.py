@@ -1,4 +1,4 @@
-"""The two steps of a publication, as the engine takes them."""
+"""The two steps of a publication."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def test_text_is_limited_in_code_points() -> None:
     assert CAPABILITIES.text.count("👩‍👩‍👧") == 5
 
 
-def test_ten_files_of_any_kind_go_together_within_one_request() -> None:
+def test_a_message_has_up_to_ten_files_of_any_kind() -> None:
     media = CAPABILITIES.media
 
     rules = [media.images, media.videos, media.gifs, media.documents]

@@ -19,7 +19,7 @@ from tests.fakes.discord_messages import MAX_FILE_BYTES
 PNG = picture()
 
 
-def test_files_go_out_in_order_with_their_types_and_alt_texts(
+def test_files_are_sent_in_order_with_their_types_and_alt_texts(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
 ) -> None:
     files = [
@@ -45,7 +45,7 @@ def test_files_go_out_in_order_with_their_types_and_alt_texts(
     assert server.requests_to(EXECUTE) == 1
 
 
-def test_a_file_goes_out_without_a_text(
+def test_a_file_is_sent_without_a_text(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
 ) -> None:
     send(discord, grant, "", media_file(PNG), thread_id=server.add_thread(webhook))
@@ -55,7 +55,7 @@ def test_a_file_goes_out_without_a_text(
     assert message["channel_id"] in webhook.threads
 
 
-def test_files_of_the_same_name_stay_two(
+def test_two_files_may_have_the_same_name(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
 ) -> None:
     send(discord, grant, "", media_file(b"one", alt_text="1"), media_file(b"two", alt_text="2"))
@@ -78,17 +78,17 @@ def test_files_of_the_same_name_stay_two(
     ],
     ids=["a large file", "too much together", "eleven files", "a long alt text"],
 )
-def test_what_discord_does_not_take_is_rejected_in_its_words(
+def test_files_that_discord_refuses_are_rejected_with_its_reason(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant, files: list[Any], complaint: str
 ) -> None:
     with pytest.raises(ContentRejected) as caught:
         send(discord, grant, "Look", *files)
 
-    assert caught.value.message == f"Discord does not take this message: {complaint}"
+    assert caught.value.message == f"Discord does not accept this message: {complaint}"
     assert server.messages(webhook) == []
 
 
-def test_a_file_that_cannot_be_opened_leaves_nothing_sent(
+def test_a_file_that_cannot_be_opened_sends_nothing(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
 ) -> None:
     def gone() -> NoReturn:
@@ -100,7 +100,7 @@ def test_a_file_that_cannot_be_opened_leaves_nothing_sent(
     assert (server.requests_to(EXECUTE), server.messages(webhook)) == (0, [])
 
 
-def test_a_file_that_breaks_off_while_it_is_sent_leaves_an_open_outcome(
+def test_a_file_that_fails_while_it_is_sent_leaves_the_outcome_unknown(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant, tmp_path: Path
 ) -> None:
     class Breaking(io.FileIO):
@@ -118,7 +118,7 @@ def test_a_file_that_breaks_off_while_it_is_sent_leaves_an_open_outcome(
     assert server.messages(webhook) == []
 
 
-def test_every_file_is_closed_again(discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant) -> None:
+def test_every_file_is_closed(discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant) -> None:
     opened: list[io.BytesIO] = []
 
     def open_it() -> io.BytesIO:
@@ -134,7 +134,7 @@ def test_every_file_is_closed_again(discord: Discord, server: FakeDiscord, webho
     assert [one.closed for one in opened] == [True] * 3
 
 
-def test_the_form_that_goes_with_files_is_the_one_that_goes_without(
+def test_messages_with_and_without_files_have_the_same_fields(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
 ) -> None:
     options = {"suppress_embeds": True, "username": "Town crier"}
@@ -142,6 +142,6 @@ def test_the_form_that_goes_with_files_is_the_one_that_goes_without(
     send(discord, grant, "@everyone", **options)
 
     with_files, without = server.messages(webhook)
-    kept = ("content", "flags", "mention_everyone", "author")
-    assert json.dumps([with_files[key] for key in kept]) == json.dumps([without[key] for key in kept])
+    fields = ("content", "flags", "mention_everyone", "author")
+    assert json.dumps([with_files[key] for key in fields]) == json.dumps([without[key] for key in fields])
     assert with_files["mention_everyone"] is False

@@ -1,4 +1,4 @@
-"""Polls of a webhook's message, whose question is the text."""
+"""Polls, whose question is the text of the post."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ASKED = {"choices": ["The bench", "The lathe"], "duration_minutes": 120}
 
 
 @pytest.mark.parametrize("multiple", [True, False])
-def test_a_poll_stands_in_one_message(
+def test_a_poll_is_one_message(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant, multiple: bool
 ) -> None:
     send(discord, grant, "What next?", poll={**ASKED, "multiple": multiple}, username="Town crier")
@@ -32,9 +32,7 @@ def test_a_poll_stands_in_one_message(
     assert server.requests[-1].json()["poll"]["duration"] == 2
 
 
-def test_a_poll_may_stand_beside_files(
-    discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
-) -> None:
+def test_a_poll_may_have_files(discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant) -> None:
     send(discord, grant, "What next?", media_file(b"PNG", "image/png"), poll=ASKED)
 
     (message,) = server.messages(webhook)
@@ -52,7 +50,7 @@ def test_a_poll_may_stand_beside_files(
         ("What next?", {"duration_minutes": 46_140}, "poll.duration"),
     ],
 )
-def test_what_discord_refuses_is_the_contents_fault(
+def test_a_poll_beyond_the_limits_is_rejected(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant, text: str, asked: Any, words: str
 ) -> None:
     with pytest.raises(ContentRejected, match=words):
@@ -62,11 +60,11 @@ def test_what_discord_refuses_is_the_contents_fault(
 
 
 @pytest.mark.parametrize("status", [400, 403])
-def test_a_channel_that_takes_no_polls_stays_connected(
+def test_a_channel_that_does_not_allow_polls_stays_connected(
     discord: Discord, server: FakeDiscord, grant: Grant, status: int
 ) -> None:
-    told = {"message": "Invalid channel type for poll creation", "code": 520002}
-    server.refuse_next(EXECUTE, Answer.of_json(told, status))
+    refusal = {"message": "Invalid channel type for poll creation", "code": 520002}
+    server.refuse_next(EXECUTE, Answer.of_json(refusal, status))
 
     with pytest.raises(ContentRejected, match="Invalid channel type for poll creation"):
         send(discord, grant, "What next?", poll=ASKED)

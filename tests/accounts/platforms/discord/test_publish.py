@@ -27,9 +27,7 @@ def test_a_text_is_posted_to_the_channel(
     assert server.requests_to(EXECUTE) == 1
 
 
-def test_nobody_is_mentioned_whatever_the_text_says(
-    discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
-) -> None:
+def test_a_message_mentions_nobody(discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant) -> None:
     send(discord, grant, "@everyone <@80351110224678912>")
 
     (message,) = server.messages(webhook)
@@ -46,7 +44,7 @@ def test_nobody_is_mentioned_whatever_the_text_says(
         ({"suppress_embeds": False, "suppress_notifications": False}, 0),
     ],
 )
-def test_previews_and_notifications_may_be_left_out(
+def test_previews_and_notifications_can_be_suppressed(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant, options: dict[str, Any], flags: int
 ) -> None:
     send(discord, grant, "Hello", **options)
@@ -54,13 +52,13 @@ def test_previews_and_notifications_may_be_left_out(
     assert server.messages(webhook)[0]["flags"] == flags
 
 
-def test_the_name_may_be_another(discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant) -> None:
+def test_the_name_can_be_changed(discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant) -> None:
     send(discord, grant, "Hello", username="Town crier")
 
     assert server.messages(webhook)[0]["author"]["username"] == "Town crier"
 
 
-def test_a_message_in_a_thread_is_linked_there(
+def test_the_permalink_of_a_message_in_a_thread_is_in_the_thread(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
 ) -> None:
     thread_id = server.add_thread(webhook)
@@ -72,7 +70,7 @@ def test_a_message_in_a_thread_is_linked_there(
     assert published.permalink.endswith(f"/{webhook.guild_id}/{thread_id}/{message['id']}")
 
 
-def test_a_forum_takes_a_new_thread_by_its_name(discord: Discord, server: FakeDiscord) -> None:
+def test_a_message_in_a_forum_starts_a_thread(discord: Discord, server: FakeDiscord) -> None:
     forum = server.add_webhook("Forum", forum=True)
     grant = discord.connect({"webhook_url": forum.url}).grant
 
@@ -85,7 +83,7 @@ def test_a_forum_takes_a_new_thread_by_its_name(discord: Discord, server: FakeDi
     assert published.permalink.endswith(f"/{forum.guild_id}/{message['channel_id']}/{message['id']}")
 
 
-def test_a_thread_that_is_not_there_is_the_posts_fault_not_the_webhooks(
+def test_an_unknown_thread_is_an_error_of_the_post(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
 ) -> None:
     with pytest.raises(ContentRejected) as caught:
@@ -96,7 +94,7 @@ def test_a_thread_that_is_not_there_is_the_posts_fault_not_the_webhooks(
 
 
 @pytest.mark.beyond_the_document("a text that is too long")
-def test_two_thousand_code_points_are_taken_and_one_more_is_rejected_in_discords_words(
+def test_a_text_has_at_most_two_thousand_code_points(
     discord: Discord, server: FakeDiscord, webhook: FakeWebhook, grant: Grant
 ) -> None:
     send(discord, grant, "😀" * 2000)
@@ -104,13 +102,11 @@ def test_two_thousand_code_points_are_taken_and_one_more_is_rejected_in_discords
     with pytest.raises(ContentRejected) as caught:
         send(discord, grant, "😀" * 2001)
 
-    assert caught.value.message == ("Discord does not take this message: content: Must be 2000 or fewer in length.")
+    assert caught.value.message == ("Discord does not accept this message: content: Must be 2000 or fewer in length.")
     assert [message["content"] for message in server.messages(webhook)] == ["😀" * 2000]
 
 
-def test_a_webhook_without_a_server_has_links_all_the_same(
-    discord: Discord, webhook: FakeWebhook, grant: Grant
-) -> None:
+def test_a_webhook_without_a_server_has_permalinks(discord: Discord, webhook: FakeWebhook, grant: Grant) -> None:
     published = send(discord, replace(grant, tokens={**grant.tokens, "guild_id": ""}), "Hello")
 
     assert published.permalink.startswith(f"https://discord.com/channels/@me/{webhook.channel_id}/")

@@ -19,6 +19,7 @@ from accounts.platforms.http.responses import (
     safe_line,
     seconds_to_wait,
     text_in,
+    wait_in,
 )
 from config.outbound import Response
 
@@ -90,3 +91,11 @@ def test_fields_are_checked() -> None:
 def test_only_https_addresses_are_shown(url: Any) -> None:
     assert https_url(url) == ""
     assert https_url("https://a.example/b.png") == "https://a.example/b.png"
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [(30, 30.0), (0.5, 0.5), (-1, 0.0), (10**400, 86_400.0), ("30", None), (True, None), (None, None), ([30], None)],
+)
+def test_a_waiting_time_in_a_body_is_a_number_within_a_day(value: Any, seconds: float | None) -> None:
+    assert wait_in(value) == seconds

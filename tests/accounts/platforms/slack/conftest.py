@@ -1,4 +1,4 @@
-"""Slack on loopback with one workspace, and its channel connected both ways."""
+"""A Slack server with one workspace, and its channel connected both ways."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def slack() -> Slack:
 
 @pytest.fixture(params=["app", "webhook"])
 def grant(request: pytest.FixtureRequest, slack: Slack, server: FakeSlack, channel: Channel) -> Grant:
-    """What opens the channel, in either way."""
+    """The grant of the channel, by the app and by a webhook."""
     if request.param == "webhook":
         return slack.connect({"webhook_url": server.add_webhook(channel)}).grant
     [connection] = install(slack, server)
@@ -50,13 +50,13 @@ def grant(request: pytest.FixtureRequest, slack: Slack, server: FakeSlack, chann
 
 @pytest.fixture
 def joined(server: FakeSlack) -> Channel:
-    """A channel that the app is a member of, as it has to be for files."""
+    """A channel that the app is a member of, which files need."""
     return server.add_channel("news", has_app=True)
 
 
 @pytest.fixture
 def app(slack: Slack, server: FakeSlack, joined: Channel) -> Grant:
-    """What opens that channel to the app."""
+    """The grant of that channel."""
     [connection] = install(slack, server)
     return connection.grant
 

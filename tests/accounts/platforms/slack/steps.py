@@ -1,4 +1,4 @@
-"""Connecting, and the steps of a publication, each from the state as a database gives it back."""
+"""Connecting, and the steps of a publication, each from the state as it is stored."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 from accounts.platforms.base import START
 from accounts.platforms.slack.adapter import Slack
 from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
+from tests.fakes.http_server import Answer
 from tests.fakes.slack import FakeSlack
 
 REDIRECT_URI = "https://service.example/dashboard/connect/callback"
 
 
-def install(slack: Slack, server: FakeSlack, scopes: list[str] | None = None) -> tuple[Connection, ...]:
-    """The channels of an installation with what the service asks for, or with these scopes."""
+def install(slack: Slack, server: FakeSlack) -> tuple[Connection, ...]:
+    """The channels of an installation."""
     authorization = slack.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
-    code = server.grant(authorization.url, scopes)
+    code = server.grant(authorization.url)
     return slack.exchange(
         code=code, redirect_uri=REDIRECT_URI, stored=json.loads(json.dumps(dict(authorization.stored)))
     )
@@ -60,11 +61,16 @@ def publish(slack: Slack, grant: Grant, content: Content, progress: Progress = S
     return result
 
 
-def look(slack: Slack, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-    """Look for what an earlier try of the step may have posted."""
+def find(slack: Slack, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+    """Find what an earlier attempt of the step may have posted."""
     return slack.find(grant, content, stored(progress))
 
 
 def stored(progress: Progress) -> Progress:
-    """The progress as a database gives it back."""
+    """The progress as it is stored."""
     return Progress(progress.phase, json.loads(json.dumps(progress.state)))
+
+
+def refusal(code: str) -> Answer:
+    """How the Web API refuses a call."""
+    return Answer.of_json({"ok": False, "error": code})

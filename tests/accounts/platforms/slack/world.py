@@ -1,5 +1,6 @@
-"""Slack for the tests that all platforms share: a channel that an installed app posts to. A message of text alone cannot be
-looked for, so that the plainest post is an image."""
+"""Slack for the tests that all platforms share: a channel that an installed app posts to.
+
+A text cannot be found after a lost answer, so the plainest post is an image."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class PlatformWorld(World):
     owner = ()
     trusted = (LIST,)  # a list of channels that cannot be read opens no account
     shown = ("#news", "#news (The Bench)", "{url}/archives/C0000000001")
-    unauthorized = Transient  # Slack's codes tell what is wrong, not the status
+    unauthorized = Transient  # Slack's codes say what is wrong, not the status
     too_large = Transient
     unusual = {("publish", UPLOAD): {"unreadable": None}}
 

@@ -1,4 +1,4 @@
-"""A Bot API server on loopback with a bot and a public channel to which the bot posts, connected."""
+"""A Bot API server with a bot and a connected public channel to which the bot posts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two steps of a publication, as the engine takes them, and media to publish."""
+"""The two steps of a publication, and media to publish."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def start(telegram: Telegram, grant: Grant, text: str, *media: MediaFile, **opti
 
 
 def send(telegram: Telegram, grant: Grant, progress: Progress, media: Sequence[MediaFile] = ()) -> Published:
-    """The second step, from the state as a database gives it back."""
+    """The second step, from the state as it is stored."""
     stored = Progress(progress.phase, json.loads(json.dumps(progress.state)))
-    content = Content("tgt_1", "not looked at any more", {"parse_mode": "HTML"}, media=tuple(media))
+    content = Content("tgt_1", "ignored", {"parse_mode": "HTML"}, media=tuple(media))
     published = telegram.publish(grant, content, stored)
     assert isinstance(published, Published)
     return published

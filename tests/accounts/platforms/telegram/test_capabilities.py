@@ -25,7 +25,7 @@ def test_text_is_counted_in_utf16_and_shorter_as_a_caption() -> None:
     assert (text.max_length, text.max_length_with_media, text.count("a😀")) == (4096, 1024, 3)
 
 
-def test_publishing_is_done_once_and_paced_and_needs_no_operator() -> None:
+def test_publishing_is_never_repeated_and_needs_no_operator() -> None:
     assert CAPABILITIES.retry_safety == "at_most_once"
     assert CAPABILITIES.pace == Pace(seconds=3, burst=3)
     assert Telegram.methods == ("credentials",)
@@ -51,7 +51,7 @@ def test_publishing_is_done_once_and_paced_and_needs_no_operator() -> None:
         (facts("document", "application/zip"), ["MEDIA_TYPE_NOT_TAKEN"]),
     ],
 )
-def test_media_are_judged_one_by_one(asset: MediaInfo, codes: list[str]) -> None:
+def test_each_file_is_checked(asset: MediaInfo, codes: list[str]) -> None:
     assert [issue.code for issue in asset_issues("telegram", CAPABILITIES.media, asset, "media[0]")] == codes
 
 
@@ -67,7 +67,7 @@ def test_media_are_judged_one_by_one(asset: MediaInfo, codes: list[str]) -> None
         ([facts("video", "video/mp4", 25_000_001)] * 2, ["MEDIA_TOO_LARGE"]),
     ],
 )
-def test_media_are_judged_together(assets: list[MediaInfo], codes: list[str]) -> None:
+def test_the_files_of_a_post_are_checked_together(assets: list[MediaInfo], codes: list[str]) -> None:
     assert [issue.code for issue in album_issues("telegram", CAPABILITIES.media, assets)] == codes
 
 

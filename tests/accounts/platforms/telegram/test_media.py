@@ -33,7 +33,7 @@ def content_of(media: MediaFile) -> bytes:
         (document(""), "sendDocument", "document", "document.pdf"),
     ],
 )
-def test_one_file_is_sent_as_what_it_is_with_the_text_as_its_caption(
+def test_one_file_is_sent_by_its_own_method_with_the_text_as_its_caption(
     telegram: Telegram,
     server: FakeTelegram,
     grant: Grant,
@@ -57,14 +57,14 @@ def test_one_file_is_sent_as_what_it_is_with_the_text_as_its_caption(
     assert published == Published("1", "https://t.me/the_news/1")
 
 
-def test_a_file_goes_out_without_a_text(telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int) -> None:
+def test_a_file_is_sent_without_a_text(telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int) -> None:
     publish(telegram, grant, "", picture(), reply_to_message_id=int(publish(telegram, grant, "First").external_id))
 
     message = server.messages(channel)[-1]
     assert (message.text, message.options["reply_to"]) == ("", 1)
 
 
-def test_players_are_told_the_shape_of_moving_pictures(
+def test_videos_and_gifs_are_sent_with_their_dimensions(
     telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int
 ) -> None:
     publish(telegram, grant, "", video(width=640, height=360, duration_ms=12_600))
@@ -77,7 +77,7 @@ def test_players_are_told_the_shape_of_moving_pictures(
     assert (first.item, second.item) == ({"width": 640, "height": 360, "duration": 13}, {})
 
 
-def test_photos_and_videos_make_an_album_with_one_caption(
+def test_photos_and_videos_are_sent_as_an_album_with_one_caption(
     telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int
 ) -> None:
     media = [picture(10, 10), video(), picture(20, 10)]
@@ -93,7 +93,7 @@ def test_photos_and_videos_make_an_album_with_one_caption(
     assert published == Published("1", "https://t.me/the_news/1")
 
 
-def test_documents_make_an_album_under_their_names(
+def test_documents_are_sent_as_an_album_with_their_names(
     telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int
 ) -> None:
     publish(telegram, grant, "", *(document(f"{number}.pdf") for number in range(10)))
@@ -112,7 +112,7 @@ def test_documents_make_an_album_under_their_names(
         [gif(), gif()],
     ],
 )
-def test_what_makes_no_album_is_refused_before_anything_is_sent(
+def test_files_that_cannot_be_combined_are_rejected_before_anything_is_sent(
     telegram: Telegram, server: FakeTelegram, grant: Grant, media: list[MediaFile]
 ) -> None:
     before = len(server.requests)
@@ -124,7 +124,7 @@ def test_what_makes_no_album_is_refused_before_anything_is_sent(
 
 
 @pytest.mark.parametrize(
-    ("text", "media", "told"),
+    ("text", "media", "reason"),
     [
         ("😀" * 513, picture(), "message caption is too long"),
         ("", picture(9_000, 1_001), "PHOTO_INVALID_DIMENSIONS"),
@@ -133,13 +133,13 @@ def test_what_makes_no_album_is_refused_before_anything_is_sent(
         ("", file("video", "video/mp4", b"", "a.mp4"), "file must be non-empty"),
     ],
 )
-def test_media_that_telegram_does_not_take_are_rejected_in_its_words(
-    telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int, text: str, media: MediaFile, told: str
+def test_media_that_telegram_refuses_are_rejected_with_its_reason(
+    telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int, text: str, media: MediaFile, reason: str
 ) -> None:
     with pytest.raises(ContentRejected) as caught:
         publish(telegram, grant, text, media)
 
-    assert caught.value.message == f"Telegram does not take this post: Bad Request: {told}"
+    assert caught.value.message == f"Telegram does not accept this post: Bad Request: {reason}"
     assert server.messages(channel) == ()
 
 
@@ -153,7 +153,7 @@ def test_a_bot_that_may_not_send_a_kind_of_media_is_disconnected(
 
 
 class Opened:
-    """Notes whether files that were opened have been closed."""
+    """Opens files and records whether they were closed."""
 
     def __init__(self) -> None:
         self.files: list[BinaryIO] = []
@@ -181,9 +181,7 @@ def test_files_are_opened_for_each_request_and_closed_after_it(
     assert [each.closed for each in opened.files] == [True] * 4
 
 
-def test_media_that_cannot_be_opened_are_tried_again_for_nothing_was_sent(
-    telegram: Telegram, server: FakeTelegram, grant: Grant
-) -> None:
+def test_media_that_cannot_be_opened_are_tried_again(telegram: Telegram, server: FakeTelegram, grant: Grant) -> None:
     def fail() -> AbstractContextManager[BinaryIO]:
         raise RuntimeError("the storage is away")
 

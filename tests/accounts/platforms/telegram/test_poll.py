@@ -1,4 +1,4 @@
-"""Polls by sendPoll: one call, whose question is the text."""
+"""Polls, whose question is the text of the post."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_poll_is_one_message(telegram: Telegram, server: FakeTelegram, grant: 
     assert [server.call_of(request) for request in server.requests].count("sendPoll") == 1
 
 
-def test_a_poll_may_stay_open_and_is_sent_as_other_messages_are(
+def test_a_poll_may_have_no_end_and_has_the_options_of_messages(
     telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int
 ) -> None:
     first = publish(telegram, grant, "Hello")
@@ -44,13 +44,13 @@ def test_a_poll_may_stay_open_and_is_sent_as_other_messages_are(
     assert (message.options["silent"], message.options["protected"]) == (True, True)
 
 
-def test_markup_in_the_question_is_read(telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int) -> None:
+def test_the_question_may_be_marked_up(telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int) -> None:
     publish(telegram, grant, "Fish &amp; chips?", poll=ASKED, parse_mode="HTML")
 
     assert server.messages(channel)[0].text == "Fish & chips?"
 
 
-def test_votes_are_open_where_the_chat_takes_that(
+def test_votes_are_public_if_the_chat_allows_it(
     telegram: Telegram, server: FakeTelegram, token: str, grant: Grant, channel: int
 ) -> None:
     group = server.add_chat("supergroup", "The Crew", username="the_crew")
@@ -64,7 +64,7 @@ def test_votes_are_open_where_the_chat_takes_that(
     assert server.messages(channel) == ()
 
 
-def test_a_poll_takes_no_media(telegram: Telegram, server: FakeTelegram, grant: Grant) -> None:
+def test_a_poll_cannot_have_media(telegram: Telegram, server: FakeTelegram, grant: Grant) -> None:
     with pytest.raises(ContentRejected, match="takes no media in a post with a poll"):
         start(telegram, grant, "What next?", picture(), poll=ASKED)
 
@@ -80,7 +80,7 @@ def test_a_poll_takes_no_media(telegram: Telegram, server: FakeTelegram, grant: 
         ("What next?", {"duration_minutes": 43_801}),
     ],
 )
-def test_what_is_too_much_is_never_sent_in_part(
+def test_a_poll_beyond_the_limits_is_rejected(
     telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int, text: str, asked: dict[str, Any]
 ) -> None:
     with pytest.raises(ContentRejected):
@@ -89,7 +89,9 @@ def test_what_is_too_much_is_never_sent_in_part(
     assert server.messages(channel) == ()
 
 
-def test_a_chat_that_takes_no_polls_stays_connected(telegram: Telegram, server: FakeTelegram, grant: Grant) -> None:
+def test_a_chat_that_does_not_allow_polls_stays_connected(
+    telegram: Telegram, server: FakeTelegram, grant: Grant
+) -> None:
     words = "Bad Request: not enough rights to send polls to the chat"
     server.refuse_next("sendPoll", refusal_answer(400, words))
 

@@ -25,7 +25,7 @@ def test_a_text_is_published_in_two_steps(telegram: Telegram, server: FakeTelegr
     assert telegram.irreversible == {"send"}
 
 
-def test_a_text_is_shown_as_it_is_written_unless_a_markup_is_named(
+def test_a_text_is_marked_up_only_with_a_parse_mode(
     telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int
 ) -> None:
     publish(telegram, grant, "1 < 2 & *a_b* [x](y).")
@@ -57,7 +57,7 @@ DEFAULTS = {"silent": False, "protected": False, "preview": True, "reply_to": No
         ({"message_thread_id": 77}, {"thread": 77}),
     ],
 )
-def test_options_are_the_owners_choice(
+def test_options_are_sent(
     telegram: Telegram,
     server: FakeTelegram,
     grant: Grant,
@@ -74,7 +74,7 @@ def test_options_are_the_owners_choice(
 
 
 @pytest.mark.parametrize(
-    ("kind", "username", "place"),
+    ("kind", "username", "permalink"),
     [
         ("channel", "news", "https://t.me/news/1"),
         ("supergroup", "friends", "https://t.me/friends/1"),
@@ -84,8 +84,8 @@ def test_options_are_the_owners_choice(
         ("private", "alice", ""),
     ],
 )
-def test_the_permalink_is_where_readers_of_the_chat_find_it(
-    telegram: Telegram, server: FakeTelegram, token: str, kind: Any, username: str, place: str
+def test_the_permalink_depends_on_the_kind_of_chat(
+    telegram: Telegram, server: FakeTelegram, token: str, kind: Any, username: str, permalink: str
 ) -> None:
     chat = server.add_chat(kind, "Chat", username=username)
     server.set_member(chat, token, "administrator", can_post_messages=True)
@@ -93,10 +93,10 @@ def test_the_permalink_is_where_readers_of_the_chat_find_it(
 
     published = publish(telegram, grant, "Hello")
 
-    assert published == Published("1", place.format(str(chat).removeprefix("-100")))
+    assert published == Published("1", permalink.format(str(chat).removeprefix("-100")))
 
 
-def test_the_permalink_follows_the_channels_present_name(
+def test_the_permalink_uses_the_channels_current_username(
     telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int
 ) -> None:
     chat = {"id": channel, "type": "channel", "title": "Old News", "username": "old_news"}
@@ -107,7 +107,7 @@ def test_the_permalink_follows_the_channels_present_name(
     assert publish(telegram, grant, "Hello").permalink == "https://t.me/the_news/6"
 
 
-def test_a_message_that_telegram_posts_by_itself_later_has_no_address_yet(
+def test_a_message_that_telegram_posts_later_has_no_permalink(
     telegram: Telegram, server: FakeTelegram, grant: Grant
 ) -> None:
     server.refuse_next("sendMessage", Answer.of_json({"ok": True, "result": {"message_id": 0}}))
@@ -116,7 +116,7 @@ def test_a_message_that_telegram_posts_by_itself_later_has_no_address_yet(
 
 
 @pytest.mark.parametrize("text", ["", " \n\t"])
-def test_a_post_without_text_and_media_is_refused_before_anything_is_sent(
+def test_a_post_without_text_and_media_is_rejected_before_anything_is_sent(
     telegram: Telegram, server: FakeTelegram, grant: Grant, text: str
 ) -> None:
     with pytest.raises(ContentRejected):
@@ -126,7 +126,7 @@ def test_a_post_without_text_and_media_is_refused_before_anything_is_sent(
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "told"),
+    ("text", "options", "reason"),
     [
         ("😀" * 2049, {}, "message is too long"),
         ("<b>" + "a" * 4097 + "</b>", {"parse_mode": "HTML"}, "message is too long"),
@@ -136,25 +136,25 @@ def test_a_post_without_text_and_media_is_refused_before_anything_is_sent(
         ("Hello", {"message_thread_id": 9}, "message thread not found"),
     ],
 )
-def test_what_telegram_does_not_take_is_rejected_in_its_words(
+def test_a_text_that_telegram_refuses_is_rejected_with_its_reason(
     telegram: Telegram,
     server: FakeTelegram,
     grant: Grant,
     channel: int,
     text: str,
     options: dict[str, Any],
-    told: str,
+    reason: str,
 ) -> None:
     progress = start(telegram, grant, text, **options)
 
     with pytest.raises(ContentRejected) as caught:
         send(telegram, grant, progress)
 
-    assert caught.value.message.startswith(f"Telegram does not take this post: Bad Request: {told}")
+    assert caught.value.message.startswith(f"Telegram does not accept this post: Bad Request: {reason}")
     assert server.messages(channel) == ()
 
 
-def test_the_limit_holds_for_what_is_left_of_the_markup(
+def test_the_limit_is_for_the_text_without_markup(
     telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int
 ) -> None:
     publish(telegram, grant, f"<b>{'😀' * 2048}</b>", parse_mode="HTML")
@@ -174,7 +174,7 @@ def group_grant(telegram: Telegram, token: str, group: int) -> Grant:
     return telegram.connect({"bot_token": token, "chat_id": str(group)}).grant
 
 
-def test_a_group_that_became_a_supergroup_gets_the_message_once_under_its_new_number(
+def test_a_group_that_became_a_supergroup_gets_the_message_once(
     telegram: Telegram, server: FakeTelegram, group: int, group_grant: Grant
 ) -> None:
     supergroup = server.upgrade(group)

@@ -1,4 +1,4 @@
-"""The bot's token stands in the path of every request; nobody may read it anywhere else."""
+"""The bot's token is in the path of every request and must not be shown anywhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from accounts.platforms.errors import PlatformError
 from accounts.platforms.telegram.adapter import Telegram
-from accounts.platforms.telegram.bot_api import BotApi
+from accounts.platforms.telegram.client import BotApi
 from accounts.platforms.types import Grant
 from tests.accounts.platforms.telegram.steps import picture, publish
 from tests.fakes.http_server import Answer
@@ -21,7 +21,7 @@ from tests.fakes.telegram import FakeTelegram, refusal_answer
 SECRET = "AAH-"  # how the second half of the stand-in's tokens begins
 
 
-# What a server may answer that repeats the path it was asked for.
+# Answers that repeat the path of the request.
 ECHOES: dict[str, Callable[[str], Answer]] = {
     "refused": lambda path: refusal_answer(400, f"Bad Request: no such place: {path}"),
     "forbidden": lambda path: refusal_answer(403, path),
@@ -32,8 +32,8 @@ ECHOES: dict[str, Callable[[str], Answer]] = {
 }
 
 
-def told(error: BaseException, log: pytest.LogCaptureFixture) -> str:
-    """Everything that a person may come to read of an error."""
+def shown(error: BaseException, log: pytest.LogCaptureFixture) -> str:
+    """All text of an error that a person may read."""
     action = error.suggested_action if isinstance(error, PlatformError) else ""
     chain = "".join(traceback.format_exception(error))
     return f"{error!r} {action} {chain} {log.text}"
@@ -41,7 +41,7 @@ def told(error: BaseException, log: pytest.LogCaptureFixture) -> str:
 
 @pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
 @pytest.mark.parametrize("verb", ["connect", "identify", "publish", "upload"])
-def test_no_fault_tells_the_token(
+def test_no_error_shows_the_token(
     telegram: Telegram,
     server: FakeTelegram,
     grant: Grant,
@@ -63,11 +63,11 @@ def test_no_fault_tells_the_token(
         }[verb]()
 
     assert SECRET in token
-    assert SECRET not in told(caught.value, caplog)
+    assert SECRET not in shown(caught.value, caplog)
 
 
 @pytest.mark.parametrize("base", ["http://127.0.0.1:{}", "https://10.0.0.1", "api.telegram.org", "https://a b"])
-def test_no_address_that_cannot_be_reached_tells_the_token(
+def test_no_address_that_cannot_be_reached_shows_the_token(
     telegram: Telegram, grant: Grant, settings: Settings, caplog: pytest.LogCaptureFixture, base: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -78,10 +78,10 @@ def test_no_address_that_cannot_be_reached_tells_the_token(
         with pytest.raises(PlatformError) as caught:
             publish(telegram, grant, "Hello")
 
-    assert SECRET not in told(caught.value, caplog)
+    assert SECRET not in shown(caught.value, caplog)
 
 
-def test_no_value_shows_the_token_when_it_is_printed(telegram: Telegram, grant: Grant) -> None:
+def test_no_repr_shows_the_token(telegram: Telegram, grant: Grant) -> None:
     token = grant.credentials["bot_token"]
 
     assert token not in repr(BotApi("https://api.telegram.org", token))

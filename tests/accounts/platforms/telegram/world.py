@@ -16,13 +16,9 @@ class PlatformWorld(World):
     shows_alt_texts = "none"
     ends_access = False  # a bot's token is its owner's
     shown = ("@the_news", "The News", "https://t.me/the_news")
-    unauthorized = Transient  # the body of an answer tells what is wrong, not the status
+    unauthorized = Transient  # a response without a JSON body is not Telegram's
     trusted = ("getMe",)  # its `id` is sent on as it is
-    unusual = {
-        ("connect", "*"): {"429": Transient},
-        ("identify", "*"): {"429": Transient},
-        ("publish", "sendMessage"): {"any": OutcomeUnknown},
-    }
+    unusual = {("publish", "sendMessage"): {"any": OutcomeUnknown}}
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,0 +1,144 @@
+"""Discord's API for webhooks: calls, and what Discord's errors mean.
+
+A webhook's address contains a token that lets anybody post to the channel, so no message and no repr shows it. Errors are
+`{"code": number, "message": text, "errors"?: by field}`. Source: docs.discord.com (Webhook Resource, Rate Limits, JSON Error
+Codes).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError, RateLimited, unmapped
+from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError, json_object, wait_in
+from config.outbound import Response
+
+API_BASE = "https://discord.com/api/v10"
+MAX_DEPTH = 10  # of the errors by field
+
+UNKNOWN_CHANNEL = "10003"
+LIMITS = frozenset({"20016", "20028", "20029", "40062"})
+BUSY = frozenset({"40004", "40006", "40333", "130000"})  # switched off for a while, blocked on the way, or overloaded
+# Unknown channel, guild and webhook; missing access and permission; a wrong token.
+GONE = frozenset({UNKNOWN_CHANNEL, "10004", "10015", "50001", "50013", "50027"})
+# A locked thread, words and links that the server's moderation blocks, no uploads in this server, no polls in this channel.
+BLOCKED = frozenset({"160005", "200000", "200001", "240000", "400001", "520002"})
+# A request that is too large, an empty message, an invalid form or JSON; without a code if a proxy says it.
+OF_CONTENT = frozenset({"", "40005", "50006", "50035", "50109"})
+
+SNOWFLAKE = re.compile(r"[0-9]{1,20}")
+_DISCORD = r"https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/api(?:/v[0-9]{1,2})?"
+_PATH = r"/webhooks/([0-9]{1,20})/([A-Za-z0-9_-]{1,256})/?"
+
+
+class DiscordError(ApiError):
+    """An error response of Discord; `code` is a number, empty if the response is not the API's."""
+
+    def __init__(self, response: Response, token: str) -> None:
+        content = json_object(response) or {}
+        number = content.get("code")
+        super().__init__(
+            response,
+            code=str(number) if type(number) is int else "",
+            reason=_reason(content).replace(token, "…"),
+            reset_headers=("X-RateLimit-Reset-After",),
+        )
+        waiting = wait_in(content.get("retry_after"))
+        self.retry_after = self.retry_after if waiting is None else waiting
+
+
+@dataclass(frozen=True)
+class Webhook(JsonClient):
+    """One webhook. Calls raise DiscordError, NotSent, NoAnswer."""
+
+    address: str = field(repr=False)
+    id: str = ""
+
+    error = DiscordError
+    timeout_seconds = 20.0
+    max_bytes = 262_144
+
+    def headers(self) -> dict[str, str]:
+        """The headers of every call. Without a User-Agent of this format, Discord's proxy may block the request."""
+        return {
+            "User-Agent": f"DiscordBot ({settings.BASE_URL}, {settings.API_VERSION})",
+            "Accept": "application/json",
+        }
+
+    def error_of(self, response: Response) -> DiscordError:
+        """The error of a response, without the token."""
+        return DiscordError(response, self.token)
+
+
+def webhook(given: str, api_base: str) -> Webhook:
+    """The webhook at the address that its owner gave. Raises CredentialsRejected.
+
+    The address may be Discord's or, if the operator has set `api_base`, one at its host. Calls go to `api_base`.
+    """
+    hosts = [_DISCORD]
+    if api_base:
+        parts = urlsplit(api_base)
+        hosts += [re.escape(api_base), re.escape(f"{parts.scheme}://{parts.netloc}") + r"(?:/api(?:/v[0-9]{1,2})?)?"]
+    found = re.fullmatch(f"(?:{'|'.join(hosts)}){_PATH}", given.strip())
+    if found is None:
+        raise CredentialsRejected(
+            "This is not the address of a Discord webhook.",
+            suggested_action="Copy the whole address, https://discord.com/api/webhooks/…, from the channel's settings, "
+            "Integrations, Webhooks.",
+        )
+    webhook_id, token = found.groups()
+    return Webhook(f"{api_base or API_BASE}/webhooks/{webhook_id}/{token}", token, webhook_id)
+
+
+class DiscordErrors(ErrorTranslator[DiscordError]):
+    """What Discord's errors mean."""
+
+    name = "discord"
+    label = "Discord"
+    error = DiscordError
+
+    def specific(self, error: DiscordError) -> PlatformError | None:
+        """Errors about the webhook, and limits."""
+        if error.code in LIMITS:
+            return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)
+        if error.code in BUSY:
+            return self.transient(error)
+        if error.code in GONE or error.status == 401:
+            return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
+        if error.status in (403, 404) and error.code and error.code not in BLOCKED:
+            unmapped(self.name, f"{error.status} {error.code}")
+            return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")
+        return None
+
+    def rejects_content(self, error: DiscordError) -> bool:
+        """Whether an error is about the message."""
+        return error.code in BLOCKED or error.status in (400, 413)
+
+    def is_documented(self, error: DiscordError) -> bool:
+        """Whether the code is one of the documented refusals."""
+        return error.code in BLOCKED | OF_CONTENT
+
+
+ERRORS = DiscordErrors()
+
+
+def _reason(content: Mapping[str, Any]) -> str:
+    """The first of the errors by field, with its field; the message if there are none."""
+    path: list[str] = []
+    errors = content.get("errors")
+    while isinstance(errors, dict) and errors and len(path) < MAX_DEPTH:
+        match errors.get("_errors"):
+            case [{"message": str(message)}, *_]:
+                return ": ".join(filter(None, [".".join(path), message]))
+        key, errors = next(iter(errors.items()))
+        path.append(key)
+    reason = content.get("message")
+    return reason if isinstance(reason, str) else ""

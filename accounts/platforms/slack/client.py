@@ -1,0 +1,127 @@
+"""Slack's Web API: calls, and what Slack's errors mean.
+
+Slack answers 200 with `{"ok": false, "error": code}` if it refuses a call, and 429 with Retry-After at its rate limit.
+People are shown the code. Source: docs.slack.dev, the Web API and its methods' errors.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar, TypeVar
+
+from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited
+from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError, json_object
+from config.outbound import Response
+
+# The call may have been carried out in part.
+PERHAPS_DONE = frozenset({"internal_error", "fatal_error", "file_update_failed"})
+BUSY = frozenset({"service_unavailable", "team_added_to_org", "org_login_required", "request_timeout", "accesslimited"})
+LIMITS = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+ACCESS_ENDED = frozenset(
+    {
+        "access_denied",
+        "account_inactive",
+        "ekm_access_denied",
+        "enterprise_is_restricted",
+        "invalid_auth",
+        "missing_scope",
+        "no_permission",
+        "not_allowed_token_type",
+        "not_authed",
+        "team_access_not_granted",
+        "token_expired",
+        "token_revoked",
+    }
+)
+CHANNEL_CLOSED = frozenset(
+    {
+        "channel_not_found",
+        "invalid_channel",
+        "is_archived",
+        "not_in_channel",
+        "posting_to_channel_denied",
+        "restricted_action",
+        "restricted_action_read_only_channel",
+    }
+)
+OF_CONTENT = re.compile(
+    r"msg_too_long|no_text|cannot_reply_to_message|message_not_found|thread_not_found|restricted_action\w*"
+    r"|invalid_(?:arg\w*|blocks\w*|thread_ts)|slack_connect_\w+_blocked|missing_argument|alt_txt_too_large"
+    r"|file_upload_size_restricted|file_uploads_disabled|file_type_not_allowed|storage_limit_reached"
+    r"|invalid_form_data|invalid_post_type"
+)
+OPEN_CHANNEL = (
+    "Check in Slack that the channel exists, is not archived and has the app among its members; then check the account, "
+    "or reconnect it, and retry the post."
+)
+
+_CODE = re.compile(r"[a-z0-9_.:-]{1,80}")
+
+
+class SlackError(ApiError):
+    """An error response of Slack; `code` is empty if the response is not Slack's."""
+
+    def __init__(self, response: Response) -> None:
+        content = json_object(response) or {}
+        code = content.get("error")
+        super().__init__(response, code=code if isinstance(code, str) and _CODE.fullmatch(code) else "")
+        self.reason = self.code or self.reason
+        self.from_api = content.get("ok") is False
+
+
+class WebApi(JsonClient):
+    """The Web API, called with an app's token. Calls raise SlackError, NotSent, NoAnswer."""
+
+    error = SlackError
+    timeout_seconds = 20.0
+    max_bytes = 4_000_000  # a page of channels, each with its topic and purpose
+
+    def is_success(self, response: Response) -> bool:
+        """Whether Slack says that it did what was asked."""
+        return super().is_success(response) and (json_object(response) or {}).get("ok") is True
+
+
+E = TypeVar("E", bound=SlackError)
+
+
+class CodeErrors(ErrorTranslator[E]):
+    """What Slack's error codes mean. The status says nothing, except for the rate limit and errors of Slack's servers."""
+
+    name = "slack"
+    label = "Slack"
+    access_ended: ClassVar[frozenset[str]]
+    channel_closed: ClassVar[frozenset[str]]
+    client: ClassVar[str]  # what posts, as people know it
+
+    def specific(self, error: E) -> PlatformError | None:
+        """Errors about the access or the channel, and those that pass."""
+        if error.code in LIMITS or error.status == 429:
+            return RateLimited("Slack's rate limit is reached.", retry_after=error.retry_after)
+        if error.code in self.access_ended:
+            return AccountDisconnected(f"Slack no longer accepts the {self.client}: {error.reason}")
+        if error.code in self.channel_closed:
+            message = f"Slack does not let the {self.client} post to the channel: {error.reason}"
+            return AccountDisconnected(message, suggested_action=OPEN_CHANNEL)
+        return self.transient(error) if not error.code or error.code in BUSY | PERHAPS_DONE else None
+
+    def may_have_effect(self, error: E) -> bool:
+        """Whether the call may have been carried out."""
+        return error.status >= 500 or error.code in PERHAPS_DONE or (error.status < 300 and not error.from_api)
+
+
+class SlackErrors(CodeErrors[SlackError]):
+    """What errors of the Web API mean."""
+
+    error = SlackError
+    access_ended = ACCESS_ENDED
+    channel_closed = CHANNEL_CLOSED
+    client = "app"
+
+    def rejects_content(self, error: SlackError) -> bool:
+        """Whether an error is about the message."""
+        return OF_CONTENT.fullmatch(error.code) is not None
+
+
+ERRORS = SlackErrors()

@@ -1,0 +1,135 @@
+"""Telegram's Bot API: calls, and what its errors mean.
+
+A call is `<address>/bot<token>/<method>`. The token is a part of the URL, so no URL may reach a message or a log, and the
+token is removed from what Telegram says. Errors are `{"ok": false, "description", "parameters"?}`. Source:
+core.telegram.org/bots/api (Making requests, ResponseParameters) and its server, tdlib/telegram-bot-api.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, PlatformError
+from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError, as_object, json_object, wait_in
+from config.outbound import OutboundError, Response, multipart
+
+UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB a second
+
+NEW_TOKEN = "Copy the bot's token from @BotFather once more and connect the account with it."  # noqa: S105 (advice)
+LET_IN = "Add the bot to the chat and let it post there (to a channel as an administrator), then connect the account."
+
+# Refusals with status 400 that are about the bot's rights in the chat, whatever the post says.
+_ABOUT_THE_BOT = re.compile(
+    r"chat not found|not enough rights(?! to send polls)|no rights to send|administrator rights"
+    r"|upgraded to a supergroup|logged out"
+    r"|CHAT_\w*FORBIDDEN|CHAT_RESTRICTED|CHAT_ADMIN_REQUIRED|USER_BANNED_IN_CHANNEL|CHANNEL_PRIVATE|PEER_ID_INVALID",
+    re.IGNORECASE,
+)
+# Documented refusals of a post. Telegram quotes the post in them, so others are reported to the operator by status only.
+_ABOUT_THE_POST = re.compile(
+    r"too long|too big|is empty|parse entities|not found|wrong (?:file|type|remote)|invalid|group send failed"
+    r"|\bpolls?\b|POLL_|failed to get|TOPIC_|PHOTO_|IMAGE_|VIDEO_|MEDIA_|WEBPAGE_|ENTITIES_|ENTITY_|BUTTON_|REPLY_",
+    re.IGNORECASE,
+)
+# One message of an album failed; the others may have been sent.
+_ABOUT_A_PART = re.compile(r"failed to send message #", re.IGNORECASE)
+
+
+class BotApiError(ApiError):
+    """An error response of the Bot API; `moved_to` is the new id of a chat that has moved."""
+
+    def __init__(self, response: Response, token: str) -> None:
+        content = json_object(response) or {}
+        description, parameters = content.get("description"), as_object(content.get("parameters"))
+        super().__init__(response, reason=description.replace(token, "<token>") if isinstance(description, str) else "")
+        self.from_api = content.get("ok") is False and response.status >= 400
+        waiting = wait_in(parameters.get("retry_after"))
+        self.retry_after = self.retry_after if waiting is None else waiting
+        moved_to = parameters.get("migrate_to_chat_id")
+        self.moved_to: int | None = moved_to if type(moved_to) is int else None
+
+
+class BotApi(JsonClient):
+    """The methods of one bot at the Bot API server `address`."""
+
+    error = BotApiError
+    timeout_seconds = 20.0
+    max_bytes = 262_144
+
+    def run(
+        self,
+        method: str,
+        fields: Mapping[str, Any] | None = None,
+        files: Mapping[str, tuple[str, BinaryIO, str]] | None = None,
+    ) -> Any:
+        """Call a method and return its result; `files` are (name, opened file, MIME type) by the name of their part.
+
+        Raises BotApiError, NotSent, NoAnswer.
+        """
+        body: dict[str, Any] = {"json": dict(fields or {})}
+        if files:
+            texts = {name: each if isinstance(each, str) else json.dumps(each) for name, each in (fields or {}).items()}
+            data = multipart({**texts, **files})
+            headers = {"Content-Type": data.content_type}
+            body = {"data": data, "headers": headers, "timeout": UPLOAD_TIMEOUT_SECONDS}
+        response = self.call("POST", f"{self.address}/bot{self.token}/{method}", **body)
+        return (json_object(response) or {}).get("result")
+
+    def headers(self) -> dict[str, str]:
+        """The headers of every call; the token is in the URL."""
+        return {"Accept": "application/json"}
+
+    def is_success(self, response: Response) -> bool:
+        """Whether Telegram says that it did what was asked."""
+        return super().is_success(response) and (json_object(response) or {}).get("ok") is True
+
+    def error_of(self, response: Response) -> BotApiError:
+        """The error of a response, without the token."""
+        return BotApiError(response, self.token)
+
+
+class TelegramErrors(ErrorTranslator[BotApiError]):
+    """What the errors of the Bot API mean. A response that is not the API's says nothing about the bot or the post."""
+
+    name = "telegram"
+    label = "Telegram"
+    error = BotApiError
+    content_statuses = frozenset({400, 413})
+
+    def specific(self, error: BotApiError) -> PlatformError | None:
+        """Errors about the bot, and responses that are not the API's."""
+        if not error.from_api:
+            return None if error.status in (413, 429) else self.transient(error)
+        if error.status in (401, 404):
+            return AccountDisconnected("Telegram does not accept the bot's token.", suggested_action=NEW_TOKEN)
+        if error.status == 400 and _ABOUT_A_PART.search(error.reason):
+            return OutcomeUnknown(f"Telegram may have sent a part of the album: {error.reason}")
+        if error.status == 403 or (error.status == 400 and _ABOUT_THE_BOT.search(error.reason)):
+            return self.bot_refused(error)
+        return None
+
+    def platform_error(self, error: OutboundError | BotApiError) -> PlatformError:
+        """As ErrorTranslator.platform_error; a bad request that sends no post is about the bot or its chat."""
+        if isinstance(error, BotApiError) and error.from_api and error.status == 400:
+            return self.bot_refused(error)
+        return super().platform_error(error)
+
+    def bot_refused(self, error: BotApiError) -> AccountDisconnected:
+        """The error for a bot that may not do this in its chat."""
+        return AccountDisconnected(f"Telegram refuses the bot: {error.reason}", suggested_action=LET_IN)
+
+    def may_have_effect(self, error: BotApiError) -> bool:
+        """Whether a call may have sent the post; 500 is also the answer for a message that was sent and cannot be shown."""
+        return error.status >= 500 or not (error.from_api or error.status == 413)
+
+    def is_documented(self, error: BotApiError) -> bool:
+        """Whether a refusal of a post is a documented one."""
+        return error.status == 413 or _ABOUT_THE_POST.search(error.reason) is not None
+
+
+ERRORS = TelegramErrors()
