@@ -149,7 +149,7 @@ def test_a_pinned_status_at_the_top_does_not_end_the_list(
 ) -> None:
     scripted.answers[LIST] = Answer.of_json([status("3", "<p>Pinned</p>"), status("10", "<p>Other</p>")])
 
-    with pytest.raises(OutcomeUnknown, match="posted too much"):  # the pages go on, and repeat themselves
+    with pytest.raises(OutcomeUnknown, match="too many newer posts"):  # the pages go on, and repeat themselves
         look(mastodon, scripted_grant, post(), BEGUN)
 
 

@@ -9,12 +9,11 @@ from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, Platf
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Absent, Content, Grant, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
-from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
+from tests.accounts.platforms.mastodon.steps import BEGUN, go_to, image, look, post, publish, step
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE, LIST, SOURCE
 
-BEGUN = Progress("create", {"key": "tgt_1-k", "after": "6", "media": [], "pending": [], "looks": 0})
 TEXTS = [
     "Hello",
     "  Hello\r\n\r\n\r\nWorld\n ",

@@ -2,20 +2,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 import time_machine
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.mastodon.media import MAX_LOOKS
+from accounts.platforms.mastodon.media import MAX_CHECKS
 from accounts.platforms.types import Absent, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
 from tests.accounts.platforms.mastodon.steps import PNG, go_to, image, look, post, publish, step, video
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
-from tests.fakes.mastodon_methods import CREATE, LOOK_AT_MEDIA, UPLOAD
+from tests.fakes.mastodon_methods import CREATE, UPLOAD
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -91,7 +90,7 @@ def test_a_video_is_not_waited_for_without_end(mastodon: Mastodon, server: FakeM
     content = post("Look", video())
     progress = go_to("process", mastodon, grant, content)
     with time_machine.travel(NOW, tick=False):
-        late = step(mastodon, grant, content, Progress("process", {**progress.state, "looks": MAX_LOOKS - 1}))
+        late = step(mastodon, grant, content, Progress("process", {**progress.state, "looks": MAX_CHECKS - 1}))
     assert isinstance(late, Progress)
     assert late.ready_at == NOW + timedelta(seconds=60)
 
@@ -212,16 +211,3 @@ def test_media_that_are_removed_again_and_again_are_given_up(
         step(mastodon, grant, content, progress)
 
     assert server.statuses("alice") == []
-
-
-@pytest.mark.parametrize(
-    ("answer", "fault"), [(Answer(503), Transient), (Answer(200), ContentRejected), (Answer(422), ContentRejected)]
-)
-def test_a_refusal_that_the_media_do_not_explain_is_the_contents(
-    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, answer: Answer, fault: type[PlatformError]
-) -> None:
-    state: dict[str, Any] = {"key": "k", "after": "", "media": ["5"], "pending": [], "looks": 0}
-    scripted.answers |= {CREATE: Answer.of_json({"error": "zu lang"}, 422), LOOK_AT_MEDIA: answer}
-
-    with pytest.raises(fault):
-        step(mastodon, scripted_grant, post("Look", image()), Progress("create", state))

@@ -9,12 +9,12 @@ import pytest
 
 from accounts.platforms.mastodon.adapter import Mastodon
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
+from tests.accounts.platforms.mastodon.steps import authorize
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_documents import METADATA, NODEINFO, NODEINFO_LINKS
 from tests.fakes.mastodon_oauth import REGISTER
 
-REDIRECT = "https://publish.example/dashboard/connect/callback"
 NARROW = ["read:accounts", "read:statuses", "write:statuses", "write:media"]
 WIDE = ["read", "write"]
 REL = "http://nodeinfo.diaspora.software/ns/schema/2.0"
@@ -22,8 +22,7 @@ REL = "http://nodeinfo.diaspora.software/ns/schema/2.0"
 
 def asked_for(mastodon: Mastodon, address: str) -> list[str]:
     """The scopes that the owner's page names."""
-    begun = mastodon.authorize(state="a-state", redirect_uri=REDIRECT, given={"instance": address})
-    return parse_qs(urlsplit(begun.url).query)["scope"][0].split()
+    return parse_qs(urlsplit(authorize(mastodon, address).url).query)["scope"][0].split()
 
 
 @pytest.fixture

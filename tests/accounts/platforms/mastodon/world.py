@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from accounts.platforms.errors import AccountDisconnected, Transient
-from tests.accounts.platforms.contract.world import IGNORED, REJECTED_IF_UNREADABLE, Post, World
+from tests.accounts.platforms.contract.world import IGNORED, REJECTED, REJECTED_IF_UNREADABLE, Post, World
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_documents import METADATA, NODEINFO, NODEINFO_LINKS
 from tests.fakes.mastodon_methods import CREATE, INSTANCE, LIST, VERIFY
-from tests.fakes.mastodon_oauth import REGISTER, REVOKE, TOKEN
+from tests.fakes.mastodon_oauth import REGISTER, TOKEN
 from tests.fakes.mastodon_requests import Refusal
 from tests.fakes.mastodon_takahe import FakeTakahe
 
@@ -25,11 +25,10 @@ class PlatformWorld(World):
     unauthorized = AccountDisconnected
     unusual = {
         ("connect", REGISTER): REJECTED_IF_UNREADABLE,
-        ("connect", TOKEN): REJECTED_IF_UNREADABLE,
+        ("connect", TOKEN): REJECTED,
         ("connect", VERIFY): REJECTED_IF_UNREADABLE,
         ("connect", LIST): {**REJECTED_IF_UNREADABLE, "list": None, "404 html": None},
         ("publish", LIST): {"list": None, "404 html": None},
-        ("revoke", REVOKE): {"401": AccountDisconnected},
         **{(act, call): IGNORED for act in ("connect", "identify") for call in EXTRAS},
     }
 
