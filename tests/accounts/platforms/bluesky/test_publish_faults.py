@@ -196,7 +196,7 @@ def test_a_text_too_long_is_rejected_with_the_platforms_words(bluesky: Bluesky, 
         put(bluesky, grant, progress)
 
     assert caught.value.message == (
-        "Bluesky does not take this post: Invalid app.bsky.feed.post record: "
+        "Bluesky does not accept this post: Invalid app.bsky.feed.post record: "
         "grapheme too big (maximum 300, got 301) at $.record.text"
     )
     assert pds.writes == 0

@@ -10,7 +10,7 @@ import pytest
 
 from accounts.platforms.base import START
 from accounts.platforms.bluesky.adapter import Bluesky
-from accounts.platforms.bluesky.video import MAX_LOOKS, MAX_TRIES
+from accounts.platforms.bluesky.video import MAX_CHECKS, MAX_JOBS
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, TokenExpired, Transient
 from accounts.platforms.types import Content, Grant, MediaFile, Progress
 from tests.accounts.platforms.bluesky.scripted_server import DID, UPLOAD_BLOB, ScriptedServer
@@ -188,11 +188,11 @@ def test_a_video_that_cannot_be_processed_is_refused(
 def test_a_job_that_the_service_itself_failed_at_is_begun_again(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, code: str
 ) -> None:
-    pds.video.failures = [code] * (MAX_TRIES - 1)
+    pds.video.failures = [code] * (MAX_JOBS - 1)
 
     put(bluesky, grant, prepare(bluesky, grant, with_video()))
 
-    assert (pds.video.jobs, pds.writes) == (MAX_TRIES, 1)
+    assert (pds.video.jobs, pds.writes) == (MAX_JOBS, 1)
 
 
 def test_a_service_that_always_fails_is_given_up(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
@@ -202,7 +202,7 @@ def test_a_service_that_always_fails_is_given_up(bluesky: Bluesky, pds: FakeBlue
         prepare(bluesky, grant, with_video())
 
     assert caught.value.suggested_action == "Retry the post later."
-    assert (pds.video.jobs, pds.writes) == (MAX_TRIES, 0)
+    assert (pds.video.jobs, pds.writes) == (MAX_JOBS, 0)
 
 
 def test_a_job_that_the_service_has_forgotten_is_begun_again(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
@@ -229,7 +229,7 @@ def test_a_job_that_never_ends_is_looked_at_for_a_bounded_time(
 
     with pytest.raises(Transient):
         look_on()
-    assert pds.video.requests_to(GET_JOB_STATUS) == MAX_LOOKS
+    assert pds.video.requests_to(GET_JOB_STATUS) == MAX_CHECKS
 
 
 def test_a_video_goes_straight_to_the_server_when_the_service_stays_away(
