@@ -1,4 +1,4 @@
-"""Videos and link cards take several steps. A worker may die at each of them: the post stands there once, and whole."""
+"""Videos and link cards take several steps. A worker may die at each of them, and the post is published once."""
 
 from __future__ import annotations
 
