@@ -49,7 +49,7 @@ def test_a_pasted_token_needs_the_wide_scopes(mastodon: Mastodon, takahe: FakeTa
     assert "or read and write if the server has no narrower ones" in caught.value.suggested_action
 
 
-def test_a_token_that_has_ended_disconnects_the_account_at_every_step(
+def test_a_revoked_token_disconnects_the_account_at_every_step(
     mastodon: Mastodon, takahe: FakeTakahe, connection: Connection
 ) -> None:
     grant, content = connection.grant, post("Hello", image())
@@ -65,7 +65,7 @@ def test_a_token_that_has_ended_disconnects_the_account_at_every_step(
     assert takahe.statuses("alice") == []
 
 
-def test_a_refused_post_costs_no_account_its_access(
+def test_a_refused_post_does_not_disconnect_the_account(
     mastodon: Mastodon, takahe: FakeTakahe, connection: Connection
 ) -> None:
     takahe.set_max_characters(4)

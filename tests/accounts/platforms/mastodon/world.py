@@ -1,4 +1,4 @@
-"""Mastodon for the tests that all platforms share: a server that does not know an Idempotency-Key again, and Takahe."""
+"""Mastodon in the contract suite: a server that ignores idempotency keys, and Takahe."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tests.fakes.mastodon_oauth import REGISTER, TOKEN
 from tests.fakes.mastodon_requests import Refusal
 from tests.fakes.mastodon_takahe import FakeTakahe
 
-EXTRAS = (METADATA, NODEINFO_LINKS, NODEINFO, INSTANCE)  # what a server need not say of itself
+EXTRAS = (METADATA, NODEINFO_LINKS, NODEINFO, INSTANCE)  # documents that a server may lack
 
 
 class PlatformWorld(World):
     name = "mastodon"
     create = CREATE
     finds = proves_absence = True
-    trusted = (REGISTER,)  # the stand-in sends nobody of another app to the page of consent
+    trusted = (REGISTER,)  # an altered client id has no consent page at the stand-in
     fixed_scopes = True
     shown = ("alice@{host}", "Alice", "{url}/@alice")
     unauthorized = AccountDisconnected
