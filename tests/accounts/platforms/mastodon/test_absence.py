@@ -10,8 +10,8 @@ from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Absent, CompleteList, Content, Grant, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ALICE, ScriptedServer
-from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
-from tests.accounts.platforms.mastodon.test_find import BEGUN, lose, status
+from tests.accounts.platforms.mastodon.steps import BEGUN, go_to, image, look, post, publish, step
+from tests.accounts.platforms.mastodon.test_find import lose, status
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE, LIST, SOURCE, VERIFY
