@@ -10,13 +10,16 @@ COPY . /opt/service
 RUN python -m compileall -q /opt/service
 
 FROM python:3.11-slim-bookworm
+# For the second check of videos and their thumbnails.
+RUN apt-get update && apt-get install --yes --no-install-recommends ffmpeg && rm -rf /var/lib/apt/lists/*
 RUN useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin service \
     && install --directory --owner service --group service --mode 0700 /data
 COPY --from=build /opt/venv /opt/venv
 COPY --from=build /opt/service /opt/service
 WORKDIR /opt/service
 # Everything that is written lies in DATA_DIR and /tmp, so that the root may be mounted read-only.
-ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 ENVIRONMENT=production DATA_DIR=/data
+ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 ENVIRONMENT=production DATA_DIR=/data \
+    FFPROBE=/usr/bin/ffprobe FFMPEG=/usr/bin/ffmpeg
 USER service
 VOLUME /data
 EXPOSE 8000

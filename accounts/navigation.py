@@ -1,4 +1,4 @@
-"""The accounts' entry in the navigation."""
+"""The registered page of accounts."""
 
 from __future__ import annotations
 

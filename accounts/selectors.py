@@ -12,7 +12,7 @@ from accounts.platforms.base import Platform
 from accounts.platforms.registry import platforms
 from agents.models import Agent, ApiKey
 from billing.plans import billing_capabilities
-from config.api.caller import Caller, absent, require
+from config.api.caller import Caller, not_found_error, require
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from workspaces.models import User
@@ -45,7 +45,7 @@ def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> C
     """An account that exists for this caller. Raises NotFound, ScopeMissing, WorkspacePaused."""
     account = ConnectedAccount.objects.filter(pk=account_id).first() if is_id(account_id, "acc") else None
     if account is None:
-        raise absent(None, "account")
+        raise not_found_error(None, "account")
     require(caller, account.workspace_id, scope, write=write, noun="account")
     return account
 

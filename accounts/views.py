@@ -54,12 +54,12 @@ class AccountViewSet(OperationViewSet):
         if isinstance(made, services.Begun):
             begun = {name: getattr(made, name) for name in ("authorization_url", "state", "expires_at")}
             kept = {"expires_at": ConnectAnswer(begun).data["expires_at"]}  # the rest is sealed with the attempt
-            return Reply(begun, resource_id=made.attempt_id, kept=kept)
+            return Reply(begun, resource_id=made.attempt_id, replay_data=kept)
         if call.dry_run:
             unchecked = "authorization" if made.method == made.Method.OAUTH else "credentials"
             return Preview(call.data, made, "would_create", unchecked=[unchecked])
         answer = {"account": made}
-        return Reply(answer, resource_id=made.id, kept=ConnectAnswer(answer).data)
+        return Reply(answer, resource_id=made.id, replay_data=ConnectAnswer(answer).data)
 
     @operation(
         "accounts.list",

@@ -1,4 +1,4 @@
-"""Agents, keys and claim tokens in the operators' console; tokens are never there to be shown."""
+"""Admin classes of agents, API keys and claim tokens in the operators' console. Tokens are never shown."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from agents.models import Agent, ApiKey, ClaimToken
-from agents.services import revoke_agent, revoke_any_key
+from agents.services import revoke_agent, revoke_key_as_operator
 from config.api.admin import ReadOnlyAdmin
-from config.api.admin_actions import asks_first, operator_of
+from config.api.admin_actions import requires_confirmation, signed_in_operator
 
 
 @admin.register(Agent)
@@ -22,13 +22,13 @@ class AgentAdmin(ReadOnlyAdmin):
     actions = ("revoke",)
 
     @admin.action(description="Revoke", permissions=["operate"])
-    @asks_first("These agents, their keys and their claim tokens stop at once and for good.")
+    @requires_confirmation("These agents, their keys and their claim tokens stop working at once and permanently.")
     def revoke(self, request: HttpRequest, queryset: QuerySet[Agent]) -> None:
         self.carry_out(
             request,
             queryset.select_related("workspace"),
             "agents.revoke",
-            lambda agent: revoke_agent(caller=operator_of(request, agent.workspace), agent_id=agent.pk),
+            lambda agent: revoke_agent(caller=signed_in_operator(request, agent.workspace), agent_id=agent.pk),
             "Revoked",
         )
 
@@ -44,14 +44,14 @@ class ApiKeyAdmin(ReadOnlyAdmin):
     actions = ("revoke",)
 
     @admin.action(description="Revoke", permissions=["operate"])
-    @asks_first("These keys stop at once and for good.")
+    @requires_confirmation("These keys stop working at once and permanently.")
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
-        caller = operator_of(request)
+        caller = signed_in_operator(request)
         self.carry_out(
             request,
             queryset,
             "ops.revoke_key",
-            lambda key: revoke_any_key(caller=caller, api_key_id=key.pk),
+            lambda key: revoke_key_as_operator(caller=caller, api_key_id=key.pk),
             "Revoked",
         )
 

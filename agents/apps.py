@@ -1,4 +1,4 @@
-"""Agents, API keys and who is calling."""
+"""App configuration of agents."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ class AgentsConfig(AppConfig):
     name = "agents"
 
     def ready(self) -> None:
-        # Registers how the document describes bearer tokens; DRF loads the authentication class too early for that.
+        # Registers the OpenAPI security scheme; DRF loads the authentication class too early for that.
         import agents.openapi  # noqa: F401, PLC0415

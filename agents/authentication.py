@@ -1,5 +1,7 @@
-"""Bearer tokens to callers: workspace keys, agent keys, claim tokens, the identity provider's tokens of people and, in
-development without a provider, the service's own."""
+"""Bearer authentication by workspace keys, agent keys, claim tokens and the identity provider's access tokens.
+
+In development without a provider, the service's own user tokens are accepted too.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +15,20 @@ from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from agents import oidc, tokens
+from agents import oidc_tokens, tokens
 from agents.models import Agent, ApiKey, ClaimToken
-from agents.services import remember_network, require_allowed_network
+from agents.services import record_network, require_allowed_network
 from config.api.caller import Caller, WorkspaceStatus
 from config.api.errors import ApiKeyExpired, ApiKeyRevoked, Unauthenticated
 from config.db.prepared import Prepared
 from workspaces.models import User
 
-LAST_USED_EVERY = timedelta(seconds=60)
-CLIENTS = ("cli", "mcp", "agent_runtime")
+LAST_USED_INTERVAL = timedelta(seconds=60)
+CLIENT_NAMES = ("cli", "mcp", "agent_runtime")
 
 
 class BearerAuthentication(BaseAuthentication):
-    """`request.user` becomes the Caller.
+    """Sets `request.user` to the Caller of the request's bearer token.
 
     Raises Unauthenticated, ApiKeyExpired, ApiKeyRevoked, Forbidden (from a network that the key does not allow),
     ServiceUnavailable.
@@ -39,28 +41,28 @@ class BearerAuthentication(BaseAuthentication):
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthenticated("The Authorization header must be `Bearer <token>`.")
-        caller, key = _caller_of(token.strip())
+        caller, key = _authenticate_token(token.strip())
         client = request.headers.get("x-service-client", "")
-        caller.via = client if client in CLIENTS else None
-        caller.ip = _address(request.META.get("REMOTE_ADDR", ""))
+        caller.via = client if client in CLIENT_NAMES else None
+        caller.ip = _ip_address(request.META.get("REMOTE_ADDR", ""))
         if key is not None:
             require_allowed_network(caller=caller, key=key)
-            _note_use(caller, key)
+            _record_use(caller, key)
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
 
-def _caller_of(token: str) -> tuple[Caller, ApiKey | None]:
-    """Who the token is of, and its key where it is one."""
-    if token.startswith(tokens.USER):
+def _authenticate_token(token: str) -> tuple[Caller, ApiKey | None]:
+    """Return the token's caller, and the API key if the token is one."""
+    if token.startswith(tokens.USER_TOKEN_PREFIX):
         return _user_caller(token), None
-    if oidc.is_taken(token):
-        return oidc.caller_of(token), None
+    if oidc_tokens.is_provider_token(token):
+        return oidc_tokens.caller_of_token(token), None
     if not tokens.is_well_formed(token):
         raise Unauthenticated("This token is not one of this service's.")
-    return (_claim_caller(token), None) if token.startswith(tokens.CLAIM) else _key_caller(token)
+    return (_claim_caller(token), None) if token.startswith(tokens.CLAIM_TOKEN_PREFIX) else _key_caller(token)
 
 
 _key = Prepared(lambda digest: ApiKey.objects.select_related("agent", "workspace").filter(token_sha256=digest))
@@ -72,8 +74,8 @@ def _key_caller(token: str) -> tuple[Caller, ApiKey]:
     if key is None or not hmac.compare_digest(key.token_sha256, stored):
         raise Unauthenticated("This token is not one of this service's.")
     agent, workspace = key.agent, key.workspace
-    gone = workspace.status == WorkspaceStatus.DELETED or (agent and agent.status == Agent.Status.REVOKED)
-    if key.revoked_at or gone:
+    holder_ended = workspace.status == WorkspaceStatus.DELETED or (agent and agent.status == Agent.Status.REVOKED)
+    if key.revoked_at or holder_ended:
         raise ApiKeyRevoked()
     if key.expires_at and key.expires_at <= timezone.now():
         raise ApiKeyExpired()
@@ -94,18 +96,18 @@ def _key_caller(token: str) -> tuple[Caller, ApiKey]:
     return caller, key
 
 
-def _note_use(caller: Caller, key: ApiKey) -> None:
-    """Note when and where the key is used; a known network within a minute of the last note costs no statement."""
+def _record_use(caller: Caller, key: ApiKey) -> None:
+    """Save when and from which network the key is used, at most once a minute for a network seen before."""
     now = timezone.now()
-    if remember_network(caller=caller, key=key, now=now):
+    if record_network(caller=caller, key=key, now=now):
         return
-    if key.last_used_at is None or now - key.last_used_at > LAST_USED_EVERY:
-        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_EVERY)
+    if key.last_used_at is None or now - key.last_used_at > LAST_USED_INTERVAL:
+        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USED_INTERVAL)
         ApiKey.objects.filter(stale, pk=key.pk).update(last_used_at=now)
 
 
 def _claim_caller(token: str) -> Caller:
-    """A claim token may open POST /agents/claim alone; whether it is still good is said there."""
+    """Return the caller of a claim token, which may only call POST /agents/claim. Expiry and use are checked there."""
     claim = ClaimToken.objects.select_related("agent__workspace").filter(token_sha256=tokens.digest(token)).first()
     if claim is None:
         raise Unauthenticated("This token is not one of this service's.")
@@ -121,16 +123,16 @@ def _claim_caller(token: str) -> Caller:
 
 
 def _user_caller(token: str) -> Caller:
-    """Tokens of the service's own making are for development without a provider only."""
+    """Return the caller of a user token of this service, which works only in development without a provider."""
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         raise Unauthenticated("User tokens of this service are for development; use the identity provider's.")
     user = User.objects.filter(pk=tokens.read_user_token(token), is_active=True).first()
     if user is None:
-        raise Unauthenticated("This user token is forged, expired, or its user is gone.")
+        raise Unauthenticated("This user token is forged or expired, or its user was deleted.")
     return Caller(kind="user", actor_id=user.id)
 
 
-def _address(text: str) -> str | None:
+def _ip_address(text: str) -> str | None:
     try:
         return str(ipaddress.ip_address(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""An agent's part of the audit log over the API."""
+"""API view of one agent's audit log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents, API keys and claim tokens."""
+"""Models of agents, API keys and claim tokens."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.db.ids import PrefixedIdField
 from config.db.models import TimestampedModel
 from workspaces.models import User, Workspace
 
-OVERLAP_HOURS = 24  # for which a key that was rotated goes on beside the new one
+KEY_OVERLAP_HOURS = 24  # for which a rotated key still works beside the new one
 
 
 class Agent(TimestampedModel):
-    """A registered automated caller. `default_mode` is its ceiling; null caps mean that only the workspace's hold."""
+    """A registered program that posts by itself. `default_mode` is its ceiling; a null cap means the workspace's cap only."""
 
     class Status(models.TextChoices):
         ACTIVE = "active"
@@ -26,7 +26,7 @@ class Agent(TimestampedModel):
     owner_user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     name = models.CharField(max_length=200)
     scopes = models.JSONField(default=list)
-    default_mode = models.CharField(max_length=24, choices=Mode.choices)
+    default_mode = models.CharField(max_length=24, choices=AgentMode.choices)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
     version = models.CharField(max_length=200, null=True)
     description = models.CharField(max_length=2000, null=True)
@@ -41,7 +41,7 @@ class Agent(TimestampedModel):
     class Meta:
         constraints = [
             models.CheckConstraint(condition=models.Q(status__in=["active", "revoked"]), name="agent_status_known"),
-            models.CheckConstraint(condition=models.Q(default_mode__in=Mode.values), name="agent_mode_known"),
+            models.CheckConstraint(condition=models.Q(default_mode__in=AgentMode.values), name="agent_mode_known"),
         ]
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class Agent(TimestampedModel):
 
     @property
     def effective_rate_limit(self) -> int | None:
-        """The agent's own limit, which the service's highest bounds; None: as for any key."""
+        """Return the agent's requests per minute, at most MAX_RATE_LIMIT_PER_MINUTE; None means the limit of every key."""
         own = self.rate_limit_per_minute
         return None if own is None else min(own, settings.MAX_RATE_LIMIT_PER_MINUTE)
 
@@ -57,8 +57,8 @@ class Agent(TimestampedModel):
 class ApiKey(TimestampedModel):
     """A bearer token of a workspace or of an agent; only its SHA-256 is stored.
 
-    `allowed_networks`: where it may be used from (CIDR); null: anywhere. `seen_networks`: where it was used from, the latest
-    new one last; `new_network_at` is when that one was first seen, null while there is only the key's first one.
+    `allowed_networks` are the networks it may be used from (CIDR); null means anywhere. `seen_networks` are those it was used
+    from, the newest last; `new_network_at` is when the newest was first seen, null for a key with only one network.
     """
 
     id = PrefixedIdField("key")
@@ -88,7 +88,7 @@ class ApiKey(TimestampedModel):
 
     @property
     def status(self) -> str:
-        """active, retiring (rotated, its overlap runs), revoked or expired."""
+        """Return active, retiring (rotated, but still working during the overlap), revoked or expired."""
         if self.revoked_at:
             return "revoked"
         if self.expires_at and self.expires_at <= timezone.now():
@@ -97,7 +97,7 @@ class ApiKey(TimestampedModel):
 
     @property
     def held_scopes(self) -> list[str]:
-        """An agent key's scopes are its agent's, as they stand now."""
+        """Return the key's scopes; an agent key has the current scopes of its agent."""
         return list(self.agent.scopes if self.agent else self.scopes)
 
 

@@ -1,4 +1,4 @@
-"""Networks of API keys: which ones a key may be used from, and which one an address belongs to.
+"""IP networks of API keys: parse a network, check an address against networks, find an address's network.
 
 An IPv4 address in IPv6 form (`::ffff:203.0.113.7`) counts as the IPv4 address that it is.
 """
@@ -9,23 +9,26 @@ from collections.abc import Iterable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-MAX_ALLOWED = 20  # networks in the list of one key
-SEEN_V4, SEEN_V6 = 24, 48  # prefix lengths by which the networks that a key was used from are told apart
+MAX_ALLOWED_NETWORKS = 20  # networks in the list of one key
+IPV4_PREFIX_LENGTH, IPV6_PREFIX_LENGTH = (
+    24,
+    48,
+)  # prefix lengths of `seen_networks`
 
 
 def parse_network(text: str) -> str:
-    """A network in CIDR notation, or one address, in its usual form. Raises ValueError, worded for the caller."""
+    """Return a network in CIDR notation, or a single address, in normal form. Raises ValueError with a message for users."""
     try:
         network = ip_network(text)
     except ValueError:
         raise ValueError(_what_is_wrong(text)) from None
     if isinstance(network, IPv6Network) and (network.network_address.ipv4_mapped or network.network_address.scope_id):
-        raise ValueError("Must be an IPv4 network, or an IPv6 network without an IPv4 address or a zone in it.")
+        raise ValueError("Must be an IPv4 network, or an IPv6 network without an embedded IPv4 address or a zone.")
     return str(network)
 
 
-def is_within(address: str | None, networks: Iterable[str]) -> bool:
-    """Whether the address lies in one of the networks; an unknown address lies in none."""
+def is_in_networks(address: str | None, networks: Iterable[str]) -> bool:
+    """Return whether the address is in one of the networks; an unknown address (None) is in none."""
     if address is None:
         return False
     found = _plain(address)
@@ -34,11 +37,11 @@ def is_within(address: str | None, networks: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
-    """The network that stands for an address in a key's history: a /24 of IPv4, a /48 of IPv6."""
+    """Return the network of an address for a key's `seen_networks`: a /24 of IPv4 or a /48 of IPv6."""
     found = _plain(address)
     if isinstance(found, IPv4Address):
-        return str(IPv4Network((int(found), SEEN_V4), strict=False))
-    return str(IPv6Network((int(found), SEEN_V6), strict=False))
+        return str(IPv4Network((int(found), IPV4_PREFIX_LENGTH), strict=False))
+    return str(IPv6Network((int(found), IPV6_PREFIX_LENGTH), strict=False))
 
 
 def _what_is_wrong(text: str) -> str:
@@ -46,7 +49,7 @@ def _what_is_wrong(text: str) -> str:
         network = ip_network(text, strict=False)
     except ValueError:
         return "Must be a network such as 203.0.113.0/24 or 2001:db8::/32, or one address."
-    return f"Has bits set behind its prefix; write {network}."
+    return f"Has bits set after its prefix; write {network}."
 
 
 def _plain(address: str) -> IPv4Address | IPv6Address:

@@ -1,4 +1,4 @@
-"""How the OpenAPI document describes bearer tokens."""
+"""The OpenAPI security scheme of bearer tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents and keys of workspaces that were deleted long enough ago."""
+"""Retention rules for agents and keys of deleted workspaces."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from config.db.retention import ExpiredRows
 from workspaces.retention import workspaces_to_purge
 
 
-class KeysOfPurged(ExpiredRows):
+class KeysOfDeletedWorkspaces(ExpiredRows):
     name = "api_keys"
 
     def rows(self) -> QuerySet[ApiKey]:
         return ApiKey.objects.filter(workspace__in=workspaces_to_purge())
 
 
-class AgentsOfPurged(ExpiredRows):
-    """With their claim tokens."""
+class AgentsOfDeletedWorkspaces(ExpiredRows):
+    """Deletes agents and their claim tokens, once their keys are deleted."""
 
     name = "agents"
 

@@ -1,4 +1,4 @@
-"""Agents, keys and claims on the wire."""
+"""Serializers of agents, API keys and claim tokens."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from agents.models import OVERLAP_HOURS, Agent, ApiKey
-from agents.networks import MAX_ALLOWED, parse_network
+from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
+from agents.networks import MAX_ALLOWED_NETWORKS, parse_network
 from config.api import fields
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.api.operation import WriteBody
 from config.api.scopes import SCOPE_CHOICES
 from config.api.serializers import PageQuery, StrictList, StrictSerializer, page_of, preview_of
@@ -26,7 +26,7 @@ def scope_list(**kwargs: Any) -> StrictList:
 
 
 class AgentSerializer(serializers.ModelSerializer):
-    """An agent; exactly these fields, wherever one appears."""
+    """An agent, with the same fields in every response."""
 
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPE_CHOICES))
 
@@ -36,7 +36,7 @@ class AgentSerializer(serializers.ModelSerializer):
 
 
 class AgentSettingsSerializer(serializers.ModelSerializer):
-    """What the owner set for the agent beside its scopes and mode."""
+    """The agent's settings besides its scopes and mode."""
 
     account_allowlist = serializers.ListField(child=serializers.CharField(), allow_null=True)
     rate_limit_per_minute = serializers.IntegerField(source="effective_rate_limit", allow_null=True)
@@ -69,13 +69,13 @@ class AgentsQuery(PageQuery):
 
 
 class CreateAgentSerializer(WriteBody):
-    """An agent to be registered."""
+    """The agent to register."""
 
     workspace_id = fields.Identifier("wrk")
     owner_user_id = fields.Identifier("usr", help_text="The workspace's owner.")
     name = fields.Name()
     scopes = scope_list()
-    default_mode = fields.Choice(choices=Mode.choices, help_text="The agent's ceiling.")
+    default_mode = fields.Choice(choices=AgentMode.choices, help_text="The agent's ceiling.")
     version = fields.Name(required=False)
     description = fields.Text(required=False, max_length=2000, allow_blank=True)
     account_allowlist = StrictList(
@@ -97,11 +97,11 @@ class AgentCreatedSerializer(AgentEnvelope):
 
 
 class UpdateAgentSerializer(WriteBody):
-    """What is to be changed of an agent. What is left out stays as it is; null takes a setting away."""
+    """The fields of an agent to change. A field that is left out does not change; null removes a setting."""
 
     name = fields.Name(required=False)
     scopes = scope_list(required=False)
-    default_mode = fields.Choice(choices=Mode.choices, required=False, help_text="The agent's ceiling.")
+    default_mode = fields.Choice(choices=AgentMode.choices, required=False, help_text="The agent's ceiling.")
     version = fields.Name(required=False, allow_null=True)
     description = fields.Text(required=False, max_length=2000, allow_blank=True, allow_null=True)
     account_allowlist = StrictList(
@@ -119,7 +119,7 @@ class UpdateAgentSerializer(WriteBody):
     showcase_opt_in = fields.Boolean(required=False)
 
     def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
-        """What was given and nothing else, since null says something here."""
+        """Return only the given fields, because null has a meaning here."""
         return {name: value for name, value in super().to_representation(instance).items() if name in instance}
 
 
@@ -162,7 +162,7 @@ class ApiKeySerializer(serializers.ModelSerializer):
 
 
 class ClaimSerializer(StrictSerializer):
-    """The claim of an agent."""
+    """The claim token to exchange for the agent's key."""
 
     claim_token = fields.Text(max_length=200)
 
@@ -186,20 +186,18 @@ class NetworkField(fields.Text):
 
 
 class CreateApiKeySerializer(WriteBody):
-    """A workspace key to be made."""
+    """The workspace key to create."""
 
     workspace_id = fields.Identifier("wrk")
     name = fields.Name()
     scopes = scope_list()
-    expires_at = fields.Timestamp(
-        required=False, help_text="When it stops by itself; by default as the operator has set."
-    )
+    expires_at = fields.Timestamp(required=False, help_text="When the key expires; the default is set by the operator.")
     allowed_networks = StrictList(
         child=NetworkField(max_length=100),
         required=False,
         min_length=1,
-        max_length=MAX_ALLOWED,
-        help_text="The networks that it may be used from, such as 203.0.113.0/24 or 2001:db8::/32; by default anywhere.",
+        max_length=MAX_ALLOWED_NETWORKS,
+        help_text="The networks that the key may be used from, such as 203.0.113.0/24 or 2001:db8::/32; by default any.",
     )
 
 
@@ -211,7 +209,7 @@ class KeyIssuedSerializer(serializers.Serializer):
 
 
 class RetiringKeySerializer(serializers.ModelSerializer):
-    """The key that goes on for the overlap."""
+    """The previous key, which still works during the overlap."""
 
     expires_at = serializers.DateTimeField()
     overlap_hours = serializers.SerializerMethodField()
@@ -221,11 +219,11 @@ class RetiringKeySerializer(serializers.ModelSerializer):
         fields = ("id", "prefix", "expires_at", "overlap_hours")
 
     def get_overlap_hours(self, key: ApiKey) -> int:
-        return OVERLAP_HOURS
+        return KEY_OVERLAP_HOURS
 
 
 class KeyRotatedSerializer(KeyIssuedSerializer):
-    """The new key with its token, which is shown once, and the key that goes on for the overlap."""
+    """The new key with its token, which is shown once, and the previous key."""
 
     retiring_key = RetiringKeySerializer(allow_null=True)
 

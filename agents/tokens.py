@@ -1,7 +1,7 @@
-"""Tokens: `sps_key_`, `sps_agt_` or `sps_clm_`, 43 base62 characters of randomness and 6 of CRC32.
+"""Format of tokens: `sps_key_`, `sps_agt_` or `sps_clm_`, 43 random base62 characters and a CRC32 of 6 characters.
 
-The checksum lets a secret scanner tell a real token from noise, and refuses a mistyped one before any look-up. Only the
-SHA-256 is stored: 256 bits of randomness need no slow hash. Pattern: `sps_(key|agt|clm)_[0-9A-Za-z]{49}`.
+The checksum lets secret scanners recognize real tokens, and refuses a mistyped one without a query. Only the SHA-256 is
+stored: 256 random bits need no slow hash. Pattern: `sps_(key|agt|clm)_[0-9A-Za-z]{49}`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import zlib
 from django.core import signing
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-WORKSPACE_KEY, AGENT_KEY, CLAIM, USER = "sps_key_", "sps_agt_", "sps_clm_", "sps_usr_"
-PREFIX_LENGTH = 12  # how much of a key is shown to tell it from others
+WORKSPACE_KEY_PREFIX, AGENT_KEY_PREFIX = "sps_key_", "sps_agt_"
+CLAIM_TOKEN_PREFIX, USER_TOKEN_PREFIX = "sps_clm_", "sps_usr_"
+SHOWN_KEY_LENGTH = 12  # leading characters of a key that are shown
 USER_TOKEN_SECONDS = 12 * 3600
-_FORM = re.compile(r"(sps_(?:key|agt|clm)_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
+_TOKEN_PATTERN = re.compile(r"(sps_(?:key|agt|clm)_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
 _SALT = "agents.user-token"
 
 
@@ -28,26 +29,26 @@ def new_token(kind: str) -> str:
 
 
 def is_well_formed(token: str) -> bool:
-    """Whether the form and the checksum are right."""
-    match = _FORM.fullmatch(token)
+    """Return whether the token's format and checksum are correct."""
+    match = _TOKEN_PATTERN.fullmatch(token)
     return match is not None and hmac.compare_digest(_checksum(match.group(1)), match.group(2))
 
 
 def digest(token: str) -> str:
-    """What is stored of a token."""
+    """Return the SHA-256 of a token, which is what is stored."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def new_user_token(user_id: str) -> str:
-    """A signed token by which development's own user calls the API for 12 hours."""
-    return USER + signing.TimestampSigner(sep=".", salt=_SALT).sign(user_id)
+    """Return a signed token with which a development user calls the API for 12 hours."""
+    return USER_TOKEN_PREFIX + signing.TimestampSigner(sep=".", salt=_SALT).sign(user_id)
 
 
 def read_user_token(token: str) -> str | None:
-    """The user's id, or None for a token that is forged or older than 12 hours."""
+    """Return the user id in a user token, or None if the token is forged or older than 12 hours."""
     try:
         signer = signing.TimestampSigner(sep=".", salt=_SALT)
-        return signer.unsign(token.removeprefix(USER), max_age=USER_TOKEN_SECONDS)
+        return signer.unsign(token.removeprefix(USER_TOKEN_PREFIX), max_age=USER_TOKEN_SECONDS)
     except signing.BadSignature:
         return None
 

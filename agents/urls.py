@@ -1,14 +1,14 @@
-"""Routes of agents and API keys."""
+"""URLs of agents, API keys and their dashboard pages."""
 
 from __future__ import annotations
 
 from django.urls import path
 
-from agents.dashboard import agents, keys
+from agents.dashboard import keys
 from agents.log_views import AgentLogViewSet
 from agents.views import AgentViewSet, ApiKeyViewSet
 
-PAGES = "dashboard/workspaces/<str:workspace_id>"
+PAGES = "dashboard/workspaces/<str:workspace_id>/api-keys"
 
 urlpatterns = [
     path("agents", AgentViewSet.as_view({"get": "list", "post": "create"})),
@@ -21,10 +21,7 @@ urlpatterns = [
     path("agents/<str:agent_id>/logs", AgentLogViewSet.as_view({"get": "list"})),
     path("auth/api-keys", ApiKeyViewSet.as_view({"get": "list", "post": "create"})),
     path("auth/api-keys/<str:api_key_id>", ApiKeyViewSet.as_view({"delete": "destroy"})),
-    path(f"{PAGES}/agents", agents.agents, name="agents"),
-    path(f"{PAGES}/agents/<str:agent_id>/rotate-key", agents.rotate, name="agent-rotate-key"),
-    path(f"{PAGES}/agents/<str:agent_id>/revoke", agents.revoke, name="agent-revoke"),
-    path(f"{PAGES}/api-keys", keys.api_keys, name="api-keys"),
-    path(f"{PAGES}/api-keys/new", keys.new_api_key, name="api-key-new"),
-    path(f"{PAGES}/api-keys/<str:api_key_id>/revoke", keys.revoke, name="api-key-revoke"),
+    path(PAGES, keys.api_keys, name="api-keys"),
+    path(f"{PAGES}/new", keys.new_api_key, name="api-key-new"),
+    path(f"{PAGES}/<str:api_key_id>/revoke", keys.revoke, name="api-key-revoke"),
 ]

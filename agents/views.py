@@ -1,4 +1,4 @@
-"""Agents, claims and API keys over the API."""
+"""API views of agents, claim tokens and API keys."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from config.api.views import OperationViewSet
 
 
 def _claim(call: Call) -> str:
-    """Whoever brings the same claim token shares its Idempotency-Keys, except keys of other workspaces."""
-    claim = services.find_claim(caller=call.caller, claim_token=str(call.data.get("claim_token")))
+    """Return the idempotency actor of a claim: all callers with the same claim token share Idempotency-Keys."""
+    claim = services.find_claim_token(caller=call.caller, claim_token=str(call.data.get("claim_token")))
     return f"claim:{claim.token_sha256}"
 
 
@@ -79,9 +79,9 @@ class AgentViewSet(OperationViewSet):
     @operation(
         "agents.update",
         summary="Change an agent",
-        description="What is left out stays as it is. Null takes away: version, description, account_allowlist, "
+        description="A field that is left out does not change. Null removes: version, description, account_allowlist, "
         "rate_limit_per_minute, posts_per_day_cap, monthly_spend_cap_cents, monthly_social_url_post_cap, webhook_url. "
-        "Scopes that are added have to be held by the caller. A higher mode, a wider or removed allowlist, a higher or "
+        "The caller must hold each added scope. A higher mode, a wider or removed allowlist, a higher or "
         "removed cap and a higher rate need every scope of the agent.",
         scope="api_keys.write",
         body=UpdateAgentSerializer,
@@ -99,7 +99,7 @@ class AgentViewSet(OperationViewSet):
     @operation(
         "agents.revoke",
         summary="Revoke an agent",
-        description="Its keys stop at once. Revoking what is revoked answers it again.",
+        description="Its keys stop at once. Revoking a revoked agent returns it again.",
         scope="api_keys.write",
         responses={200: RevokedAgentEnvelope},
         preview=RevokeAgentPreview,
@@ -115,8 +115,8 @@ class AgentViewSet(OperationViewSet):
     @operation(
         "agents.rotate_key",
         summary="Issue an agent a new key",
-        description="The key in use goes on for 24 hours, any older one stops at once, and the claim token is burned. "
-        "An agent may rotate itself without any scope; others need api_keys.write and every scope of the agent.",
+        description="The current key works for 24 hours more, older ones stop at once, and the claim token stops working. "
+        "An agent may rotate its own key without any scope; others need api_keys.write and every scope of the agent.",
         responses={200: KeyRotatedSerializer},
         preview=RotateKeyPreview,
         idempotent="transaction",

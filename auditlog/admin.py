@@ -1,4 +1,4 @@
-"""Operators read the audit log; nobody edits it."""
+"""Read-only admin class of audit entries in the operators' console."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from auditlog.models import AuditEntry
 from config.api.admin import ReadOnlyAdmin
 from config.api.admin_search import TRACE
 
-RESOURCES = ("acc", "agt", "con", "dlv", "key", "med", "pgr", "usr")
+RESOURCE_PREFIXES = ("acc", "agt", "con", "dlv", "key", "med", "pgr", "usr")
 
 
 def _actor_or_resource(word: str) -> Q:
@@ -32,4 +32,4 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     )
     list_filter = ("outcome",)
     finds = {"wrk": "workspace_id", TRACE: "trace_id"}
-    narrows = dict.fromkeys(RESOURCES, _actor_or_resource)
+    narrows = dict.fromkeys(RESOURCE_PREFIXES, _actor_or_resource)

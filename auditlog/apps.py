@@ -1,4 +1,4 @@
-"""The audit log."""
+"""App configuration of the audit log."""
 
 from __future__ import annotations
 

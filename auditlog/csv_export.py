@@ -1,4 +1,4 @@
-"""Audit entries, and other rows, as CSV (RFC 4180), streamed: memory holds a few rows, however long the list is."""
+"""Streams audit entries and other rows as CSV (RFC 4180), with only a few rows in memory."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from django.http import StreamingHttpResponse
 
 from auditlog.serializers import LogSerializer
 
-COLUMNS = LogSerializer.Meta.fields
-ROWS_AT_ONCE = 500
-# What a spreadsheet takes for a formula (OWASP: CSV injection).
+LOG_COLUMNS = LogSerializer.Meta.fields
+BATCH_SIZE = 500
+# A spreadsheet takes text that starts with one of these for a formula (OWASP: CSV injection).
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_response(rows: QuerySet[Any], name: str, columns: Sequence[str] = COLUMNS) -> StreamingHttpResponse:
-    """The rows in their order under one header row, as a file `<name>.csv`; `columns` are fields of theirs."""
+def csv_response(rows: QuerySet[Any], name: str, columns: Sequence[str] = LOG_COLUMNS) -> StreamingHttpResponse:
+    """Return the rows as a streamed file `<name>.csv` with a header row; `columns` are field names."""
     return StreamingHttpResponse(
-        _pieces(rows, columns),
+        _chunks(rows, columns),
         content_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
     )
 
 
-def _pieces(rows: QuerySet[Any], columns: Sequence[str]) -> Iterator[str]:
+def _chunks(rows: QuerySet[Any], columns: Sequence[str]) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns)
-    for number, row in enumerate(rows.values_list(*columns).iterator(ROWS_AT_ONCE), start=1):
+    for number, row in enumerate(rows.values_list(*columns).iterator(BATCH_SIZE), start=1):
         writer.writerow(map(_cell, row))
-        if number % ROWS_AT_ONCE == 0:
+        if number % BATCH_SIZE == 0:
             yield _take(buffer)
     yield _take(buffer)
 
@@ -48,7 +48,7 @@ def _take(buffer: io.StringIO) -> str:
 
 
 def _cell(value: Any) -> str:
-    """The value as JSON shows it, null as an empty cell; a text that looks like a formula gets a leading apostrophe."""
+    """Return a value as CSV text: null is empty, and text that looks like a formula gets a leading apostrophe."""
     if value is None:
         return ""
     if isinstance(value, datetime):

@@ -1,4 +1,4 @@
-"""One entry for each write that an authenticated caller tried: ids and facts only, so that erasure is true."""
+"""The model of audit entries: one for each write that an authenticated caller tried, without personal data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from config.db.ids import PrefixedIdField
 
 
 class ActorType(models.TextChoices):
-    """Who acted; a workspace key's client may have said that it is a cli, mcp or agent_runtime."""
+    """The kind of caller. CLI, MCP and AGENT_RUNTIME are workspace keys whose client named itself so."""
 
     USER = "user"
     AGENT = "agent"
@@ -21,7 +21,7 @@ class ActorType(models.TextChoices):
 
 
 class RetentionTier(models.TextChoices):
-    """How long a workspace's entries are kept, from the shortest to the longest."""
+    """Retention tiers of audit entries, from the shortest to the longest."""
 
     FREE = "free"
     PRO = "pro"
@@ -30,7 +30,7 @@ class RetentionTier(models.TextChoices):
 
 
 class AuditEntry(models.Model):
-    """Append-only. String ids without foreign keys: an entry outlives what it speaks of."""
+    """An audit entry, never changed. It has ids instead of foreign keys, because it outlives the rows it refers to."""
 
     class Outcome(models.TextChoices):
         SUCCEEDED = "succeeded"

@@ -1,4 +1,4 @@
-"""How long audit entries are kept: by the tier that each was written under."""
+"""Deletes audit entries when the retention tier under which they were written ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.utils import timezone
 from auditlog.models import AuditEntry, RetentionTier
 from config.db.retention import ExpiredRows
 
-DAYS = {
+RETENTION_DAYS = {
     RetentionTier.FREE: 30,
     RetentionTier.PRO: 90,
     RetentionTier.SCALE: 365,
@@ -21,19 +21,21 @@ DAYS = {
 }
 
 
-class AuditEntries(ExpiredRows):
+class ExpiredAuditEntries(ExpiredRows):
     name = "audit_entries"
 
     def rows(self) -> QuerySet[AuditEntry]:
-        return AuditEntry.objects.filter(reduce(or_, (Q(**over) for over in _over())))
+        return AuditEntry.objects.filter(reduce(or_, (Q(**condition) for condition in _expired_conditions())))
 
     def ready(self) -> QuerySet[AuditEntry]:
-        """Those of one tier, the oldest first: as the index has them."""
-        tiers = (AuditEntry.objects.filter(**over).order_by("created_at") for over in _over())
+        """Return the expired entries of one tier, oldest first, in the order of the index."""
+        tiers = (AuditEntry.objects.filter(**condition).order_by("created_at") for condition in _expired_conditions())
         return next((rows for rows in tiers if rows.exists()), AuditEntry.objects.none())
 
 
-def _over() -> list[dict[str, Any]]:
-    """The condition of each tier under which an entry's time is over."""
+def _expired_conditions() -> list[dict[str, Any]]:
+    """Return the query condition for expired entries of each tier."""
     now = timezone.now()
-    return [{"retention_tier": tier, "created_at__lt": now - timedelta(days=days)} for tier, days in DAYS.items()]
+    return [
+        {"retention_tier": tier, "created_at__lt": now - timedelta(days=days)} for tier, days in RETENTION_DAYS.items()
+    ]

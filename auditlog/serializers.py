@@ -1,4 +1,4 @@
-"""Audit entries on the wire."""
+"""Serializers of audit entries."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from config.api.serializers import PageQuery, page_of
 
 
 @extend_schema_field(
-    {"type": "object", "additionalProperties": True, "description": "Ids and facts, no text of people."}
+    {"type": "object", "additionalProperties": True, "description": "Ids and values, without personal text."}
 )
 class MetadataField(serializers.JSONField):
-    """What else belongs to the entry, by operation."""
+    """Further data of an entry, depending on its operation."""
 
 
 class LogSerializer(serializers.ModelSerializer):
-    """LOG: one write that was tried. `code` says why it was refused; `via` is what the client said of itself."""
+    """One write that was tried. `code` says why it was refused; `via` is the client's own name for itself."""
 
     actor_type = serializers.ChoiceField(choices=ActorType.choices)
     retention_tier = serializers.ChoiceField(
@@ -52,7 +52,7 @@ LogPage = page_of("LogPage", "logs", LogSerializer)
 
 
 class AgentLogsQuery(PageQuery):
-    """What narrows a list of entries, and its form."""
+    """Filters and response format of a list of audit entries."""
 
     retention_tier = fields.Choice(
         choices=RetentionTier.choices, required=False, help_text="Entries that were written under this tier."
@@ -60,12 +60,12 @@ class AgentLogsQuery(PageQuery):
     format = fields.Choice(
         choices=["json", "csv"],
         default="json",
-        help_text="`csv` answers all entries at once, newest first; `limit` and `cursor` mean nothing to it.",
+        help_text="`csv` returns all entries at once, newest first, and ignores `limit` and `cursor`.",
     )
 
 
 class LogsQuery(AgentLogsQuery):
-    """The query of a workspace's entries."""
+    """Filters of a workspace's audit entries."""
 
     workspace_id = fields.Identifier("wrk")
     actor_type = fields.Choice(choices=ActorType.choices, required=False)

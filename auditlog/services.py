@@ -1,5 +1,8 @@
-"""Writing audit entries. Each service that writes records its success in its own transaction; refusals are recorded
-by the API once the transaction is rolled back (`record_refusal`, named in settings)."""
+"""Write audit entries.
+
+Each writing service records its success in its own transaction. The API records refusals after the rollback
+(`record_refusal`, set as REFUSAL_RECORDER).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from django.db import DatabaseError
 
 from auditlog.models import AuditEntry
 from config.api.caller import Caller
-from config.api.handler import code_of
+from config.api.error_handlers import error_code
 from config.api.trace import current_trace_id
 
 logger = logging.getLogger(__name__)
@@ -28,7 +31,7 @@ def record(
     metadata: dict[str, Any] | None = None,
     refused_with: str | None = None,
 ) -> AuditEntry:
-    """One entry: who did (or tried) what on which resource. `metadata` holds ids and facts, no text of people."""
+    """Write an audit entry: who did or tried which operation on which resource. `metadata` has no personal text."""
     entry = _entry(
         caller,
         operation,
@@ -44,10 +47,10 @@ def record(
     return entry
 
 
-def record_each(
+def record_many(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
 ) -> None:
-    """An entry for each of the resources that one call has written, in one statement: their metadata by their ids."""
+    """Write an audit entry for each resource of one call, in one statement. `resources` maps ids to metadata."""
     AuditEntry.objects.bulk_create(
         _entry(
             caller,
@@ -63,14 +66,14 @@ def record_each(
 
 
 def record_refusal(*, caller: Caller, operation: str, error: Exception, dry_run: bool) -> None:
-    """One entry for a write that was refused, with its code; the answer to the caller never depends on it."""
+    """Write an audit entry for a refused write with its error code. A database error is only logged."""
     try:
-        record(caller=caller, operation=operation, dry_run=dry_run, refused_with=code_of(error))
+        record(caller=caller, operation=operation, dry_run=dry_run, refused_with=error_code(error))
     except DatabaseError as fault:
         logger.error("A refusal of %s could not be recorded: %s", operation, fault)
 
 
-def _entry(caller: Caller, operation: str, **told: Any) -> AuditEntry:
+def _entry(caller: Caller, operation: str, **fields: Any) -> AuditEntry:
     return AuditEntry(
         actor_type=caller.actor_type,
         actor_id=caller.actor_id,
@@ -79,5 +82,5 @@ def _entry(caller: Caller, operation: str, **told: Any) -> AuditEntry:
         ip=caller.ip,
         trace_id=current_trace_id(),
         retention_tier=caller.retention_tier,
-        **told,
+        **fields,
     )

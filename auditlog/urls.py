@@ -1,4 +1,4 @@
-"""Routes of the audit log."""
+"""URLs of the audit log."""
 
 from __future__ import annotations
 

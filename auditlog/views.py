@@ -1,4 +1,4 @@
-"""The audit log over the API."""
+"""API view of the audit log."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class LogViewSet(OperationViewSet):
 
 
 def logs_reply(call: Call, *, name: str, **filters: str) -> Reply:
-    """Entries as the call's query and `filters` want them: a page of JSON, or all of them as the file `<name>.csv`."""
-    wanted = {**call.query, **filters}
-    form, limit, cursor = wanted.pop("format"), wanted.pop("limit"), wanted.pop("cursor", None)
-    entries = selectors.entries_of(caller=call.caller, **wanted)
-    if form == "csv":
+    """Return audit entries that match the call's query and `filters`: a page of JSON, or all as the file `<name>.csv`."""
+    query = {**call.query, **filters}
+    response_format, limit, cursor = query.pop("format"), query.pop("limit"), query.pop("cursor", None)
+    entries = selectors.entries_of(caller=call.caller, **query)
+    if response_format == "csv":
         return Reply(None, response=csv_response(entries, name))
     return Reply(page_body("logs", paginate(entries, limit=limit, cursor=cursor)))

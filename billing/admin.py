@@ -1,4 +1,4 @@
-"""The operators' view of the books and of the payment processor: read only, since money moves through services alone."""
+"""Read-only admin classes of ledger, counters, processor events, subscriptions, usage reports and billing alarms."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from billing.models import (
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
 
 
-def _in_its_workspace(agent_id: str) -> Q:
-    """By workspace and agent, as the index of usage goes."""
+def _by_agent(agent_id: str) -> Q:
+    """Return a filter by the agent and its workspace, in the order of the index of usage totals."""
     return Q(workspace_id__in=Agent.objects.filter(pk=agent_id).values("workspace_id"), agent_id=agent_id)
 
 
@@ -46,7 +46,7 @@ class DayCounterAdmin(ReadOnlyAdmin):
 @admin.register(UsageTotal)
 class UsageTotalAdmin(ReadOnlyAdmin):
     list_display = ("workspace_id", "agent_id", "month", "platform", "published", "failed", "url_posts", "spend_cents")
-    finds = {"wrk": "workspace_id", "agt": _in_its_workspace}
+    finds = {"wrk": "workspace_id", "agt": _by_agent}
 
 
 @admin.register(ProcessorEvent)
@@ -55,7 +55,7 @@ class ProcessorEventAdmin(ReadOnlyAdmin):
     list_filter = ("outcome", WaitingFilter)
     ordering = ("-received_at",)
     search_fields = ("event_id__exact", "type__exact")
-    secrets = ("payload",)  # it may name people
+    secrets = ("payload",)  # may contain personal data
 
 
 @admin.register(Subscription)
@@ -72,7 +72,7 @@ class SubscriptionAdmin(ReadOnlyAdmin):
         "closed_at",
     )
     list_filter = ("plan",)
-    finds = {"wrk": "pk", "cus": "customer_id", "sub": "subscription_id"}  # one row to a workspace
+    finds = {"wrk": "pk", "cus": "customer_id", "sub": "subscription_id"}  # one row for each workspace
 
 
 @admin.register(UsageReport)

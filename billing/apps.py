@@ -1,4 +1,4 @@
-"""The billing app."""
+"""App configuration of billing."""
 
 from __future__ import annotations
 

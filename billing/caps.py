@@ -1,6 +1,6 @@
-"""What may be spent and posted: caps as plain values, and the refusals that they make. Nothing here asks the database.
+"""Caps on spending and posting as plain values, and the checks against them. No database access.
 
-Hold and check judge by the same functions, so a dry run cannot promise what the real call refuses.
+`services.hold` and `selectors.check_charges` use the same checks, so a dry run cannot promise what the real call refuses.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from config.api.fields import INT64
 
 
 @dataclass(frozen=True)
-class Demand:
-    """The sum of several charges or holds."""
+class ChargeTotals:
+    """The sum of several charges or ledger entries: cents, URL posts and number of targets."""
 
     cents: int
     url_posts: int
     targets: int
 
     @classmethod
-    def of(cls, parts: Sequence[Charge | LedgerEntry]) -> Demand:
+    def of(cls, parts: Sequence[Charge | LedgerEntry]) -> ChargeTotals:
         return cls(sum(part.cents for part in parts), sum(part.url_posts for part in parts), len(parts))
 
 
 @dataclass(frozen=True)
 class SpendCap:
-    """How a month stands, in cents. `cap_cents` is null for an agent without a cap of its own.
+    """The spending of one month against its cap, in cents. `cap_cents` is None for an agent without its own cap.
 
-    `dataclasses.replace(spend_cap, cap_cents=…)` answers what another cap would mean.
+    `dataclasses.replace(spend_cap, cap_cents=…)` shows the same month with another cap.
     """
 
     cap_cents: int | None
@@ -50,31 +50,31 @@ class SpendCap:
 
     @property
     def limit_cents(self) -> int | None:
-        """Free credit and cap together, at most what a 64-bit column holds."""
+        """Return free credit plus cap, at most what a 64-bit column holds; None without a cap."""
         return None if self.cap_cents is None else min(self.free_credit_cents + self.cap_cents, INT64)
 
     @property
     def remaining_cents(self) -> int | None:
-        """What may still be spent; null without a cap."""
+        """Return the cents that may still be spent; None without a cap."""
         if self.limit_cents is None:
             return None
         return max(0, self.limit_cents - self.spent_cents - self.reserved_cents)
 
     @property
     def exceeded(self) -> bool:
-        """More is spent and held than the limit allows, which only a lowered limit can bring about."""
+        """Return whether more is spent and held than the limit, which happens only after the limit was lowered."""
         return self.limit_cents is not None and self.spent_cents + self.reserved_cents > self.limit_cents
 
 
 @dataclass(frozen=True)
-class MonthCaps:
-    """The monthly caps of one workspace or agent, `whose` says which; null is no cap of its own.
+class MonthlyCaps:
+    """The monthly caps of a workspace or an agent (`holder_kind`). None means no cap of its own.
 
-    `pays` says whether what goes beyond the free credit is paid for: in paid mode, by a subscription.
+    `pays` says whether spending beyond the free credit is paid for; in paid mode that needs a subscription.
     """
 
     holder_id: str
-    whose: str
+    holder_kind: str
     cap_cents: int | None
     free_credit_cents: int
     url_post_cap: int | None
@@ -82,24 +82,24 @@ class MonthCaps:
 
     @property
     def limit_cents(self) -> int | None:
-        """What may be held and spent altogether; null for no end."""
-        limit = self.standing(MonthCounter()).limit_cents
+        """Return the cents that may be held and spent in a month altogether; None means unlimited."""
+        limit = self.spend_cap(MonthCounter()).limit_cents
         return limit if self.pays or limit is None else min(limit, self.free_credit_cents)
 
-    def standing(self, counter: MonthCounter) -> SpendCap:
+    def spend_cap(self, counter: MonthCounter) -> SpendCap:
         return SpendCap(self.cap_cents, self.free_credit_cents, counter.settled_cents, counter.held_cents)
 
-    def refuse(self, counter: MonthCounter, demand: Demand) -> None:
-        """Raises what refuses the demand, in the order of the contract."""
-        self.refuse_beyond(counter, demand)
-        self.refuse_unpaid(counter, demand)
+    def check(self, counter: MonthCounter, demand: ChargeTotals) -> None:
+        """Check caps, then payment, for further charges. Raises the errors of `check_caps` and `check_payment`."""
+        self.check_caps(counter, demand)
+        self.check_payment(counter, demand)
 
-    def refuse_beyond(self, counter: MonthCounter, demand: Demand) -> None:
-        """Raises SpendCapExceeded or SocialUrlPostCapExceeded when the counter has no room for the demand."""
-        left_cents = self.standing(counter).remaining_cents
+    def check_caps(self, counter: MonthCounter, demand: ChargeTotals) -> None:
+        """Raise SpendCapExceeded or SocialUrlPostCapExceeded if the month cannot take the further charges."""
+        left_cents = self.spend_cap(counter).remaining_cents
         if demand.cents and left_cents is not None and demand.cents > left_cents:
             raise SpendCapExceeded(
-                f"This needs {_count(demand.cents, 'cent')}; the {self.whose} has {left_cents} left "
+                f"This needs {_count(demand.cents, 'cent')}; the {self.holder_kind} has {left_cents} left "
                 f"in {counter.month:%Y-%m} (cap {self.cap_cents}, free credit {self.free_credit_cents}, "
                 f"spent {counter.settled_cents}, reserved {counter.held_cents})."
             )
@@ -107,17 +107,17 @@ class MonthCaps:
             left = max(0, self.url_post_cap - counter.url_posts)
             if demand.url_posts > left:
                 raise SocialUrlPostCapExceeded(
-                    f"This makes {_count(demand.url_posts, 'URL post')}; the {self.whose} has {left} of "
+                    f"This needs {_count(demand.url_posts, 'URL post')}; the {self.holder_kind} has {left} of "
                     f"{self.url_post_cap} left in {counter.month:%Y-%m}."
                 )
 
-    def refuse_unpaid(self, counter: MonthCounter, demand: Demand) -> None:
-        """Raises PaymentMethodRequired when the demand goes beyond the free credit and nobody pays for that."""
+    def check_payment(self, counter: MonthCounter, demand: ChargeTotals) -> None:
+        """Raise PaymentMethodRequired if the charges exceed the free credit and no subscription pays for them."""
         free = self.free_credit_cents
         left = max(0, free - counter.settled_cents - counter.held_cents)
         if demand.cents > left and not self.pays:
             raise PaymentMethodRequired(
-                f"This needs {_count(demand.cents, 'cent')}; the {self.whose} has {left} of its free credit of {free} "
+                f"This needs {_count(demand.cents, 'cent')}; the {self.holder_kind} has {left} of its free credit of {free} "
                 f"left in {counter.month:%Y-%m} (spent {counter.settled_cents}, reserved {counter.held_cents}), "
                 "and no subscription that pays for more."
             )
@@ -125,13 +125,13 @@ class MonthCaps:
 
 @dataclass(frozen=True)
 class Caps:
-    """All caps that a call of a workspace, or of its agent, has to keep; `months` in the order of locking."""
+    """All caps that apply to a workspace or to one of its agents; `months` is in locking order."""
 
-    months: tuple[MonthCaps, ...]
+    months: tuple[MonthlyCaps, ...]
     posts_per_day: int | None = None
 
-    def refuse_beyond_day(self, day: date, taken: int, demand: Demand) -> None:
-        """Raises PostsPerDayCapExceeded when the agent's day has no room for the demand."""
+    def check_day_cap(self, day: date, taken: int, demand: ChargeTotals) -> None:
+        """Raise PostsPerDayCapExceeded if the charges exceed the agent's cap of targets on that day."""
         if self.posts_per_day is None or not demand.targets:
             return
         left = max(0, self.posts_per_day - taken)
@@ -144,12 +144,12 @@ class Caps:
 
 
 def day_of(at: datetime) -> date:
-    """The UTC day of a time."""
+    """Return the UTC day of a time."""
     return at.astimezone(UTC).date()
 
 
 def month_of(at: datetime) -> date:
-    """The first day of the UTC month of a time."""
+    """Return the first day of the UTC month of a time."""
     return day_of(at).replace(day=1)
 
 
@@ -161,8 +161,8 @@ class Period:
     end: datetime
 
     @classmethod
-    def around(cls, at: datetime) -> Period:
-        """The month in which a time lies. Raises OverflowError for the last month that a datetime knows."""
+    def containing(cls, at: datetime) -> Period:
+        """Return the UTC month that contains a time. Raises OverflowError for the last month of the year 9999."""
         start = datetime.combine(month_of(at), time.min, UTC)
         return cls(start, (start + timedelta(days=32)).replace(day=1))
 

@@ -1,4 +1,4 @@
-"""The refusals of billing; those of the caps are raised with the numbers by billing/caps.py.
+"""Errors of billing. billing/caps.py raises those of the caps with the amounts.
 
 ApiError
 ├── SignatureInvalid 400
@@ -24,7 +24,7 @@ class SpendCapExceeded(ApiError):
 
 
 class PaymentMethodRequired(ApiError):
-    """Past the free credit, and no subscription that pays for more."""
+    """Usage exceeds the free credit, and no subscription pays for it."""
 
     status, code = 402, "PAYMENT_METHOD_REQUIRED"
     message = "The free credit of the month is used up, and no subscription pays for more."
@@ -37,32 +37,32 @@ class PaymentMethodRequired(ApiError):
 class SocialUrlPostCapExceeded(ApiError):
     status, code = 403, "SOCIAL_URL_POST_CAP_EXCEEDED"
     message = "The monthly cap on posts with URLs is exceeded."
-    suggested_action = "Take the URLs out of the text, or ask the owner of the workspace for a higher cap."
+    suggested_action = "Remove the URLs from the text, or ask the owner of the workspace for a higher cap."
 
 
 class PostsPerDayCapExceeded(ApiError):
-    """Always with `Retry-After`: the seconds until the day that is full has ended."""
+    """The agent's daily cap is reached. Always has `Retry-After`: the seconds until the end of that day."""
 
     status, code = 429, "POSTS_PER_DAY_CAP_EXCEEDED"
-    message = "This agent may not post to so many targets in one day."
+    message = "This agent may not post to more targets on this day."
     suggested_action = "Wait for the time in Retry-After, or schedule for another day (UTC)."
     auto_fixable = True
 
 
 class SignatureInvalid(ApiError):
-    """The bytes did not come from the payment processor, or not now."""
+    """The signature of an event is missing, wrong or too old."""
 
     status, code = 400, "SIGNATURE_INVALID"
-    message = "The signature does not fit the body."
+    message = "The signature does not match the body."
     suggested_action = "Sign `<t>.<raw body>` with the endpoint's own secret, at the time of sending."
 
 
 class BillingUnavailable(ApiError):
-    """Always with `Retry-After`."""
+    """The payment processor is not configured or does not answer. Always has `Retry-After`."""
 
     status, code = 503, "BILLING_UNAVAILABLE"
     message = "This service is in free beta: nothing is invoiced, so there is nothing to subscribe to or to pay."
-    suggested_action = "Go on without; GET /capabilities tells under `billing` which actions are available."
+    suggested_action = "Continue without it; GET /capabilities lists the available actions under `billing`."
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -70,4 +70,4 @@ class BillingUnavailable(ApiError):
 
 
 class NotAtProcessor(BillingUnavailable):
-    """The payment processor knows no such customer or subscription."""
+    """The customer or subscription does not exist at the payment processor."""

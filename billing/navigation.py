@@ -1,4 +1,4 @@
-"""The usage's entry in the navigation."""
+"""Navigation entry of the usage page."""
 
 from __future__ import annotations
 

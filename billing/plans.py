@@ -1,4 +1,4 @@
-"""Which plans and billing actions this service offers, by the settings of its payment processor."""
+"""The plans and billing actions that this service offers, depending on the payment processor's settings."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from django.conf import settings
 
 PLANS = ("payg", "pro", "scale")
 METERED_PLAN = "payg"
-MODES = ("free_beta", "paid")
+BILLING_MODES = ("free_beta", "paid")
 
 
 def is_paid() -> bool:
-    """Whether a payment processor is set up; without one the service is in free beta and nothing is invoiced."""
+    """Return whether a payment processor is configured; without one the service is in free beta and invoices nothing."""
     return bool(settings.STRIPE_SECRET_KEY)
 
 
 def billing_mode() -> str:
-    """One of MODES."""
+    """Return the billing mode, `paid` or `free_beta`."""
     return "paid" if is_paid() else "free_beta"
 
 
 def available_plans() -> list[str]:
-    """The plans that can be subscribed to: those with a price at the processor."""
+    """Return the plans with a configured price, to which a workspace can subscribe."""
     return [plan for plan in PLANS if is_paid() and settings.STRIPE_PRICES[plan]]
 
 
 def billing_capabilities() -> dict[str, Any]:
-    """The `billing` part of GET /capabilities."""
+    """Return the `billing` part of GET /capabilities."""
     return {
         "mode": billing_mode(),
         "checkout_available": bool(available_plans()),

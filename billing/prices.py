@@ -1,4 +1,4 @@
-"""What a published target costs, in US cents, by the operator's price list (`PRICE_LIST`)."""
+"""Prices of published targets in US cents, from the setting PRICE_LIST."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-DEFAULT = "default"
-WITH_URL = "+url"
+DEFAULT_PRICE = "default"
+URL_SUFFIX = "+url"
 
 
 @dataclass(frozen=True)
 class Charge:
-    """What one target would cost. `url_posts`: how many of its posts count for the monthly social URL post cap."""
+    """The cost of one target. `url_posts` is the number of its posts that count for the monthly social URL post cap."""
 
     target_id: str
     platform: str
@@ -21,8 +21,8 @@ class Charge:
 
 
 def price_of(platform: str, *, has_url: bool) -> int:
-    """Cents for one published post; `has_url` says that its text holds a URL that the platform links."""
+    """Return the price of one published post in cents; `has_url` says that its text has a URL that the platform links."""
     prices: dict[str, int] = settings.PRICE_LIST
-    if has_url and platform + WITH_URL in prices:
-        return prices[platform + WITH_URL]
-    return prices.get(platform, prices[DEFAULT])
+    if has_url and platform + URL_SUFFIX in prices:
+        return prices[platform + URL_SUFFIX]
+    return prices.get(platform, prices[DEFAULT_PRICE])

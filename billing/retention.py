@@ -1,7 +1,7 @@
-"""The payment processor's events, which may name people, and the customers of workspaces that were deleted long ago.
+"""Retention rules for the processor's events, which may contain personal data, and for customer ids of deleted workspaces.
 
-The books stay: ledger, counters, usage and its reports hold ids and figures only, are what an operator has to show for
-years, and are what the nightly look compares.
+Ledger, counters, usage totals and usage reports are not deleted: they hold only ids and amounts, operators must be able to
+show them for years, and the nightly reconciliation compares them.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from billing.models import ProcessorEvent, Subscription
-from billing.services.endings import not_closed
+from billing.services.deleted_workspaces import workspaces_to_close
 from config.db.retention import ExpiredRows
-from workspaces.customers import forget_customers
 from workspaces.models import Workspace
+from workspaces.processor_customers import clear_customer_ids
 from workspaces.retention import workspaces_to_purge
 
-# The processor can send an event again for 30 days; a copy that comes later has no effect of its own.
-KEPT_EVENTS = timedelta(days=90)
+# The processor resends events for 30 days; a later copy has no effect.
+EVENT_RETENTION = timedelta(days=90)
 
 
-class ProcessorEvents(ExpiredRows):
-    """Those that have had their effect, or will have none."""
+class FinishedProcessorEvents(ExpiredRows):
+    """Deletes events that are finished and older than EVENT_RETENTION."""
 
     name = "processor_events"
 
     def rows(self) -> QuerySet[ProcessorEvent]:
-        return ProcessorEvent.objects.filter(due_at=None, received_at__lt=timezone.now() - KEPT_EVENTS)
+        return ProcessorEvent.objects.filter(due_at=None, received_at__lt=timezone.now() - EVENT_RETENTION)
 
 
-class CustomersOfPurged(ExpiredRows):
-    """The service's own memory of who they were at the processor, once nothing of theirs runs there any more."""
+class CustomersOfDeletedWorkspaces(ExpiredRows):
+    """Clears subscription and customer id of deleted workspaces that have no running subscription at the processor."""
 
     name = "processor_customers"
 
@@ -41,10 +41,10 @@ class CustomersOfPurged(ExpiredRows):
         return workspaces_to_purge().exclude(processor_customer_id="")
 
     def ready(self) -> QuerySet[Workspace]:
-        return self.rows().exclude(pk__in=not_closed().values("pk"))
+        return self.rows().exclude(pk__in=workspaces_to_close().values("pk"))
 
     def purge(self, limit: int) -> int:
         ids = list(self.ready().values_list("pk", flat=True)[:limit])
         with transaction.atomic():
             Subscription.objects.filter(pk__in=ids).delete()
-            return forget_customers(workspace_ids=ids)
+            return clear_customer_ids(workspace_ids=ids)

@@ -1,4 +1,4 @@
-"""Usage and billing on the wire."""
+"""Serializers of usage and billing."""
 
 from __future__ import annotations
 
@@ -7,44 +7,46 @@ from datetime import datetime
 from rest_framework import serializers
 
 from billing.caps import Period
-from billing.plans import METERED_PLAN, MODES, PLANS
+from billing.plans import BILLING_MODES, METERED_PLAN, PLANS
 from config.api import fields
 from config.api.operation import WriteBody
 from config.api.serializers import QuerySerializer, preview_of
 
 
 class PeriodQuery(QuerySerializer):
-    """A billing period."""
+    """Query parameters of a billing period."""
 
-    period_start = fields.Timestamp(help_text="Any time in the UTC calendar month that is asked for.")
+    period_start = fields.Timestamp(help_text="Any time in the requested UTC calendar month.")
 
     def validate_period_start(self, value: datetime) -> datetime:
         try:
-            Period.around(value)
+            Period.containing(value)
         except OverflowError as error:
-            raise serializers.ValidationError("This month has no end.", code="invalid") from error
+            raise serializers.ValidationError(
+                "This month is not supported. Use an earlier one.", code="invalid"
+            ) from error
         return value
 
 
 class UsageQuery(PeriodQuery):
-    """The query of a workspace's usage."""
+    """Query parameters of a workspace's usage."""
 
     workspace_id = fields.Identifier("wrk")
     workspace_monthly_spend_cap_cents = fields.QueryInteger(
-        min_value=0, help_text="The spend cap to reckon with in this answer; the stored one is what is enforced."
+        min_value=0, help_text="The spend cap to use in this response. The stored cap is the one that is enforced."
     )
 
 
 class BillingQuery(UsageQuery):
-    """The query of a workspace's bill."""
+    """Query parameters of a workspace's bill."""
 
     free_credit_cents = fields.QueryInteger(
-        min_value=0, default=100, help_text="The free credit to reckon with in this answer."
+        min_value=0, default=100, help_text="The free credit to use in this response."
     )
 
 
 class SpendCapSerializer(serializers.Serializer):
-    """SPEND_CAP: how a month stands, in cents. `cap_cents` and `remaining_cents` are null for agents without a cap."""
+    """Spending of a month against its cap, in cents. `cap_cents` and `remaining_cents` are null for agents without a cap."""
 
     cap_cents = serializers.IntegerField(allow_null=True)
     free_credit_cents = serializers.IntegerField()
@@ -62,7 +64,7 @@ class PlatformUsageSerializer(serializers.Serializer):
 
 
 class UsageTotalsSerializer(serializers.Serializer):
-    """Targets of the month, by the month in which they were due."""
+    """Totals of the targets that were due in the month."""
 
     published = serializers.IntegerField()
     failed = serializers.IntegerField()
@@ -72,7 +74,7 @@ class UsageTotalsSerializer(serializers.Serializer):
 
 
 class MonthSerializer(serializers.Serializer):
-    """A workspace in a UTC calendar month; `period_end` is the first instant of the next one."""
+    """A workspace in a UTC calendar month; `period_end` is the start of the next month."""
 
     workspace_id = serializers.CharField()
     period_start = serializers.DateTimeField(source="period.start")
@@ -80,24 +82,24 @@ class MonthSerializer(serializers.Serializer):
 
 
 class UsageSerializer(MonthSerializer):
-    """What came of a workspace's targets in a month."""
+    """Usage of a workspace in a month."""
 
     totals = UsageTotalsSerializer()
     spend_cap = SpendCapSerializer()
 
 
 class AgentUsageSerializer(UsageSerializer):
-    """What came of an agent's targets in a month; the spend cap is the agent's own, which knows no free credit."""
+    """Usage of an agent in a month. The spend cap is the agent's own, without free credit."""
 
     agent_id = serializers.CharField()
 
 
 class ProjectedBillSerializer(serializers.Serializer):
-    """What the month costs, in cents; in free beta nothing of it is invoiced."""
+    """Costs of a month in cents. In free beta nothing is invoiced."""
 
     usage_cents = serializers.IntegerField(help_text="What published targets cost.")
     free_credit_cents = serializers.IntegerField()
-    amount_due_cents = serializers.IntegerField(help_text="What goes beyond the free credit.")
+    amount_due_cents = serializers.IntegerField(help_text="Usage beyond the free credit.")
     currency = serializers.CharField()
 
 
@@ -109,20 +111,20 @@ class SubscriptionSerializer(serializers.Serializer):
 class BillingSerializer(MonthSerializer):
     """A workspace's bill in a month."""
 
-    mode = serializers.ChoiceField(choices=MODES)
+    mode = serializers.ChoiceField(choices=BILLING_MODES)
     projected_bill = ProjectedBillSerializer()
     spend_cap = SpendCapSerializer()
     subscription = SubscriptionSerializer(allow_null=True)
 
 
 class CreatePortalSessionSerializer(WriteBody):
-    """Whose billing is to be looked after."""
+    """The workspace whose billing page is requested."""
 
     workspace_id = fields.Identifier("wrk")
 
 
 class CreateCheckoutSessionSerializer(CreatePortalSessionSerializer):
-    """Which workspace subscribes to which plan."""
+    """The workspace and the plan to subscribe to."""
 
     plan = fields.Choice(
         choices=PLANS, default=METERED_PLAN, help_text="One of `billing.available_plans` of GET /capabilities."
@@ -130,7 +132,7 @@ class CreateCheckoutSessionSerializer(CreatePortalSessionSerializer):
 
 
 class SessionSerializer(serializers.Serializer):
-    """A page at the payment processor, for the person who asked for it."""
+    """A page of the payment processor, for the user who requested it."""
 
     id = serializers.CharField()
     url = serializers.CharField()
@@ -141,7 +143,7 @@ class SessionEnvelope(serializers.Serializer):
 
 
 class UnopenedSessionSerializer(serializers.Serializer):
-    """A session that was not asked for at the processor: both are null."""
+    """A session in a dry run, which is not created; both fields are null."""
 
     id = serializers.CharField(allow_null=True)
     url = serializers.CharField(allow_null=True)
@@ -156,6 +158,6 @@ PortalSessionPreview = preview_of(
 
 
 class EventReceivedSerializer(serializers.Serializer):
-    """The event was verified and is kept."""
+    """The event was verified and stored."""
 
     received = serializers.BooleanField()

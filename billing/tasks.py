@@ -1,4 +1,4 @@
-"""What the beat has done about billing."""
+"""Periodic Celery tasks of billing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from billing import services
 
 @shared_task
 def end_subscriptions_of_deleted() -> int:
-    """End the subscriptions of deleted workspaces at the payment processor."""
+    """Cancel the subscriptions of deleted workspaces at the payment processor."""
     return services.end_subscriptions_of_deleted_workspaces()
 
 
 @shared_task
 def reconcile_at_night() -> None:
-    """Once a night, compare what is known with the payment processor's truth, and the books with themselves."""
-    services.reconcile_at_night()
+    """Run the nightly reconciliation with the payment processor, if it is due."""
+    services.run_nightly_reconciliation()

@@ -1,4 +1,4 @@
-"""Routes of usage and billing."""
+"""URLs of usage and billing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Usage and billing over the API."""
+"""API views of usage and billing."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class BillingViewSet(OperationViewSet):
 
     @operation(
         "billing.create_portal_session",
-        summary="Open a page where a workspace's payment methods, invoices and subscription are kept",
+        summary="Open a page where a workspace's payment methods, invoices and subscription are managed",
         body=CreatePortalSessionSerializer,
         responses={200: SessionEnvelope},
         preview=PortalSessionPreview,
@@ -107,8 +107,8 @@ class BillingViewSet(OperationViewSet):
 class ProcessorWebhookViewSet(OperationViewSet):
     @operation(
         "billing.receive_event",
-        summary="Take an event of the payment processor",
-        description="The processor's own header `Stripe-Signature` may stand in place of `Processor-Signature`.",
+        summary="Receive an event of the payment processor",
+        description="The processor's own header `Stripe-Signature` may be used instead of `Processor-Signature`.",
         public=True,
         raw_body=True,
         headers={"Processor-Signature": "`t=<unix seconds>,v1=<hex>[,v1=<hex>]`: HMAC-SHA256 over `<t>.<raw body>`."},

@@ -1,45 +1,45 @@
-"""The worker loops for the payment processor: they apply its events, and report the usage that it invoices."""
+"""The worker loops that process the payment processor's events and report usage to it."""
 
 from __future__ import annotations
-
-from datetime import timedelta
 
 from django.utils import timezone
 
 from billing.plans import is_paid
-from billing.services import effects, events, metering
+from billing.services import event_processing, usage_reporting, webhook
+from config.jobs.backoff import doubling_pause
 from config.jobs.worker_loop import WorkerLoop
 
-SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=2), timedelta(minutes=5)
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2.0, 300.0
 
 
 class ProcessorEventsLoop(WorkerLoop):
-    """One event at a time: each may have to wait for the processor's answer."""
+    """Processes one event at each run, because each may wait for the processor's answer."""
 
-    name = events.LOOP
+    name = webhook.PROCESSOR_EVENTS_LOOP
 
     def run_once(self) -> bool:
-        return effects.process_due_events(limit=1) > 0
+        return event_processing.process_due_events(limit=1) > 0
 
 
 class UsageReportsLoop(WorkerLoop):
-    """Several reports at a time. After an attempt without an answer it pauses, longer each time, and then tries with one."""
+    """Sends several usage reports at each run. After an attempt without an answer it pauses, then tries a single report."""
 
-    name = metering.LOOP
+    name = usage_reporting.USAGE_REPORTS_LOOP
 
     def __init__(self) -> None:
         super().__init__()
-        self._pause = timedelta()
+        self._unanswered = 0  # rounds in a row
         self._quiet_until = timezone.now()
 
     def run_once(self) -> bool:
         if not is_paid() or timezone.now() < self._quiet_until:
             return False
-        limit = 1 if self._pause else metering.AT_ONCE
-        done = metering.report_due_usage(limit=limit)
+        limit = 1 if self._unanswered else usage_reporting.REPORTS_AT_ONCE
+        done = usage_reporting.report_due_usage(limit=limit)
         if done.unanswered:
-            self._pause = min(max(SHORTEST_PAUSE, 2 * self._pause), LONGEST_PAUSE)
-            self._quiet_until = timezone.now() + self._pause
+            self._unanswered += 1
+            pause = doubling_pause(self._unanswered, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
+            self._quiet_until = timezone.now() + pause
         elif done.claimed:
-            self._pause = timedelta()
+            self._unanswered = 0
         return done.claimed == limit

@@ -1,1 +1,1 @@
-"""Settings, the foundation (api, db, jobs, outbound, pages) and the entry points (urls, celery, runtime, commands)."""
+"""Settings, shared packages (api, db, jobs, outbound, pages) and entry points (urls, celery, runtime, commands)."""

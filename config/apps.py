@@ -1,4 +1,4 @@
-"""The `config` app: commands and system checks."""
+"""The `config` app, which owns the `manage.py` commands and the system checks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.core import checks
 from django.core.signals import request_started
 
-import config.celery  # noqa: F401 - makes it the app by which every process sends wake-ups
+import config.celery  # noqa: F401 - every process needs the Celery app to send wake-ups
 from config.checks import check_production
 from config.db.connection import trust_if_fresh
 
@@ -17,4 +17,4 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         checks.register(check_production)
-        request_started.connect(trust_if_fresh)  # after Django's own, which wants the connection checked
+        request_started.connect(trust_if_fresh)  # after Django's receiver, which requests a health check

@@ -1,4 +1,4 @@
-"""What Celery's beat sends to the workers, and how often, in seconds."""
+"""The periodic Celery tasks, with their intervals in seconds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "beat-heartbeat": {"task": "config.runtime.tasks.beat_heartbeat", "schedule": 60.0},
     "run-retention": {"task": "config.runtime.tasks.run_retention", "schedule": 3600.0},
     "tell-notices": {"task": "config.runtime.tasks.tell_notices", "schedule": 60.0},
-    # What the deletion of a workspace sets going in the apps above it (they ask for its status).
+    # Clean-up after deleted workspaces in the apps of higher layers, which poll the workspace status.
     "disconnect-deleted-workspaces": {"task": "accounts.tasks.disconnect_deleted_workspaces", "schedule": 60.0},
     "refresh-tokens-ahead": {"task": "accounts.tasks.refresh_tokens_ahead", "schedule": 60.0},
     "purge-connection-attempts": {"task": "accounts.tasks.purge_connection_attempts", "schedule": 60.0},

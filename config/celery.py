@@ -1,4 +1,4 @@
-"""The Celery app: wake-ups, the beat, and the worker's loops (config/runtime/worker.py)."""
+"""The Celery app, with the worker loops and the beat as steps of its worker (config/runtime/worker.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("social-publishing-service")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.autodiscover_tasks(["config.runtime"])  # no installed app, as it has no models
+app.autodiscover_tasks(["config.runtime"])  # not an installed app, because it has no models
 app.steps["worker"].update(
     (
         "config.runtime.worker:WorkerLoops",

@@ -1,4 +1,4 @@
-"""System checks that stop a production start with a bad setting, and name it."""
+"""The system check of settings, which prevents a production start with invalid settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from config.outbound.destinations import LOOPBACK_HOSTS
 
 
 def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """One error for each setting that is not fit for `ENVIRONMENT=production` (CONTRACT: section 11)."""
+    """Return one error for each invalid setting, with additional rules for ENVIRONMENT=production."""
     if settings.ENVIRONMENT not in ("development", "production"):
         return [
             Error(f"ENVIRONMENT={settings.ENVIRONMENT!r} is unknown: use development or production.", id="sps.E000")
@@ -30,8 +30,8 @@ def check_production(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
     return [Error(message, id="sps.E001") for message in problems]
 
 
-def refuse_unfit_settings() -> None:
-    """For web and worker processes, which run no system checks: end the process, naming what is wrong."""
+def require_valid_settings() -> None:
+    """Raise ImproperlyConfigured for invalid settings. Web and worker processes call it; they run no system checks."""
     problems = [str(problem.msg) for problem in check_production(None)]
     if problems:
         raise ImproperlyConfigured("The service does not start with these settings: " + " ".join(problems))
@@ -53,13 +53,14 @@ def _short_secret_key() -> bool:
         return True
 
 
-def _unfit_ffprobe() -> bool:
-    path = Path(settings.FFPROBE)
-    return bool(settings.FFPROBE) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
+def _no_program(value: str) -> bool:
+    """Whether a setting names something else than a program by its absolute path; an empty one names nothing."""
+    path = Path(value)
+    return bool(value) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
 
 
 def _cannot_be_asked(address: str) -> bool:
-    """Whether config.outbound refuses this address of a server: it is neither https nor admitted on this machine."""
+    """Return whether config.outbound refuses this server URL: it is neither https nor an allowed loopback address."""
     parts = urlsplit(address)
     here = settings.OUTBOUND_ALLOW_LOOPBACK and parts.hostname in LOOPBACK_HOSTS
     return parts.scheme != "https" and not (here and parts.scheme == "http")
@@ -79,13 +80,20 @@ _ALWAYS = [
         lambda: any(map(_bad_nameserver, settings.OUTBOUND_NAMESERVERS)),
         "OUTBOUND_NAMESERVERS must be IP addresses with or without a port, such as 10.0.0.2,[::1]:5353.",
     ),
-    (_bad_encryption_key, "ENCRYPTION_KEYS holds a key that is no Fernet key: 32 bytes in URL-safe base64."),
+    (_bad_encryption_key, "ENCRYPTION_KEYS contains an invalid Fernet key: each must be 32 bytes in URL-safe base64."),
     (
         lambda: settings.API_KEY_DEFAULT_DAYS is not None and not 1 <= settings.API_KEY_DEFAULT_DAYS <= 36_500,
-        "API_KEY_DEFAULT_DAYS must be 1 to 36500 days; without it keys have no end by default.",
+        "API_KEY_DEFAULT_DAYS must be 1 to 36500 days; without it keys never expire by default.",
     ),
     (lambda: settings.MEDIA_SCANNER not in ("none", "clamav"), "MEDIA_SCANNER is unknown: use none or clamav."),
-    (_unfit_ffprobe, "FFPROBE must be the absolute path of a program that can be run, such as /usr/bin/ffprobe."),
+    (
+        lambda: _no_program(settings.FFPROBE),
+        "FFPROBE must be the absolute path of a program that can be run, such as /usr/bin/ffprobe.",
+    ),
+    (
+        lambda: _no_program(settings.FFMPEG),
+        "FFMPEG must be the absolute path of a program that can be run, such as /usr/bin/ffmpeg.",
+    ),
     (
         lambda: bool(settings.OIDC_ISSUER) and _cannot_be_asked(settings.OIDC_ISSUER),
         "OIDC_ISSUER must be an https address; http on this machine needs OUTBOUND_ALLOW_LOOPBACK=true.",

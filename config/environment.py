@@ -1,4 +1,4 @@
-"""Reads the environment and the optional `.env` file, and keeps the secrets that development makes for itself."""
+"""Reads settings from the environment and `.env`, and generates secrets for development."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 POSTGRES_OPTIONS = {
     "connect_timeout": 3,
-    # No request waits for a lock longer than a repeat of its Idempotency-Key may (config/api/idempotency.py).
+    # As long as a repeated Idempotency-Key may wait (config/api/idempotency.py).
     "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=10s",
-    # Nor does anything wait for a server whose machine or network has gone without a word.
+    # Detect a server whose machine or network failed without closing the connection.
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -28,16 +28,16 @@ POSTGRES_OPTIONS = {
 
 
 def data_dir() -> Path:
-    """The folder for everything that the service writes on this machine (`DATA_DIR`, default `var/`)."""
+    """Return the folder for all files that the service writes on this machine (`DATA_DIR`, default `var/`)."""
     path = Path(env.str("DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
     path.mkdir(parents=True, exist_ok=True)
     return path
 
 
 def secret(name: str, default: str = "") -> str:
-    """A secret from the environment, or from the file that `<name>_FILE` names. A `$` in it has no special meaning.
+    """Read a secret from the environment, or from the file that `<name>_FILE` names. A `$` has no special meaning.
 
-    Raises ImproperlyConfigured, which names the setting and holds nothing of the file's content.
+    Raises ImproperlyConfigured, whose message never contains the file's content.
     """
     value, path = os.environ.get(name), os.environ.get(f"{name}_FILE")
     if not path:
@@ -56,25 +56,26 @@ def secret(name: str, default: str = "") -> str:
 
 
 def secret_list(name: str, default: Sequence[str] = ()) -> list[str]:
-    """Comma-separated secrets, as `secret` reads them."""
+    """Read a comma-separated list of secrets, as `secret` does."""
     return [part.strip() for part in secret(name).split(",") if part.strip()] or list(default)
 
 
 def seconds(name: str, default: str) -> tuple[int, ...]:
-    """A comma-separated list of seconds, such as `10,30,120`."""
+    """Read a comma-separated list of seconds, such as `10,30,120`."""
     return tuple(int(part) for part in env.str(name, default=default).split(",") if part.strip())
 
 
 def price_list(default: str) -> dict[str, int]:
-    """`PRICE_LIST` as cents by name: `default=1,x=2,x+url=20`."""
+    """Read `PRICE_LIST`, cents by name such as `default=1,x=2,x+url=20`."""
     pairs = (pair.partition("=") for pair in env.str("PRICE_LIST", default=default).split(","))
     return {name.strip(): int(cents) for name, _, cents in pairs}
 
 
 def platform_settings() -> dict[str, str]:
-    """The keys by which operators set a platform up: `<PLATFORM>_CLIENT_ID`, `_CLIENT_SECRET`, `_API_BASE`, `_AUTH_BASE`, and
-    for some `_API_VERSION`, `_SCOPES`, `_PKCE`, `_VERIFIED_PREFIX`, `_CLIENT_NAME` and `_CLIENT_WEBSITE`; those of a second
-    application have more before the ending."""
+    """Read the settings of platforms: environment variables such as `X_CLIENT_ID` or `BLUESKY_API_BASE`, by their endings.
+
+    A second application of a platform has a longer name before the ending.
+    """
     endings = (
         "_CLIENT_ID",
         "_CLIENT_SECRET",
@@ -87,16 +88,16 @@ def platform_settings() -> dict[str, str]:
         "_PKCE",
         "_VERIFIED_PREFIX",
     )
-    ours = ("OIDC_",)  # the identity provider is no platform
+    ours = ("OIDC_",)  # the identity provider is not a platform
     given = {name.removesuffix("_FILE") if name.endswith("_CLIENT_SECRET_FILE") else name for name in os.environ}
     names = sorted(name for name in given if name.endswith(endings) and not name.startswith(ours))
     return {name: secret(name) if name.endswith("_CLIENT_SECRET") else os.environ[name] for name in names}
 
 
 def storages(url: str) -> dict[str, dict[str, Any]]:
-    """Django's STORAGES for this `STORAGE_URL`: a bucket, or without one files under MEDIA_ROOT.
+    """Return Django's STORAGES for `STORAGE_URL`: an S3 bucket, or files under MEDIA_ROOT if it is empty.
 
-    Raises ImproperlyConfigured, which names the setting and holds nothing of its value, since keys may stand in it.
+    Raises ImproperlyConfigured, whose message never contains the value, because it may include keys.
     """
     files = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
@@ -109,7 +110,7 @@ def storages(url: str) -> dict[str, dict[str, Any]]:
     }
 
 
-# What may stand in the query of STORAGE_URL, by django-storages' names for it.
+# The query parameters of STORAGE_URL, with django-storages' names.
 _BUCKET_OPTIONS = {
     "endpoint_url": "endpoint_url",
     "region_name": "region_name",
@@ -131,16 +132,16 @@ def _bucket_options(url: str) -> dict[str, str]:
     problems = [
         (
             parts.scheme != "s3" or not bare,
-            "is no s3://bucket?endpoint_url=…; leave it out to keep files on this machine.",
+            "must be s3://bucket?endpoint_url=…; leave it empty to store files on this machine.",
         ),
-        (not set(query) <= set(_BUCKET_OPTIONS), f"takes in its query only {', '.join(_BUCKET_OPTIONS)}."),
+        (not set(query) <= set(_BUCKET_OPTIONS), f"accepts only these query parameters: {', '.join(_BUCKET_OPTIONS)}."),
         (
             ("access_key" in query) != ("secret_key" in query),
-            "holds one of access_key and secret_key; give both or none.",
+            "has only one of access_key and secret_key; set both or none.",
         ),
         (
             endpoint.scheme not in ("http", "https") or not endpoint.netloc,
-            "names an endpoint_url that is no http address.",
+            "has an endpoint_url that is not an http address.",
         ),
     ]
     for bad, words in problems:
@@ -151,9 +152,9 @@ def _bucket_options(url: str) -> dict[str, str]:
 
 
 def development_secret(directory: Path, name: str) -> str:
-    """A random secret of this data directory, made on first use and readable by its owner only.
+    """Return a random secret stored in the data directory, created on first use and readable only by its owner.
 
-    Two processes may start at once: the one that links its finished file first wins, the other reads that one.
+    If two processes start at once, the first to link its finished file wins, and the other reads that file.
     """
     path = directory / f"{name}.secret"
     if not path.exists():

@@ -6,13 +6,13 @@ queries or texts; a bearer token that gets into a line all the same, in an error
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from datetime import UTC, datetime
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from pythonjsonlogger.json import JsonFormatter as BaseJsonFormatter
 
 from config.environment import env
 
@@ -34,22 +34,29 @@ class LineFormatter(logging.Formatter):
         return without_secrets(super().format(record))
 
 
-class JsonFormatter(logging.Formatter):
-    """For programs: `time` (UTC), `level`, `logger`, `message`, what TOLD names, and `exception` with its traceback."""
+class JsonFormatter(BaseJsonFormatter):
+    """For programs: `time` (UTC), `level`, `logger`, `message`, the fields in TOLD, and `exception` with its traceback."""
 
-    def format(self, record: logging.LogRecord) -> str:
-        told: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC)
-            .isoformat(timespec="milliseconds")
-            .replace("+00:00", "Z"),
-            "level": record.levelname,
-            "logger": record.name,
-            "message": without_secrets(record.getMessage()),
-        }
-        told |= {name: value for name in TOLD if (value := getattr(record, name, None)) not in (None, "", "-")}
-        if record.exc_info:
-            told["exception"] = without_secrets(self.formatException(record.exc_info))
-        return json.dumps(told, ensure_ascii=False, default=str)
+    def __init__(self) -> None:
+        super().__init__(
+            ["asctime", "levelname", "name", "message", *TOLD],
+            rename_fields={"asctime": "time", "levelname": "level", "name": "logger", "exc_info": "exception"},
+            json_default=str,
+            json_ensure_ascii=False,
+        )
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        at = datetime.fromtimestamp(record.created, UTC)
+        return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
+        """Drop fields that are not listed here and values that say nothing, and cut secrets out of the texts."""
+        told = {name: log_data[name] for name in ("time", "level", "logger")}
+        told["message"] = without_secrets(log_data["message"])
+        told |= {name: log_data[name] for name in TOLD if log_data[name] not in (None, "", "-")}
+        if "exception" in log_data:
+            told["exception"] = without_secrets(str(log_data["exception"]))
+        return told
 
 
 def logging_config() -> dict[str, Any]:
@@ -75,6 +82,7 @@ def logging_config() -> dict[str, Any]:
         "loggers": {
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
+            "python_multipart": {"level": "ERROR"},  # which warns of each malformed form
             "gunicorn.error": {"handlers": ["console"], "level": level, "propagate": False},
             **{name: {"level": "WARNING"} for name in quiet},
         },

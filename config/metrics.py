@@ -1,9 +1,8 @@
-"""What the service counts, for Prometheus. All names begin with `sps_`; labels take few values, none that a caller chooses.
+"""Prometheus counters and histograms. All names begin with `sps_`; labels have few values, none chosen by callers.
 
-All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so whichever is asked
-tells of all of them, the workers too. Files of processes that have ended stay, since a counter never goes back; the first
-process after a full stop clears them away. What rows can tell is not counted here but read when it is asked for
-(config/console/metrics.py).
+All processes of one data directory count into one folder (prometheus_client's multiprocess mode), so each of them serves
+the metrics of all. Files of ended processes stay, because counters must not decrease; the first process after a full stop
+deletes them. Gauges are read from the database at each scrape (config/console/metrics.py).
 """
 
 from __future__ import annotations
@@ -22,28 +21,26 @@ FOLDER = Path(settings.DATA_DIR) / "metrics"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _LATENESS = (0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200)
 _CODE = re.compile(r"[A-Za-z0-9_.:/ -]{1,60}")
-MOST_CODES = 50  # of one platform that are told apart; the log has all of them
+MOST_CODES = 50  # distinct label values for one platform; further codes count as `other`
 
 REQUESTS = Histogram(
     "sps_request_seconds", "Requests by operation and status.", ("operation", "status"), buckets=_SECONDS
 )
-REFUSALS = Counter("sps_refusals", "Answers of the API that were an error, by its code.", ("code",))
+REFUSALS = Counter("sps_refusals", "Error answers of the API by code.", ("code",))
 LATENESS = Histogram(
     "sps_publish_lateness_seconds",
-    "From the time that a target was due to the moment that a worker took it up.",
+    "Seconds from the due time of a target to its claim by a worker.",
     ("platform",),
     buckets=_LATENESS,
 )
 OUTCOMES = Counter(
     "sps_publish_outcomes",
-    "What attempts at targets came to: published, retrying, failed or unconfirmed, with the error's code.",
+    "Results of publishing attempts: published, retrying, failed or unconfirmed, with the error code.",
     ("platform", "outcome", "code"),
 )
-UNMAPPED = Counter(
-    "sps_platform_unmapped", "Answers of platforms whose code has no meaning here.", ("platform", "code")
-)
+UNMAPPED = Counter("sps_platform_unmapped", "Platform answers with an unseen error code.", ("platform", "code"))
 DELIVERIES = Counter(
-    "sps_delivery_attempts", "What attempts at deliveries came to: delivered, retrying or dead_letter.", ("outcome",)
+    "sps_delivery_attempts", "Results of webhook delivery attempts: delivered, retrying or dead_letter.", ("outcome",)
 )
 OPERATOR_SIGN_INS = Counter(
     "sps_operator_sign_ins",
@@ -56,19 +53,19 @@ _lock = threading.Lock()
 
 
 def count_unmapped(platform: str, code: object) -> None:
-    """Count a platform's answer that no table of ours knows; a code in an odd form, or one too many, counts as `other`."""
+    """Count a platform answer with an unseen error code; malformed codes and those beyond MOST_CODES count as `other`."""
     text = str(code)
     with _lock:
-        known = _codes[platform]
-        if _CODE.fullmatch(text) and (text in known or len(known) < MOST_CODES):
-            known.add(text)
+        seen = _codes[platform]
+        if _CODE.fullmatch(text) and (text in seen or len(seen) < MOST_CODES):
+            seen.add(text)
         else:
             text = "other"
     UNMAPPED.labels(platform, text).inc()
 
 
 def _hold(directory: Path) -> IO[str]:
-    """A shared lock on the folder for as long as this process lives; who finds nobody there empties it first."""
+    """Lock the metrics folder (shared) until this process ends; delete old files if no other process uses it."""
     directory.mkdir(mode=0o700, exist_ok=True)
     file = (directory / "lock").open("w")
     try:

@@ -1,4 +1,4 @@
-"""The pages of the dashboard's navigation, in order, by dotted path (settings name this NAVIGATION)."""
+"""The dashboard's registered pages (settings.NAVIGATION): the menu in order, then pages that are only linked to."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ PAGES = (
     "posts.navigation.APPROVALS",
     "accounts.navigation.ACCOUNTS",
     "media.navigation.MEDIA",
-    "agents.navigation.AGENTS",
+    "config.home.navigation.AGENTS",
     "agents.navigation.API_KEYS",
     "webhooks.navigation.WEBHOOKS",
     "billing.navigation.USAGE",
     "workspaces.navigation.AUDIT_LOG",
     "workspaces.navigation.SETTINGS",
+    "config.home.navigation.AGENT",
+    "config.home.navigation.WEBHOOK_TEST",
+    "config.notices.navigation.NOTICES",
+    "posts.navigation.POSTS",
+    "posts.navigation.POST",
+    "webhooks.navigation.DELIVERY",
 )

@@ -1,8 +1,7 @@
-"""Values encrypted at rest, each bound to what it belongs to.
+"""Encrypts JSON values for storage, each bound to an owner such as a database row.
 
-Fernet has no associated data, so the sealed text carries the name of its owner, such as a row; a ciphertext copied to
-another does not open. `ENCRYPTION_KEYS` lists the keys: the first seals, all open, which is
-how keys are rotated.
+Fernet has no associated data, so the encrypted text contains its owner's name: a ciphertext copied to another row does not
+decrypt. The first key of `ENCRYPTION_KEYS` encrypts and all keys decrypt, so keys can be rotated.
 """
 
 from __future__ import annotations
@@ -16,27 +15,27 @@ from django.conf import settings
 
 
 class SealedValueError(Exception):
-    """A stored value does not open: its key is gone, or it was moved from another row."""
+    """A stored value cannot be decrypted: its key is missing, or the value belongs to another row."""
 
 
 class Sealed(str):
-    """Ciphertext as it stands in the database."""
+    """Ciphertext as stored in the database."""
 
     __slots__ = ()
 
 
 def seal(owner: str, value: Any) -> Sealed:
-    """Any JSON value as ciphertext that opens for this owner only."""
+    """Encrypt a JSON value for this owner."""
     text = json.dumps({"row": owner, "value": value}, separators=(",", ":"))
     return Sealed(fernet(tuple(settings.ENCRYPTION_KEYS)).encrypt(text.encode()).decode())
 
 
 def open_sealed(owner: str, sealed: str) -> Any:
-    """The value that was sealed for this owner. Raises SealedValueError."""
+    """Decrypt a value that was encrypted for this owner. Raises SealedValueError."""
     try:
         content = json.loads(fernet(tuple(settings.ENCRYPTION_KEYS)).decrypt(sealed.encode()))
     except InvalidToken as error:
-        raise SealedValueError(f"No key opens {owner}.") from error
+        raise SealedValueError(f"No key decrypts {owner}.") from error
     if content["row"] != owner:
         raise SealedValueError(f"The value of {owner} belongs to another row.")
     return content["value"]
@@ -44,5 +43,5 @@ def open_sealed(owner: str, sealed: str) -> Any:
 
 @lru_cache(maxsize=8)
 def fernet(keys: tuple[str, ...]) -> MultiFernet:
-    """What seals with the first of these keys and opens with all."""
+    """Return the cipher that encrypts with the first key and decrypts with all."""
     return MultiFernet([Fernet(key) for key in keys])

@@ -1,4 +1,4 @@
-"""Settings, all from the environment or a `.env` file; the README's table lists each with its default."""
+"""Django settings, read from the environment or a `.env` file; the README's table lists them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from config.authentication import authentication_settings
+from config.authentication_settings import authentication_settings
 from config.beat_schedule import BEAT_SCHEDULE
-from config.document import document_settings
 from config.environment import (
     BASE_DIR,
     POSTGRES_OPTIONS,
@@ -25,7 +24,8 @@ from config.environment import (
 )
 from config.logs import logging_config
 from config.navigation import PAGES
-from config.retention_rules import RULES
+from config.openapi_settings import openapi_settings
+from config.retention_rules import RETENTION_RULES
 
 ENVIRONMENT = env.str("ENVIRONMENT", default="development")
 PRODUCTION = ENVIRONMENT == "production"
@@ -33,7 +33,7 @@ DEBUG = env.bool("DEBUG", default=False)
 DATA_DIR = data_dir()
 BASE_URL = env.str("BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
 
-# Development makes its own secrets; production names what is missing (config/checks.py) instead of guessing.
+# Development generates its secrets; in production config/checks.py reports missing ones.
 SECRET_KEY = secret("SECRET_KEY", default="" if PRODUCTION else development_secret(DATA_DIR, "secret-key"))
 SECRET_KEY_FALLBACKS = secret_list("SECRET_KEY_FALLBACKS")
 ENCRYPTION_KEYS = secret_list(
@@ -50,7 +50,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
-    "django.forms",  # its templates, so that the project's own field template goes before them
+    "django.forms",  # so that the project's field template overrides Django's
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -75,7 +75,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "config.api.trace.TraceMiddleware",
-    "config.api.access.AccessMiddleware",
+    "config.api.access_log.AccessLogMiddleware",
     "config.api.client_address.ClientAddressMiddleware",
     "config.pages.security_headers.SecurityHeadersMiddleware",
     "config.api.plain_http.PlainHttpTokenMiddleware",  # before the redirect to https
@@ -127,14 +127,14 @@ if SQLITE:
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     DATABASES["default"]["OPTIONS"] = POSTGRES_OPTIONS | DATABASES["default"].get("OPTIONS", {})
-# A new connection for each request costs PostgreSQL seven times the CPU of a kept one, and SQLite a few milliseconds.
+# A new connection for each request costs PostgreSQL seven times the CPU of a persistent one, and SQLite milliseconds.
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = secret("REDIS_URL")
 EMBEDDED = SQLITE and not REDIS_URL  # one web process and one worker process on this machine, nothing else
 
-# Celery carries wake-ups and keeps the time; the rows in the database are the queue (config/jobs/due.py).
+# Celery carries wake-ups and periodic tasks; the queue is in the database (config/jobs/due.py).
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {
@@ -165,7 +165,7 @@ AXES_COOLOFF_TIME = timedelta(minutes=15)
 OPERATOR_SECOND_FACTOR = env.bool("OPERATOR_SECOND_FACTOR", default=PRODUCTION)
 OPERATOR_SESSION_HOURS = env.int("OPERATOR_SESSION_HOURS", default=12)
 OPERATOR_IDLE_MINUTES = env.int("OPERATOR_IDLE_MINUTES", default=30)
-# How old a sign-in may be for what changes keys, members or whole workspaces; 0 never asks again.
+# The maximum age of a sign-in for changes to keys, members or workspaces; 0 disables the check.
 REAUTHENTICATE_MINUTES = env.int("REAUTHENTICATE_MINUTES", default=10)
 LOGIN_URL = "/dashboard/sign-in"
 LOGIN_REDIRECT_URL = "/dashboard/"
@@ -188,18 +188,18 @@ LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_I18N = False
 USE_TZ = True
-FORMAT_MODULE_PATH = "config.console.formats"  # how the console writes times
-# Where the processes of this machine count together (config/metrics.py); prometheus_client reads this when it is imported.
+FORMAT_MODULE_PATH = "config.console.formats"  # date formats of the console
+# The folder for metrics of all processes (config/metrics.py); prometheus_client reads it when imported.
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(DATA_DIR / "metrics")
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATIC_ROOT.mkdir(exist_ok=True)
-WHITENOISE_USE_FINDERS = True  # static files are served out of their packages: nothing has to be collected first
+WHITENOISE_USE_FINDERS = True  # static files are served from their packages, without collectstatic
 MEDIA_ROOT = DATA_DIR / "storage"  # never media/: that folder is an app
-MEDIA_URL = "/uploads/"  # served by nobody: files go out by signed links alone (media/links.py)
-FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads, until they are checked and kept
+MEDIA_URL = "/uploads/"  # not served: files are available only by signed links (media/links.py)
+FILE_UPLOAD_TEMP_DIR = DATA_DIR / "incoming"  # uploads until they are checked and stored
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, exist_ok=True)
-FILE_UPLOAD_HANDLERS = ["config.api.form_files.NoFiles"]  # a form brings files where a page asks for them, nowhere else
+FILE_UPLOAD_HANDLERS = ["config.api.form_files.NoFiles"]  # forms accept files only on pages that ask for them
 STORAGES = storages(secret("STORAGE_URL"))
 
 REST_FRAMEWORK = {
@@ -209,14 +209,14 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["config.api.request_body.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "config.api.schema.OperationSchema",
     "DEFAULT_METADATA_CLASS": None,
-    "EXCEPTION_HANDLER": "config.api.handler.handle_exception",
+    "EXCEPTION_HANDLER": "config.api.error_handlers.handle_exception",
     "URL_FORMAT_OVERRIDE": None,  # `format` is a query parameter of GET /logs
     "UNAUTHENTICATED_USER": None,
 }
 API_VERSION = "0.1.0"
-SPECTACULAR_SETTINGS = document_settings(base_url=BASE_URL, version=API_VERSION)
+SPECTACULAR_SETTINGS = openapi_settings(base_url=BASE_URL, version=API_VERSION)
 
-# What a lower layer starts in a higher one is named here by dotted path; there are no signals.
+# Lower layers call these functions of higher layers by dotted path; there are no signals.
 WORKSPACE_ACCESS_RESOLVER = "workspaces.selectors.access_of"
 REFUSAL_RECORDER = "auditlog.services.record_refusal"
 EVENT_RECORDER = "webhooks.services.store_subject_event"
@@ -231,13 +231,15 @@ WORKER_LOOPS = {
     "usage_reports": "billing.worker_loops.UsageReportsLoop",
     "mail": "workspaces.worker_loop.MailLoop",
 }
-RETENTION = RULES
+RETENTION = RETENTION_RULES
 
 RATE_LIMIT_PER_MINUTE = env.int("RATE_LIMIT_PER_MINUTE", default=60)
-API_KEY_DEFAULT_DAYS = env.int("API_KEY_DEFAULT_DAYS", default=None)  # when keys end that are given no end; None: never
-MAX_RATE_LIMIT_PER_MINUTE = env.int("MAX_RATE_LIMIT_PER_MINUTE", default=600)  # as an agent's own may be set
+API_KEY_DEFAULT_DAYS = env.int("API_KEY_DEFAULT_DAYS", default=None)  # the default lifetime of keys; None: unlimited
+MAX_RATE_LIMIT_PER_MINUTE = env.int("MAX_RATE_LIMIT_PER_MINUTE", default=600)  # the maximum for an agent
 WORKSPACE_RATE_LIMIT_PER_MINUTE = env.int("WORKSPACE_RATE_LIMIT_PER_MINUTE", default=1200)  # all of its keys together
-MAX_FREE_CREDIT_CENTS = env.int("MAX_FREE_CREDIT_CENTS", default=100)  # a month, as callers may set it for a workspace
+MAX_FREE_CREDIT_CENTS = env.int(
+    "MAX_FREE_CREDIT_CENTS", default=100
+)  # the maximum per month that callers may set for a workspace
 MAX_WORKSPACES_PER_OWNER = env.int("MAX_WORKSPACES_PER_OWNER", default=20)
 TRUSTED_PROXIES = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1", "::1"])
 OUTBOUND_ALLOW_LOOPBACK = env.bool("OUTBOUND_ALLOW_LOOPBACK", default=False)
@@ -248,45 +250,50 @@ PUBLISH_RETRY_SCHEDULE = seconds("PUBLISH_RETRY_SCHEDULE", "10,30,120,600,1800,3
 WAIT_SECONDS = env.int("WAIT_SECONDS", default=25)
 WEB_THREADS = env.int("WEB_THREADS", default=8)
 WORKER_METRICS_ADDRESS = env.str("WORKER_METRICS_ADDRESS", default="")  # host:port of a worker's own /metrics
-ADMIN_TOKEN = secret("ADMIN_TOKEN")  # opens /ops and /metrics; without it they answer 404
-DELETED_WORKSPACE_DAYS = env.int("DELETED_WORKSPACE_DAYS", default=30)  # then what a deleted workspace held is purged
+ADMIN_TOKEN = secret("ADMIN_TOKEN")  # grants access to /ops and /metrics, which answer 404 without it
+DELETED_WORKSPACE_DAYS = env.int("DELETED_WORKSPACE_DAYS", default=30)  # after this, a deleted workspace is purged
 SCHEDULE_GRACE_HOURS = env.int("SCHEDULE_GRACE_HOURS", default=24)
-# Uploads: the limits of one file by its kind, in bytes; the bound on what an image becomes when it is decoded.
+# Uploads: the maximum size of a file by kind, in bytes, and the maximum number of pixels of an image.
 MEDIA_MAX_BYTES = {
     "image": env.int("MEDIA_MAX_IMAGE_BYTES", default=20 * 1024 * 1024),
     "video": env.int("MEDIA_MAX_VIDEO_BYTES", default=512 * 1024 * 1024),
     "document": env.int("MEDIA_MAX_DOCUMENT_BYTES", default=20 * 1024 * 1024),
 }
-MEDIA_QUOTA_BYTES = env.int("MEDIA_QUOTA_BYTES", default=5_000_000_000)  # of all files of a workspace; 0: no quota
+MEDIA_QUOTA_BYTES = env.int("MEDIA_QUOTA_BYTES", default=5_000_000_000)  # for all files of a workspace; 0: no quota
 MEDIA_MAX_PIXELS = env.int("MEDIA_MAX_PIXELS", default=40_000_000)
-FFPROBE = env.str("FFPROBE", default="")  # the path of a program that looks at videos a second time
-MEDIA_LINK_SECONDS = env.int("MEDIA_LINK_SECONDS", default=3600)  # how long the `url` of an answer is good
+FFPROBE = env.str("FFPROBE", default="")  # the path of ffprobe, checks videos a second time
+FFMPEG = env.str("FFMPEG", default="")  # the path of a program that makes thumbnails of videos
+MEDIA_LINK_SECONDS = env.int("MEDIA_LINK_SECONDS", default=3600)  # how long the `url` in answers is valid
 MEDIA_SCANNER = env.str("MEDIA_SCANNER", default="none")
 CLAMAV_ADDRESS = env.str("CLAMAV_ADDRESS", default="127.0.0.1:3310")
-# The identity provider: signing in needs the client, its tokens open the API where the audience is named.
+# The identity provider: sign-in needs the client; the API accepts its tokens if the audience is set.
 OIDC_ISSUER = env.str("OIDC_ISSUER", default="")
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
 OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
 OIDC_AUDIENCE = env.str("OIDC_AUDIENCE", default="")
-OIDC_REQUIRED_SCOPE = env.str("OIDC_REQUIRED_SCOPE", default="")  # opens the API where the provider writes no at+jwt
+OIDC_REQUIRED_SCOPE = env.str("OIDC_REQUIRED_SCOPE", default="")  # for providers whose access tokens are not at+jwt
 OIDC_ALLOW_CLIENT_CREDENTIALS = env.bool("OIDC_ALLOW_CLIENT_CREDENTIALS", default=False)
-OIDC_REQUIRE_AUTH_TIME = env.bool("OIDC_REQUIRE_AUTH_TIME", default=False)  # of access tokens, where that is asked for
+OIDC_REQUIRE_AUTH_TIME = env.bool(
+    "OIDC_REQUIRE_AUTH_TIME", default=False
+)  # in access tokens, for operations that need a recent sign-in
 OIDC_SCOPES = env.str("OIDC_SCOPES", default="openid profile email").split()
 OIDC_STAFF_CLAIM = env.str("OIDC_STAFF_CLAIM", default="")  # such as groups=operators
-# E-mail: without a server it is written to the log. A worker sends it (workspaces/services/mail.py).
+# E-mail is sent by a worker (workspaces/services/mail.py); without a server it is written to the log.
 vars().update(env.email_url_config(secret("EMAIL_URL", default="consolemail://")))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default=f"no-reply@{urlsplit(BASE_URL).hostname}")
-# Cents for each published target: by platform, and by platform when the text carries a URL that it links.
+# Cents for each published target, by platform, and for a text with a link (`x+url`).
 PRICE_LIST = price_list("default=1,x=2,x+url=20")
 # The payment processor. Without a key the service is in free beta; a plan without a price is not offered.
 STRIPE_SECRET_KEY = secret("STRIPE_SECRET_KEY")
 STRIPE_WEBHOOK_SECRET = secret("STRIPE_WEBHOOK_SECRET")
 STRIPE_PRICES = {plan: env.str(f"STRIPE_PRICE_{plan.upper()}", default="") for plan in ("payg", "pro", "scale")}
-STRIPE_METER_EVENT = env.str("STRIPE_METER_EVENT", default="social_publishing_cents")  # takes cents, adds them up
-PAST_DUE_GRACE_DAYS = env.int("PAST_DUE_GRACE_DAYS", default=14)  # so long a failed payment leaves paid usage open
+STRIPE_METER_EVENT = env.str("STRIPE_METER_EVENT", default="social_publishing_cents")  # a sum of cents
+PAST_DUE_GRACE_DAYS = env.int(
+    "PAST_DUE_GRACE_DAYS", default=14
+)  # paid usage stays allowed for this long after a failed payment
 STRIPE_API_BASE = env.str("STRIPE_API_BASE", default="https://api.stripe.com")
-# Each platform reads its own keys, such as X_CLIENT_ID or BLUESKY_API_BASE (accounts/platforms/base.py).
+# Settings of platforms, such as X_CLIENT_ID or BLUESKY_API_BASE (accounts/platforms/base.py).
 PLATFORM_SETTINGS = platform_settings()
 
 LOGGING = logging_config()

@@ -8,10 +8,10 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from config.api.views import openapi
-from workspaces.sign_in.pages import sign_out
+from workspaces.dashboard.sign_in import sign_out
 
-handler400 = "config.api.handler.bad_request"
-handler403 = "config.api.handler.permission_denied"
+handler400 = "config.home.error_pages.bad_request"
+handler403 = "config.home.error_pages.permission_denied"
 handler404 = "config.home.error_pages.not_found"
 handler500 = "config.home.error_pages.server_error"
 
@@ -19,7 +19,7 @@ urlpatterns = [
     path("", RedirectView.as_view(url="/docs")),
     path("openapi.json", openapi, name="openapi"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
-    path("", include("config.home.urls")),  # first: /webhooks/test is no delivery, /agents/new no agent
+    path("", include("config.home.urls")),  # first: /webhooks/test is no delivery
     path("", include("config.notices.urls")),
     path("", include("config.console.urls")),
     path("", include("workspaces.urls")),

@@ -1,4 +1,4 @@
-"""The WSGI entry that gunicorn serves."""
+"""The WSGI application that gunicorn serves."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from config.checks import refuse_unfit_settings
+from config.checks import require_valid_settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
-refuse_unfit_settings()
+require_valid_settings()

@@ -1,4 +1,4 @@
-"""The media library in the operators' console."""
+"""Admin pages for the media library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import asks_first, operator_of
+from config.api.admin_actions import requires_confirmation, signed_in_operator
 from config.api.admin_search import DIGEST
 from media.models import MediaAsset, MediaUsage, MediaUse, PendingFile
 from media.services import delete_media
@@ -23,13 +23,15 @@ class MediaAssetAdmin(ReadOnlyAdmin):
     actions = ("delete_assets",)
 
     @admin.action(description="Delete", permissions=["operate"])
-    @asks_first("The files of these assets go for good, and their links end. What an unfinished post uses is kept.")
+    @requires_confirmation(
+        "The files are deleted for good and their links stop working. Assets used by unfinished posts are not deleted."
+    )
     def delete_assets(self, request: HttpRequest, queryset: QuerySet[MediaAsset]) -> None:
         self.carry_out(
             request,
             queryset.select_related("workspace"),
             "media.delete",
-            lambda asset: delete_media(caller=operator_of(request, asset.workspace), media_id=asset.pk),
+            lambda asset: delete_media(caller=signed_in_operator(request, asset.workspace), media_id=asset.pk),
             "Deleted",
         )
 

@@ -1,4 +1,4 @@
-"""The media library."""
+"""Django app for the media library."""
 
 from __future__ import annotations
 

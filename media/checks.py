@@ -1,6 +1,6 @@
-"""System checks of the scanner: whether it answers, and whether its limits suffice.
+"""System checks of the malware scanner: whether it answers, and whether its size limits suffice.
 
-The second takes seconds: it is made by `check --deploy`, and by each worker beside its start, which logs what it finds.
+The second check takes seconds. It runs in `check --deploy` and in each starting worker, which logs the warnings.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from media import scanning
 
 
 def check_scanner(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """A warning, no error, when it does not answer: it may start a moment later, and uploads are refused until then."""
+    """Warn if the scanner does not answer. Not an error: uploads are refused until it has started."""
     if settings.MEDIA_SCANNER == "none":
         return []
     try:
-        scanning.ping()
+        scanning.ping_scanner()
     except OSError as error:
         return [_silent(error)]
     return []
 
 
 def check_scanner_limits(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """A warning for each of its limits that is below those of uploads."""
+    """Warn about each size limit of the scanner that is below the limit of uploads."""
     if settings.MEDIA_SCANNER == "none":
         return []
     try:
-        problems = scanning.check_limits()
+        problems = scanning.scanner_limit_problems()
     except OSError as error:
         return [_silent(error)]
     hint = "Raise StreamMaxLength and MaxFileSize to the largest upload, and MaxScanSize beyond it, in clamd.conf."

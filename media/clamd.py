@@ -1,4 +1,4 @@
-"""Speaks to ClamAV's daemon over TCP (clamd(8), in the form of its commands that ends with NUL)."""
+"""Client for ClamAV's daemon over TCP; uses the NUL-terminated commands of clamd(8)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ REPLY_BYTES = 4096
 
 
 class Clamd:
-    """The clamd at `address` (host:port). Everything that is asked of it ends within `seconds` from now.
+    """A connection to the clamd at `address` (host:port); all calls together must end within `seconds`.
 
-    Its methods raise OSError when it is gone, slow (TimeoutError) or hangs up without an answer.
+    Methods raise OSError if clamd is down, too slow (TimeoutError) or closes the connection without a reply.
     """
 
     def __init__(self, address: str, *, seconds: float) -> None:
@@ -25,32 +25,32 @@ class Clamd:
         self._end = time.monotonic() + seconds
 
     def ask(self, command: str) -> str:
-        """Its answer to a bare command, such as PING or VERSION."""
+        """Send a simple command, such as PING or VERSION, and return the reply."""
         return self._exchange([_command(command)])
 
     def scan(self, pieces: Iterable[bytes]) -> str:
-        """Its verdict on these bytes, such as `stream: OK`; `INSTREAM size limit exceeded. ERROR` when they are too many."""
+        """Scan the bytes and return the verdict: `stream: OK`, or `INSTREAM size limit exceeded. ERROR`."""
         return self._exchange(_stream(pieces))
 
     def takes(self, size: int) -> bool:
-        """Whether a stream of `size` bytes is within its StreamMaxLength. Announced, it is refused before a byte of it."""
+        """Whether clamd's StreamMaxLength allows `size` bytes; it refuses the announced size before any data are sent."""
         return not self._exchange([_command("INSTREAM"), struct.pack("!I", size)], half_closed=True)
 
     def _exchange(self, pieces: Iterable[bytes], *, half_closed: bool = False) -> str:
-        """Send all and return the reply. `half_closed`: say that no more comes; the reply may then be empty."""
+        """Send all pieces and return the reply. `half_closed`: announce the end; the reply may then be empty."""
         with self._connect() as connection:
             whole = False
-            with contextlib.suppress(ConnectionError):  # clamd says why it refuses, then breaks off: the reply waits
+            with contextlib.suppress(ConnectionError):  # clamd sends its reason before it disconnects
                 for piece in pieces:
                     connection.settimeout(self._left())
                     connection.sendall(piece)
                 whole = True
             if half_closed:
-                with contextlib.suppress(OSError):  # it has hung up already
+                with contextlib.suppress(OSError):  # it has disconnected already
                     connection.shutdown(socket.SHUT_WR)
             reply = self._read_reply(connection, required=not half_closed)
         if not whole and not reply.endswith("ERROR"):
-            raise ConnectionError("it broke off before it had the whole file")
+            raise ConnectionError("it disconnected before it had received the whole file")
         return reply
 
     def _connect(self) -> socket.socket:
@@ -58,7 +58,7 @@ class Clamd:
             parts = urlsplit(f"//{self._address}")
             host, port = parts.hostname or "", parts.port or PORT
         except ValueError:
-            raise OSError("CLAMAV_ADDRESS is no host:port") from None
+            raise OSError("CLAMAV_ADDRESS is not a valid host:port") from None
         return socket.create_connection((host, port), timeout=min(CONNECT_SECONDS, self._left()))
 
     def _read_reply(self, connection: socket.socket, *, required: bool) -> str:
@@ -69,7 +69,7 @@ class Clamd:
             if not read and not reply and not required:
                 return ""
             if not read or len(reply) > REPLY_BYTES:
-                raise ConnectionError("it hung up, or its answer has no end")
+                raise ConnectionError("it disconnected, or its reply is too long")
             reply += read
         return reply.decode("ascii", "replace").strip("\0\r\n ")
 
@@ -85,7 +85,7 @@ def _command(name: str) -> bytes:
 
 
 def _stream(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    """INSTREAM: each piece behind its length, and a length of 0 at the end."""
+    """The INSTREAM command: each piece after its length, then a length of 0."""
     yield _command("INSTREAM")
     for piece in pieces:
         if piece:

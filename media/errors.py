@@ -1,4 +1,4 @@
-"""Refusals of uploads, deletions and downloads."""
+"""API errors of uploads, deletions and downloads of media."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from config.api.errors import ApiError, Conflict
 
 class MediaTypeNotAllowed(ApiError):
     status, code = 422, "MEDIA_TYPE_NOT_ALLOWED"
-    message = "The file's bytes are no media type that is taken here."
-    suggested_action = "Send a whole JPEG, PNG, WebP or GIF image, an MP4, MOV or WebM video, or a PDF."
+    message = "The file is not of a supported media type."
+    suggested_action = "Send a complete JPEG, PNG, WebP or GIF image, MP4, MOV or WebM video, or PDF."
 
 
 class MediaMalwareDetected(ApiError):
     status, code = 422, "MEDIA_MALWARE_DETECTED"
-    message = "The scanner flagged this file as malicious; nothing of it was kept."
-    suggested_action = "Do not send this file again; check where it comes from."
+    message = "The scanner flagged this file as malicious; it was not stored."
+    suggested_action = "Do not send this file again. Check where it comes from."
 
 
 class MediaScanUnavailable(ApiError):
-    """The scanner is gone, too slow, or answered something that is no verdict."""
+    """The scanner is down, too slow, or sent an invalid reply."""
 
     status, code = 503, "MEDIA_SCAN_UNAVAILABLE"
-    message = "The file could not be scanned, so nothing of it was kept."
+    message = "The file could not be scanned, so it was not stored."
     suggested_action = "Send it again in a minute."
     auto_fixable = True
 
@@ -33,30 +33,30 @@ class MediaScanUnavailable(ApiError):
 
 class MediaInUse(Conflict):
     code = "MEDIA_IN_USE"
-    message = "A post that is not finished uses this asset."
-    suggested_action = "Cancel or change that post, or wait until it is out."
+    message = "An unfinished post uses this asset."
+    suggested_action = "Cancel or change that post, or wait until it is published."
 
 
 class MediaQuotaExceeded(Conflict):
-    """The file does not fit beside the `used` bytes of the workspace's library."""
+    """The file does not fit into the workspace's quota, of which `used` bytes are taken."""
 
     code = "MEDIA_QUOTA_EXCEEDED"
-    message = "The workspace's media library has no room for this file."
+    message = "The workspace's media quota is too small for this file."
     suggested_action = "Delete media that you no longer need, then send the file again."
 
     def __init__(self, *, used: int = 0, size: int = 0) -> None:
         super().__init__(
-            f"The workspace's media library has no room for this file of {size:,} bytes: "
+            f"The workspace's media quota is too small for this file of {size:,} bytes: "
             f"{used:,} of {settings.MEDIA_QUOTA_BYTES:,} bytes are used."
         )
 
 
 class RangeNotSatisfiable(ApiError):
-    """The range lies behind the end of a file of `size` bytes."""
+    """The requested range starts after the end of a file of `size` bytes."""
 
     status, code = 416, "RANGE_NOT_SATISFIABLE"
-    message = "The range that was asked for lies behind the end of the file."
-    suggested_action = "Ask for a range within the size that Content-Range tells, or for the whole file."
+    message = "The requested range starts after the end of the file."
+    suggested_action = "Request a range within the size in Content-Range, or the whole file."
     auto_fixable = True
 
     def __init__(self, size: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""Fetching a file from an address that a caller names, with the same care as webhooks are sent."""
+"""Download of files from URLs that callers supply, with the same protection as webhook requests."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from typing import IO, cast
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from config import outbound
-from config.api.budget import OUTSIDE_SECONDS, outside
 from config.api.errors import ApiError, ValidationFailed
+from config.api.request_limits import OUTBOUND_SECONDS, outbound_slot
 from config.api.uploads import Spool, Upload, too_large
-from media.limits import most_bytes
+from media.limits import max_upload_bytes
 
 MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
-def fetch(url: str, spool: Spool, *, workspace_id: str) -> Upload:
-    """The file at `url`, fetched into the spool within OUTSIDE_SECONDS; each redirect is checked as the first address is.
+def fetch_from_url(url: str, spool: Spool, *, workspace_id: str) -> Upload:
+    """Download the file at `url` into the spool within OUTBOUND_SECONDS; every redirect is checked like the first URL.
 
-    Raises ValidationFailed on `source_url` when there is none to be had, PayloadTooLarge, RateLimited.
+    Raises ValidationFailed on `source_url` if the file cannot be fetched, PayloadTooLarge, RateLimited.
     """
-    with outside(workspace_id):
+    with outbound_slot(workspace_id):
         return _fetched(url, spool)
 
 
@@ -29,33 +29,33 @@ def _fetched(url: str, spool: Spool) -> Upload:
     for _ in range(MAX_REDIRECTS + 1):
         file = spool.begin(filename)
         try:
-            answer = outbound.download(url, cast(IO[bytes], file), max_bytes=most_bytes())
+            answer = outbound.download(url, cast(IO[bytes], file), max_bytes=max_upload_bytes())
         except outbound.OutboundError as error:
             raise _refusal(error) from error
         if answer.status == 200:
             return file.finish()
         place = answer.headers.get("location")
         if answer.status not in _REDIRECTS or not place:
-            raise _refused("unexpected_status", f"The address answered {answer.status}, not 200.")
+            raise _refused("unexpected_status", f"The URL returned status {answer.status}, not 200.")
         url = _joined(url, place)
-    raise _refused("too_many_redirects", f"The address leads on more than {MAX_REDIRECTS} times.")
+    raise _refused("too_many_redirects", f"The URL redirects more than {MAX_REDIRECTS} times.")
 
 
 def _joined(url: str, place: str) -> str:
     try:
         return urldefrag(urljoin(url, place)).url
     except ValueError as error:
-        raise _refused("not_allowed", "The address leads on to one that is none.") from error
+        raise _refused("not_allowed", "The URL redirects to an invalid URL.") from error
 
 
 def _refusal(error: outbound.OutboundError) -> ApiError:
     if isinstance(error, outbound.ResponseTooLarge):
-        return too_large(most_bytes())
+        return too_large(max_upload_bytes())
     if isinstance(error, outbound.DestinationRefused):
-        return _refused("not_allowed", f"Files are not fetched from there: {error}")
+        return _refused("not_allowed", f"Files cannot be fetched from this URL: {error}")
     if isinstance(error, outbound.NotSent):
-        return _refused("unreachable", "The address cannot be reached.")
-    return _refused("no_answer", f"No whole answer came within {OUTSIDE_SECONDS:g} seconds.")
+        return _refused("unreachable", "The URL cannot be reached.")
+    return _refused("no_answer", f"The response was not complete within {OUTBOUND_SECONDS:g} seconds.")
 
 
 def _refused(code: str, message: str) -> ValidationFailed:

@@ -1,11 +1,11 @@
-"""The names of files: what a caller calls one is a label for people and never reaches a disk."""
+"""File names that callers supply: display labels only, never part of a storage path."""
 
 from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
 
-MAX_LENGTH = 255
+MAX_FILENAME_LENGTH = 255
 SUFFIXES = {
     "image/jpeg": ".jpg",
     "image/png": ".png",
@@ -18,11 +18,14 @@ SUFFIXES = {
 }
 
 
-def label_of(filename: str, mime_type: str) -> str:
-    """The last part of a path, without what cannot be seen, cut in front of its suffix; one made up where none is left."""
+def display_filename(filename: str, mime_type: str) -> str:
+    """The last path component without unprintable characters, cut to MAX_FILENAME_LENGTH before the suffix.
+
+    A default name if nothing is left.
+    """
     last = re.split(r"[/\\]", filename)[-1]
     label = "".join(character for character in last if character.isprintable()).strip()
     if not label.strip("."):
         return f"upload{SUFFIXES[mime_type]}"
     suffix = PurePosixPath(label).suffix[:20]
-    return label if len(label) <= MAX_LENGTH else label[: MAX_LENGTH - len(suffix)] + suffix
+    return label if len(label) <= MAX_FILENAME_LENGTH else label[: MAX_FILENAME_LENGTH - len(suffix)] + suffix

@@ -1,4 +1,4 @@
-"""How large a file may be: by its kind, in bytes (settings.MEDIA_MAX_BYTES)."""
+"""Maximum file sizes by kind of media (settings.MEDIA_MAX_BYTES)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from media.errors import MediaTypeNotAllowed
 from media.inspection import sniff
 
 
-def most_bytes(beginning: Path | None = None) -> int:
-    """How large a file may be that begins like this one, or any file; a beginning of no permitted type says nothing."""
+def max_upload_bytes(beginning: Path | None = None) -> int:
+    """The maximum size of an upload, by type if its `beginning` is recognized, else of any type."""
     if beginning is not None:
         try:
-            return most_bytes_of(sniff(beginning))
+            return max_bytes_of_type(sniff(beginning))
         except MediaTypeNotAllowed:
             pass
     return max(settings.MEDIA_MAX_BYTES.values())
 
 
-def most_bytes_of(mime_type: str) -> int:
-    """How large a file of this type may be."""
+def max_bytes_of_type(mime_type: str) -> int:
+    """The maximum size of a file of this MIME type."""
     kind = mime_type.partition("/")[0]
     limit: int = settings.MEDIA_MAX_BYTES[kind if kind in ("image", "video") else "document"]
     return limit

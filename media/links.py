@@ -1,7 +1,7 @@
-"""Signed links to stored files: whoever has one may fetch that file until it expires, and nothing else.
+"""Signed links to stored files. A link opens one file until it expires.
 
 `<BASE_URL>/files/<media id>/<file name>?form=…&expires=…&signature=…`; the signature is Django's HMAC over the other
-parts, so that keys in SECRET_KEY_FALLBACKS go on opening links.
+parts, so links signed with SECRET_KEY_FALLBACKS stay valid.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from django.utils import timezone
 from accounts.platforms.types import MediaFile
 from config.api.errors import NotFound
 from media.models import MediaAsset
-from media.storage import open_stored
+from media.storage import open_file
 
 DAY_SECONDS = 86_400
-MAX_NAME = 100
-# `direct` is the file as well, but never by way of a redirect to a bucket: platforms that fetch may follow none (TikTok).
-Form = Literal["file", "thumbnail", "direct"]
+MAX_NAME_CHARACTERS = 100
+# `direct` is the file without a redirect to a bucket, since some platforms do not follow redirects (TikTok).
+LinkKind = Literal["file", "thumbnail", "direct"]
 _EXPIRES = re.compile(r"[1-9][0-9]{0,11}")
 
 
 @dataclass(frozen=True)
-class Link:
-    """What a link opens; `expires` in seconds since 1970."""
+class FileLink:
+    """The content of a signed link to a stored file; `expires` is a Unix timestamp."""
 
     media_id: str
     filename: str
-    form: Form
+    form: LinkKind
     expires: int
 
     def __str__(self) -> str:
-        """What is signed; neither id nor name can hold a slash (media/urls.py)."""
+        """The signed string; neither id nor name can contain a slash (media/urls.py)."""
         return f"{self.media_id}/{self.filename}/{self.form}/{self.expires}"
 
     @property
@@ -49,26 +49,26 @@ class Link:
         return self.expires - int(timezone.now().timestamp())
 
 
-def link(asset: MediaAsset, *, seconds: int | None = None, thumbnail: bool = False) -> str:
-    """An absolute address of the stored file, or of its thumbnail, that is good for so many seconds (MEDIA_LINK_SECONDS)."""
+def file_link(asset: MediaAsset, *, seconds: int | None = None, thumbnail: bool = False) -> str:
+    """Absolute URL of the stored file or its thumbnail, valid for `seconds` (default MEDIA_LINK_SECONDS)."""
     return _address(
         asset, "thumbnail" if thumbnail else "file", settings.MEDIA_LINK_SECONDS if seconds is None else seconds
     )
 
 
-def picture_link(asset: MediaAsset) -> str:
-    """The address of a small picture, or of the whole one while there is no small one; "" for what is none."""
+def preview_link(asset: MediaAsset) -> str:
+    """URL of the thumbnail, of the full image if it has no thumbnail, or "" for other media."""
     if asset.thumbnail_key:
-        return link(asset, thumbnail=True)
-    return link(asset) if asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF) else ""
+        return file_link(asset, thumbnail=True)
+    return file_link(asset) if asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF) else ""
 
 
-def read_link(media_id: str, filename: str, query: Mapping[str, str]) -> Link:
-    """The link that a request came by. Raises NotFound for one that is not whole, was changed, or has expired."""
+def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileLink:
+    """Parse and verify a requested link. Raises NotFound if it is incomplete, altered or expired."""
     form, expires = query.get("form", ""), query.get("expires", "")
-    if form not in get_args(Form) or not _EXPIRES.fullmatch(expires):
+    if form not in get_args(LinkKind) or not _EXPIRES.fullmatch(expires):
         raise NotFound()
-    asked = Link(media_id, filename, form, int(expires))  # type: ignore[arg-type]
+    asked = FileLink(media_id, filename, form, int(expires))  # type: ignore[arg-type]
     try:
         _signer().unsign(f"{asked}:{query.get('signature', '')}")
     except BadSignature:
@@ -78,37 +78,37 @@ def read_link(media_id: str, filename: str, query: Mapping[str, str]) -> Link:
     return asked
 
 
-def media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaFile:
-    """The asset as adapters take it, with a link that is good for a day; `alt_text` instead of the asset's own."""
+def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaFile:
+    """The asset as platform adapters take it, with a link valid for a day; `alt_text` replaces the asset's own."""
     stem, suffix = _name(asset, asset.storage_key)
     plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode()
     return MediaFile(
-        **asdict(asset.facts(alt_text)),
+        **asdict(asset.properties(alt_text)),
         id=asset.id,
         filename=(re.sub(r"[^A-Za-z0-9._]+", "-", plain).strip("-._") or asset.id) + suffix,
         url=_address(asset, "direct", DAY_SECONDS),
-        open=functools.partial(open_stored, asset.storage_key),
+        open=functools.partial(open_file, asset.storage_key),
     )
 
 
-def shown_name(asset: MediaAsset, key: str) -> str:
-    """What the stored file is called in links and where it is saved: the asset's name, with the suffix of what it is."""
+def download_name(asset: MediaAsset, key: str) -> str:
+    """The file's name in links and downloads: the asset's name with the suffix of the stored type."""
     return "".join(_name(asset, key))
 
 
-def _address(asset: MediaAsset, form: Form, seconds: int) -> str:
+def _address(asset: MediaAsset, form: LinkKind, seconds: int) -> str:
     key = asset.thumbnail_key if form == "thumbnail" else asset.storage_key
     expires = int(timezone.now().timestamp()) + seconds
-    made = Link(asset.id, shown_name(asset, key), form, expires)
+    made = FileLink(asset.id, download_name(asset, key), form, expires)
     query = urlencode({"form": form, "expires": expires, "signature": _signer().signature(str(made))})
     return f"{settings.BASE_URL}/files/{asset.id}/{quote(made.filename, safe='')}?{query}"
 
 
 def _name(asset: MediaAsset, key: str) -> tuple[str, str]:
-    """Letters, digits and a few signs of its stem, in any script, and the stored file's suffix."""
+    """The asset's name reduced to letters, digits and a few other characters, and the stored file's suffix."""
     stem = unicodedata.normalize("NFC", PurePosixPath(asset.filename).stem)
-    kept = (sign if sign in " ._-()+" or unicodedata.category(sign)[0] in "LMN" else "-" for sign in stem)
-    name = re.sub("-{2,}", "-", "".join(kept))[:MAX_NAME].strip(" .-")
+    allowed = (sign if sign in " ._-()+" or unicodedata.category(sign)[0] in "LMN" else "-" for sign in stem)
+    name = re.sub("-{2,}", "-", "".join(allowed))[:MAX_NAME_CHARACTERS].strip(" .-")
     return name or asset.id, PurePosixPath(key).suffix
 
 

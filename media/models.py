@@ -1,4 +1,4 @@
-"""Media assets, and who uses them. The bytes lie in the storage under `storage_key` (media/storage.py)."""
+"""Models of media assets, their quota and their use in posts. Files are in the storage under `storage_key`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from workspaces.models import Workspace
 
 
 class MediaAsset(DueRow, TimestampedModel):
-    """One upload that passed every check. It is due when the worker has to make its thumbnail.
+    """An uploaded file that passed all checks. It is due when the worker has to make its thumbnail.
 
-    `sha256` and `size_bytes` are those of the stored bytes. Assets of a workspace with the same bytes share one stored
-    file, which goes when the last of them does.
+    `sha256` and `size_bytes` are those of the stored file. Assets of a workspace with equal bytes share one stored file,
+    which is deleted with the last of them.
     """
 
     class Status(models.TextChoices):
@@ -65,8 +65,8 @@ class MediaAsset(DueRow, TimestampedModel):
     def __str__(self) -> str:
         return f"{self.kind} {self.filename} ({self.id})"
 
-    def facts(self, alt_text: str | None = None) -> MediaInfo:
-        """What platforms ask of it; `alt_text` instead of the asset's own."""
+    def properties(self, alt_text: str | None = None) -> MediaInfo:
+        """The properties that platforms check; `alt_text` replaces the asset's own."""
         return MediaInfo(
             kind=self.kind,  # type: ignore[arg-type]
             mime_type=self.mime_type,
@@ -79,15 +79,15 @@ class MediaAsset(DueRow, TimestampedModel):
 
 
 class PendingFile(models.Model):
-    """A file that may lie in the storage though no asset names it: its row is there before it is written.
+    """A file that may be in the storage without an asset; the row is created before the file is written.
 
-    The row goes in the transaction by which an asset takes the file over, so what is left of an upload that failed is
-    known, and removed by the purge. `abandoned` is set first: then no asset can take it over any more.
+    The row is deleted in the transaction in which an asset adopts the file. Rows of failed uploads remain, and the purge
+    deletes their files. `abandoned` is set first, so that no asset can adopt the file any more.
     """
 
     storage_key = models.CharField(max_length=255, unique=True)
-    workspace_id = models.CharField(max_length=30)  # no foreign key: the file has to go after the workspace as well
-    size_bytes = models.PositiveBigIntegerField(default=0)  # as it is counted in MediaUsage
+    workspace_id = models.CharField(max_length=30)  # no foreign key: the file must be deleted even after the workspace
+    size_bytes = models.PositiveBigIntegerField(default=0)  # as counted in MediaUsage
     abandoned = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -99,10 +99,10 @@ class PendingFile(models.Model):
 
 
 class MediaUsage(models.Model):
-    """How many bytes a workspace's ready assets have together, with the files on their way to become one.
+    """Number of bytes of a workspace's ready assets and pending files.
 
-    A counter, since the sum of a large library would be read again for each upload. It is raised before a file is stored
-    and lowered in the transaction that deletes the asset; `reconcile_media` counts again.
+    A counter, because summing a large library for each upload would be slow. It is raised before a file is stored and lowered
+    in the transaction that deletes the asset; `reconcile_media` recounts it.
     """
 
     workspace = models.OneToOneField(Workspace, primary_key=True, on_delete=models.CASCADE, related_name="media_usage")
@@ -113,7 +113,7 @@ class MediaUsage(models.Model):
 
 
 class MediaUse(models.Model):
-    """An unfinished holder (a post group, by its id) that needs the asset; written by the holder's own services."""
+    """Marks an asset as used by an unfinished post group (`holder_id`), so that it cannot be deleted."""
 
     media = models.ForeignKey(MediaAsset, on_delete=models.CASCADE, related_name="uses")
     holder_id = models.CharField(max_length=30)

@@ -1,4 +1,4 @@
-"""The media library's entry in the navigation."""
+"""Navigation entry of the media library."""
 
 from __future__ import annotations
 

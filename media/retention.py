@@ -1,4 +1,4 @@
-"""Media of workspaces that were deleted long enough ago: the files first, then the rows that named them."""
+"""Deletion of the media of workspaces that were deleted long enough ago: files first, then their rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from media.services import delete_media_of_purged_workspaces, purge_deleted_file
 from workspaces.retention import workspaces_to_purge
 
 
-class MediaOfPurged(ExpiredRows):
-    """A row stays until its files are gone, whatever a storage refuses meanwhile."""
+class PurgedWorkspaceMedia(ExpiredRows):
+    """Media of purged workspaces; a row stays until its files are deleted from the storage."""
 
     name = "media"
 
@@ -27,8 +27,8 @@ class MediaOfPurged(ExpiredRows):
         return super().purge(limit)
 
 
-class MediaUsageOfPurged(ExpiredRows):
-    """The counters of their libraries, after the assets that they count."""
+class PurgedWorkspaceMediaUsage(ExpiredRows):
+    """Usage counters of purged workspaces, deleted after the assets that they count."""
 
     name = "media_usage"
 

@@ -1,4 +1,4 @@
-"""Reads of media assets. Deleted ones are there for nobody, but for the page that says what became of one."""
+"""Queries of media assets. Deleted assets are left out, except for the page that shows a deleted one."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Iterable
 
 from django.db.models import Q, QuerySet
 
-from config.api.caller import Caller, absent, require
-from config.api.paging import Page, paginate, paginate_within
+from config.api.caller import Caller, not_found_error, require
+from config.api.paging import Page, paginate, paginate_scan
 from config.api.scopes import AnyOf, any_of
 from config.db.ids import is_id
 from media.models import MediaAsset, MediaUsage
 
 LIST_SCOPES: AnyOf = any_of("media.upload", "posts.read")
-SEARCHED = 2000  # uploads that one look of a search goes through
-MOST_WORDS = 8
+SEARCH_SPAN = 2000  # uploads that one page of a search examines
+MAX_SEARCH_WORDS = 8
 
 
 def ready_assets() -> QuerySet[MediaAsset]:
     return MediaAsset.objects.filter(status=MediaAsset.Status.READY)
 
 
-def library_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
+def list_assets(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[MediaAsset]:
     """The workspace's assets, newest first. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, LIST_SCOPES, write=False)
     return paginate(ready_assets().filter(workspace_id=workspace_id), limit=limit, cursor=cursor)
 
 
-def search_library(
+def search_assets(
     *,
     caller: Caller,
     workspace_id: str,
@@ -36,50 +36,50 @@ def search_library(
     limit: int,
     cursor: str | None = None,
 ) -> Page[MediaAsset]:
-    """The workspace's assets of this kind whose name or alt text holds every word, newest first.
+    """The workspace's assets whose file name or alt text contains every word, newest first.
 
-    Each page looks through SEARCHED uploads at the most, so it may be empty and not the last one. At most MOST_WORDS
+    Each page examines at most SEARCH_SPAN uploads, so it may be empty although more follow. Only the first MAX_SEARCH_WORDS
     words count. Raises ScopeMissing, NotFound.
     """
     require(caller, workspace_id, LIST_SCOPES, write=False)
     wanted = Q(status=MediaAsset.Status.READY)
     if kind:
         wanted &= Q(kind=kind)
-    for word in words.split()[:MOST_WORDS]:
+    for word in words.split()[:MAX_SEARCH_WORDS]:
         wanted &= Q(filename__icontains=word) | Q(alt_text__icontains=word)
     uploads = MediaAsset.objects.filter(workspace_id=workspace_id)
-    return paginate_within(uploads, wanted=wanted, span=SEARCHED, limit=limit, cursor=cursor)
+    return paginate_scan(uploads, wanted=wanted, span=SEARCH_SPAN, limit=limit, cursor=cursor)
 
 
-def asset_in(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
+def get_workspace_asset(*, caller: Caller, workspace_id: str, media_id: str) -> MediaAsset:
     """An asset of the workspace, also a deleted one. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, LIST_SCOPES, write=False)
     rows = MediaAsset.objects.filter(workspace_id=workspace_id, pk=media_id)
     asset = rows.first() if is_id(media_id, "med") else None
     if asset is None:
-        raise absent(None, "media asset")
+        raise not_found_error(None, "media asset")
     return asset
 
 
 def used_bytes(workspace_id: str) -> int:
-    """How much of its quota the workspace's library uses."""
+    """Number of bytes of its quota that the workspace uses."""
     return MediaUsage.objects.filter(pk=workspace_id).values_list("used_bytes", flat=True).first() or 0
 
 
-def holders_of(*, asset: MediaAsset, limit: int) -> list[str]:
-    """The ids of unfinished posts that use the asset, the newest first."""
+def posts_using(*, asset: MediaAsset, limit: int) -> list[str]:
+    """Ids of unfinished post groups that use the asset, newest first."""
     return list(asset.uses.order_by("-holder_id").values_list("holder_id", flat=True)[:limit])
 
 
-def asset_of(*, caller: Caller, media_id: str, scope: str, write: bool) -> MediaAsset:
-    """An asset that exists for this caller. Raises ScopeMissing, NotFound, WorkspacePaused."""
+def get_asset(*, caller: Caller, media_id: str, scope: str, write: bool) -> MediaAsset:
+    """The asset, if the caller may use it. Raises ScopeMissing, NotFound, WorkspacePaused."""
     asset = ready_assets().filter(pk=media_id).first() if is_id(media_id, "med") else None
     if asset is None:
-        raise absent(None, "media asset")
+        raise not_found_error(None, "media asset")
     require(caller, asset.workspace_id, scope, write=write, noun="media asset")
     return asset
 
 
-def assets_of(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
-    """Those of these assets that the workspace holds, by id: one query."""
+def get_assets(*, workspace_id: str, ids: Iterable[str]) -> dict[str, MediaAsset]:
+    """The workspace's assets among these ids, by id, with one query."""
     return ready_assets().filter(workspace_id=workspace_id).in_bulk(list(ids))

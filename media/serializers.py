@@ -1,4 +1,4 @@
-"""Media assets on the wire."""
+"""Serializers of media assets and uploads."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from config.api.upload_fields import Base64File, FormBoolean, UploadedFile
 from config.api.uploads import UploadRules
 from config.outbound import DestinationNotAllowed, check_url
 from media.filenames import SUFFIXES
-from media.fit import PlatformFit, fits
-from media.limits import most_bytes
-from media.links import link
+from media.limits import max_upload_bytes
+from media.links import file_link
 from media.models import MediaAsset
+from media.platform_fit import PlatformFit, platform_fits
 
 MAX_ALT_TEXT = 10_000  # characters
 
 
 class SourceUrl(fields.Text):
-    """An address that a file is fetched from; only its form is checked here, the rest at each connection."""
+    """A URL to fetch a file from. Only its format is checked here; addresses are checked at each connection."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=2048, **kwargs)
@@ -36,23 +36,21 @@ class SourceUrl(fields.Text):
             check_url(url)
         except DestinationNotAllowed as error:
             raise serializers.ValidationError(
-                f"Files are not fetched from there: {error.reason}", code="not_allowed"
+                f"Files cannot be fetched from this URL: {error.reason}", code="not_allowed"
             ) from error
         return url
 
 
 class UploadSerializer(WriteBody):
-    """A file in JSON: its bytes in base64, or the address that it is fetched from."""
+    """An upload in JSON: the file in base64, or a URL to fetch it from."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
-    filename = fields.Text(
-        required=False, allow_blank=True, max_length=1024, help_text="What people know it by; not where it is stored."
-    )
+    filename = fields.Text(required=False, allow_blank=True, max_length=1024, help_text="The file's display name.")
     alt_text = fields.Text(
         required=False, allow_blank=True, max_length=MAX_ALT_TEXT, help_text="What it shows, for who cannot see it."
     )
-    content_base64 = Base64File(required=False, source="upload", help_text="The file, 20 MB of it at the most.")
-    source_url = SourceUrl(required=False, help_text="A public https address, fetched within 20 s.")
+    content_base64 = Base64File(required=False, source="upload", help_text="The file in base64, at most 20 MB.")
+    source_url = SourceUrl(required=False, help_text="A public https URL, fetched within 20 s.")
 
     def to_internal_value(self, data: Any) -> Any:
         given = [name for name in ("content_base64", "source_url") if isinstance(data, dict) and name in data]
@@ -61,54 +59,56 @@ class UploadSerializer(WriteBody):
             raise serializers.ValidationError({"source_url": serializers.ErrorDetail(message, code)})
         value = super().to_internal_value(data)
         if not given:
-            message = "Give content_base64 or source_url, or send a form with the file."
+            message = "Give content_base64 or source_url, or send the file as a form."
             raise serializers.ValidationError({"content_base64": serializers.ErrorDetail(message, "required")})
         return value
 
 
 class UploadContentSerializer(UploadSerializer):
-    """A file in JSON."""
+    """An upload in JSON with the file in base64."""
 
-    content_base64 = Base64File(source="upload", help_text="The file in base64, 20 MB of it at the most.")
+    content_base64 = Base64File(source="upload", help_text="The file in base64, at most 20 MB.")
     source_url = None  # type: ignore[assignment]
 
 
 class UploadFromUrlSerializer(UploadSerializer):
-    """A file at an address."""
+    """An upload from a URL."""
 
     content_base64 = None  # type: ignore[assignment]
-    source_url = SourceUrl(help_text="A public https address, fetched within 20 s; redirects are followed 3 times.")
+    source_url = SourceUrl(help_text="A public https URL, fetched within 20 s; at most 3 redirects are followed.")
 
 
 class UploadFormSerializer(StrictSerializer):
-    """A file as a form, in any order of its parts."""
+    """An upload as a multipart form, with its parts in any order."""
 
     workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
-    file = UploadedFile(source="upload", help_text="The file; the part's filename is what people know it by.")
+    file = UploadedFile(source="upload", help_text="The file; the part's filename becomes its display name.")
     alt_text = fields.Text(
         required=False, allow_blank=True, max_length=MAX_ALT_TEXT, help_text="What it shows, for who cannot see it."
     )
-    dry_run = FormBoolean(required=False, help_text="Answer what would happen, and change nothing.")
+    dry_run = FormBoolean(required=False, help_text="Return what would happen, without changing anything.")
 
 
 UPLOAD = UploadRules(
     form=UploadFormSerializer,
     shapes=(UploadContentSerializer, UploadFromUrlSerializer),
     mime_types=tuple(SUFFIXES),
-    most_bytes=most_bytes,
+    most_bytes=max_upload_bytes,
 )
 
 
 class ScanSerializer(serializers.Serializer):
     status = serializers.ChoiceField(choices=MediaAsset.Scan.choices, source="scan_status")
-    engine = serializers.CharField(source="scan_engine", help_text="Which scanner looked at it; empty where none did.")
+    engine = serializers.CharField(
+        source="scan_engine", help_text="The scanner and its version; empty if the file was not scanned."
+    )
 
 
 class PlatformFitSerializer(serializers.Serializer):
-    """Whether a platform takes the asset."""
+    """Whether a platform accepts the asset."""
 
     platform = serializers.ChoiceField(choices=list(PLATFORMS))
-    ok = serializers.BooleanField(help_text="Whether no issue is an error.")
+    ok = serializers.BooleanField(help_text="True if no issue is an error.")
     issues = IssueSerializer(many=True)
 
 
@@ -118,9 +118,13 @@ class MediaSerializer(serializers.ModelSerializer):
     kind = serializers.ChoiceField(choices=MediaAsset.Kind.choices)
     status = serializers.ChoiceField(choices=MediaAsset.Status.choices)
     scan = ScanSerializer(source="*")
-    platforms = serializers.SerializerMethodField(help_text="How it fits each platform that takes media.")
-    url = serializers.SerializerMethodField(help_text="A signed address of the file that expires; null once deleted.")
-    thumbnail_url = serializers.SerializerMethodField(help_text="Such an address of a small picture; null without one.")
+    platforms = serializers.SerializerMethodField(help_text="The asset's issues at each platform that takes media.")
+    url = serializers.SerializerMethodField(
+        help_text="A signed URL of the file, which expires; null for a deleted asset."
+    )
+    thumbnail_url = serializers.SerializerMethodField(
+        help_text="A signed URL of the thumbnail, which expires; null without one."
+    )
 
     class Meta:
         model = MediaAsset
@@ -146,20 +150,20 @@ class MediaSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(PlatformFitSerializer(many=True))
     def get_platforms(self, asset: MediaAsset) -> list[PlatformFit]:
-        return list(PlatformFitSerializer(fits(asset.facts()), many=True).data)
+        return list(PlatformFitSerializer(platform_fits(asset.properties()), many=True).data)
 
     @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_url(self, asset: MediaAsset) -> str | None:
-        return link(asset) if asset.status == MediaAsset.Status.READY else None
+        return file_link(asset) if asset.status == MediaAsset.Status.READY else None
 
     @extend_schema_field({"type": ["string", "null"], "format": "uri"})
     def get_thumbnail_url(self, asset: MediaAsset) -> str | None:
         shown = asset.thumbnail_key and asset.status == MediaAsset.Status.READY
-        return link(asset, thumbnail=True) if shown else None
+        return file_link(asset, thumbnail=True) if shown else None
 
 
 class MediaToCreateSerializer(MediaSerializer):
-    """An asset as it would be made: without an id and addresses, which it does not have yet."""
+    """A media asset that would be created, without id and URLs."""
 
     url = thumbnail_url = None  # type: ignore[assignment]
 
@@ -173,7 +177,7 @@ class MediaEnvelope(serializers.Serializer):
 
 
 class UploadRequestShown(serializers.Serializer):
-    """The request without the file."""
+    """The upload request without the file."""
 
     workspace_id = serializers.CharField()
     filename = serializers.CharField()

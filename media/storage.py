@@ -1,7 +1,7 @@
-"""Where the bytes of media assets lie: Django's default storage, on this machine or a bucket (STORAGE_URL).
+"""Storage of media files in Django's default storage: a local folder or a bucket (STORAGE_URL).
 
-A key is `<workspace id>/<sha256>-<random>.<suffix>`. Nothing that a user chose is part of it, and none is used twice, so
-that what removes one stored file can never hit another.
+A key is `<workspace id>/<sha256>-<random>.<suffix>`. It contains nothing that a user chose and is never reused, so that
+removing one file can never affect another.
 """
 
 from __future__ import annotations
@@ -23,73 +23,73 @@ from django.utils import timezone
 from config.api.errors import ServiceUnavailable
 
 logger = logging.getLogger(__name__)
-ABSENT = ("404", "NoSuchKey")
+NOT_FOUND_CODES = ("404", "NoSuchKey")
 
 
 def new_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
-    """A key for a file with this hash, as no other file has it; `suffix` is such as `.jpg`."""
+    """A new unique key for a file with this hash; `suffix` is such as `.jpg`."""
     return f"{workspace_id}/{sha256}-{secrets.token_hex(8)}{suffix}"
 
 
-def keep(path: Path, key: str) -> None:
-    """Store a copy of the file at `path` under a new key. Raises ServiceUnavailable; a bucket may then have it or not."""
+def store_file(path: Path, key: str) -> None:
+    """Store a copy of the file at `path` under a new key. Raises ServiceUnavailable; a bucket may have stored it anyway."""
     with path.open("rb") as file, _reaching():
         try:
             default_storage.save(key, File(file))
         except OSError:
-            if is_local():  # a full disk holds the part that it had room for
+            if is_local():  # a full disk leaves a partial file
                 default_storage.delete(key)
             raise
 
 
-def open_stored(key: str) -> BinaryIO:
-    """The stored file, to be read from its start. Raises FileNotFoundError, ServiceUnavailable."""
+def open_file(key: str) -> BinaryIO:
+    """Open the stored file for reading. Raises FileNotFoundError, ServiceUnavailable."""
     with _reaching():
         return cast(BinaryIO, default_storage.open(key).file)
 
 
-def open_part(key: str, start: int, length: int) -> BinaryIO:
-    """The stored file as a stream that begins at `start`; no more than `length` bytes of it may be read.
+def open_range(key: str, start: int, length: int) -> BinaryIO:
+    """Open the stored file at `start`; the caller must not read more than `length` bytes.
 
     Raises FileNotFoundError, ServiceUnavailable.
     """
     if not is_local():
         with _reaching():
             return default_storage.open_part(key, start, length)  # type: ignore[attr-defined]
-    file = open_stored(key)
+    file = open_file(key)
     file.seek(start)
     return file
 
 
-def size_of(key: str) -> int:
-    """In bytes. Raises FileNotFoundError, ServiceUnavailable."""
+def stored_size(key: str) -> int:
+    """The size of the stored file in bytes. Raises FileNotFoundError, ServiceUnavailable."""
     with _reaching():
         return default_storage.size(key)
 
 
-def kept_at(key: str) -> datetime:
-    """When it was stored. Raises FileNotFoundError, ServiceUnavailable."""
+def stored_at(key: str) -> datetime:
+    """When the file was stored. Raises FileNotFoundError, ServiceUnavailable."""
     with _reaching():
         return default_storage.get_modified_time(key)
 
 
-def address_of(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
-    """Where a bucket itself serves the file to whoever has this address, for so long; None for files on this machine."""
+def bucket_url(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
+    """A signed URL at which the bucket serves the file for so many seconds; None for local files."""
     if is_local():
         return None
-    told = {"ResponseContentType": mime_type, "ResponseContentDisposition": disposition}
+    headers = {"ResponseContentType": mime_type, "ResponseContentDisposition": disposition}
     with _reaching():
-        url: str = default_storage.url(key, parameters=told, expire=seconds, http_method=method)  # type: ignore[call-arg]
+        url: str = default_storage.url(key, parameters=headers, expire=seconds, http_method=method)  # type: ignore[call-arg]
         return url
 
 
-def remove(key: str) -> None:
-    """Remove the stored file; one that is not there is no error. Raises ServiceUnavailable."""
+def remove_file(key: str) -> None:
+    """Remove the stored file, if it exists. Raises ServiceUnavailable."""
     with _reaching():
         default_storage.delete(key)
 
 
-def every_key() -> Iterator[str]:
+def all_keys() -> Iterator[str]:
     """The keys of all stored files, workspace by workspace. Raises ServiceUnavailable."""
     with _reaching():
         try:
@@ -101,12 +101,12 @@ def every_key() -> Iterator[str]:
                 yield f"{folder}/{name}"
 
 
-def purge_incoming(older_than: timedelta) -> int:
-    """Remove what processes that were killed left in the folder for incoming files; returns how many files that were."""
+def purge_upload_leftovers(older_than: timedelta) -> int:
+    """Remove files that killed processes left in the upload folder; returns how many."""
     before = (timezone.now() - older_than).timestamp()
     removed = 0
     for path in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
-        with suppress(FileNotFoundError):  # whose request is over
+        with suppress(FileNotFoundError):  # its request has just ended
             if path.is_file() and path.stat().st_mtime < before:
                 path.unlink()
                 removed += 1
@@ -114,20 +114,20 @@ def purge_incoming(older_than: timedelta) -> int:
 
 
 def is_local() -> bool:
-    """Whether files lie on this machine, not in a bucket."""
+    """Whether files are stored on this machine and not in a bucket."""
     return isinstance(default_storage, FileSystemStorage)
 
 
 @contextmanager
 def _reaching() -> Iterator[None]:
-    """Turns what a storage's client raises into FileNotFoundError or ServiceUnavailable."""
+    """Convert errors of the storage client to FileNotFoundError or ServiceUnavailable."""
     try:
         yield
     except FileNotFoundError:
         raise
     except ClientError as error:
-        if error.response.get("Error", {}).get("Code") in ABSENT:
-            raise FileNotFoundError("The storage holds no file under this key.") from error
+        if error.response.get("Error", {}).get("Code") in NOT_FOUND_CODES:
+            raise FileNotFoundError("The storage has no file with this key.") from error
         raise _unavailable(error) from error
     except (BotoCoreError, OSError) as error:
         raise _unavailable(error) from error

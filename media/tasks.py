@@ -1,4 +1,4 @@
-"""What the beat has done with the media library."""
+"""Celery tasks for the media library."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from celery import shared_task
 
 from media import services, storage
 
-LEFT_BEHIND = timedelta(hours=6)  # longer than any upload takes: its process has died
+MIN_LEFTOVER_AGE = timedelta(hours=6)  # longer than any upload takes
 
 
 @shared_task
 def purge_deleted_files() -> int:
-    """Remove the files of deleted assets whose storage was away when they were deleted."""
+    """Remove files of deleted assets that could not be removed at the deletion."""
     return services.purge_deleted_files()
 
 
 @shared_task
 def purge_pending_files() -> int:
-    """Remove stored files that no asset came to name."""
+    """Remove stored files that no asset has adopted."""
     return services.purge_pending_files()
 
 
 @shared_task
 def purge_incoming() -> int:
-    """Remove what uploads have left behind whose process died."""
-    return storage.purge_incoming(LEFT_BEHIND)
+    """Remove temporary files of uploads whose process died."""
+    return storage.purge_upload_leftovers(MIN_LEFTOVER_AGE)

@@ -1,11 +1,11 @@
-"""Routes of the media library."""
+"""URLs of the media API, the stored files, and the dashboard's media pages."""
 
 from __future__ import annotations
 
 from django.urls import path
 
 from media.dashboard import asset, library
-from media.files import serve_file
+from media.file_serving import serve_file
 from media.views import MediaViewSet
 
 urlpatterns = [

@@ -1,4 +1,4 @@
-"""The media library over the API."""
+"""API views for the media library."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from media.serializers import (
 )
 
 
-def show_asset(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """A replay shows the asset as it stands now: the address in the first answer has expired long since."""
+def replay_asset(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+    """Response of a replayed upload: the asset's current state, since the URLs in the first response may have expired."""
     return {"media": MediaAsset.objects.get(pk=record.resource_id)}
 
 
@@ -32,8 +32,8 @@ class MediaViewSet(OperationViewSet):
         "media.upload",
         summary="Upload a file to the media library",
         description=(
-            "The type is what the file's bytes say. It is scanned, and the place where it was taken is removed from it, "
-            "before it is stored. `platforms` says which platforms take it as it is."
+            "The type is detected from the content. The file is scanned and the location where it was recorded is removed "
+            "before it is stored. `platforms` says which platforms accept it."
         ),
         scope="media.upload",
         body=UploadSerializer,
@@ -41,8 +41,8 @@ class MediaViewSet(OperationViewSet):
         responses={201: MediaEnvelope},
         preview=UploadMediaPreview,
         idempotent="lease",
-        lease=timedelta(minutes=5),  # to fetch it, to scan a long video, and to store it
-        replay=show_asset,
+        lease=timedelta(minutes=5),  # to fetch, scan and store a long video
+        replay=replay_asset,
         errors=(
             "FORBIDDEN",
             "MEDIA_TYPE_NOT_ALLOWED",
@@ -68,12 +68,12 @@ class MediaViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("media", selectors.library_of(caller=call.caller, **call.query)))
+        return Reply(page_body("media", selectors.list_assets(caller=call.caller, **call.query)))
 
     @operation(
         "media.delete",
         summary="Delete a media asset",
-        description="Its addresses end at once. An asset that an unfinished post uses stays.",
+        description="Its URLs stop working at once. An asset used by an unfinished post cannot be deleted.",
         scope="media.upload",
         responses={200: MediaEnvelope},
         preview=DeleteMediaPreview,

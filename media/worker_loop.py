@@ -1,15 +1,15 @@
-"""The worker loop that makes thumbnails, one after another."""
+"""The worker loop that makes thumbnails, one at a time."""
 
 from __future__ import annotations
 
 from config.jobs.worker_loop import WorkerLoop
-from media.services.thumbnails import LOOP, claim_thumbnail, make_thumbnail
+from media.services.thumbnails import LOOP_NAME, claim_thumbnail, make_thumbnail
 
 
 class ThumbnailLoop(WorkerLoop):
-    """`run_once` makes the thumbnail that has been due longest. Decoders hold hundreds of megabytes, so never two at once."""
+    """Makes the thumbnail that has been due longest, one at a time because decoders need hundreds of megabytes."""
 
-    name = LOOP
+    name = LOOP_NAME
 
     def run_once(self) -> bool:
         asset = claim_thumbnail()

@@ -1,4 +1,4 @@
-"""Post groups and targets in the operators' console."""
+"""Admin pages for post groups and post targets, with actions to retry, cancel and resolve them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import asks_first, operator_of
+from config.api.admin_actions import requires_confirmation, signed_in_operator
 from config.api.admin_search import TRACE
 from posts.models import PostGroup, PostTarget
 from posts.services import cancel_post, resolve_post, retry_post
 
 
 class PostTargetInline(admin.TabularInline):
-    """At most 50 to a group."""
+    """The targets of a post group (50 at most), shown on the group's admin page."""
 
     model = PostTarget
     extra = 0
@@ -47,53 +47,55 @@ class PostGroupAdmin(ReadOnlyAdmin):
     inlines = (PostTargetInline,)
     actions = ("retry", "retry_unconfirmed", "cancel")
 
-    @admin.action(description="Retry what failed", permissions=["operate"])
+    @admin.action(description="Retry failed targets", permissions=["operate"])
     def retry(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
         self._retry(request, queryset, include_unconfirmed=False)
 
-    @admin.action(description="Retry what failed and what is unconfirmed", permissions=["operate"])
-    @asks_first(
-        "Unconfirmed targets may be out already. Where the platform cannot be asked, they could come out twice."
+    @admin.action(description="Retry failed and unconfirmed targets", permissions=["operate"])
+    @requires_confirmation(
+        "Unconfirmed targets may already be published. If the platform cannot be asked, they may be published twice."
     )
     def retry_unconfirmed(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
         self._retry(request, queryset, include_unconfirmed=True)
 
     @admin.action(description="Cancel", permissions=["operate"])
-    @asks_first("What of these posts has not begun is cancelled; their money is released and their events say so.")
+    @requires_confirmation(
+        "Targets that have not started are cancelled, the money held for them is released, and events are sent."
+    )
     def cancel(self, request: HttpRequest, queryset: QuerySet[PostGroup]) -> None:
         self.carry_out(
             request,
             queryset.select_related("workspace"),
             "posts.cancel",
-            lambda group: cancel_post(caller=operator_of(request, group.workspace), post_group_id=group.pk),
+            lambda group: cancel_post(caller=signed_in_operator(request, group.workspace), post_group_id=group.pk),
             "Cancelled",
         )
 
     def _retry(self, request: HttpRequest, rows: QuerySet[PostGroup], *, include_unconfirmed: bool) -> None:
         def work(group: PostGroup) -> object:
-            caller = operator_of(request, group.workspace)
+            caller = signed_in_operator(request, group.workspace)
             return retry_post(caller=caller, post_group_id=group.pk, include_unconfirmed=include_unconfirmed)
 
-        self.carry_out(request, rows.select_related("workspace"), "posts.retry", work, "On their way again")
+        self.carry_out(request, rows.select_related("workspace"), "posts.retry", work, "Retried")
 
 
 class Resolution(forms.Form):
-    """What somebody has seen who looked at the platform."""
+    """Form in which an operator says whether an unconfirmed target was published."""
 
     permalink = forms.URLField(
         required=False,
         max_length=2048,
         assume_scheme="https",
-        label="It is out, at",
+        label="It was published at",
         widget=forms.URLInput(attrs={"size": 60, "class": "vURLField"}),
     )
-    is_not_out = forms.BooleanField(required=False, label="It is not out: it fails, and nothing is charged")
+    not_published = forms.BooleanField(required=False, label="It was not published: mark it as failed, charge nothing")
 
     def clean(self) -> dict[str, Any]:
-        seen = super().clean() or {}
-        if not self.errors and bool(seen["permalink"]) == seen["is_not_out"]:
-            raise forms.ValidationError("Say one of the two.")
-        return {"permalink": seen.get("permalink") or None}
+        cleaned = super().clean() or {}
+        if not self.errors and bool(cleaned["permalink"]) == cleaned["not_published"]:
+            raise forms.ValidationError("Enter the address or tick the box, not both.")
+        return {"permalink": cleaned.get("permalink") or None}
 
 
 @admin.register(PostTarget)
@@ -102,21 +104,21 @@ class PostTargetAdmin(ReadOnlyAdmin):
     list_filter = (WaitingFilter,)
     list_select_related = ("account",)
     finds = {"pgr": "group_id", "acc": "account_id"}
-    secrets = ("progress",)  # what adapters keep between two steps, such as where an upload goes
+    secrets = ("progress",)  # adapter state between two steps, such as upload addresses
     actions = ("resolve",)
 
-    @admin.action(description="Resolve what is unconfirmed", permissions=["operate"])
-    @asks_first(
-        "Look at the platform first. What is said here is final: the customer is charged or not by it.", Resolution
+    @admin.action(description="Resolve unconfirmed targets", permissions=["operate"])
+    @requires_confirmation(
+        "Check the platform first. Your answer is final and decides whether the customer is charged.", Resolution
     )
     def resolve(self, request: HttpRequest, queryset: QuerySet[PostTarget], permalink: str | None) -> None:
         targets = list(queryset.select_related("group__workspace"))
         if permalink and len(targets) > 1:
-            self.message_user(request, "Each post has an address of its own: resolve one at a time.", messages.ERROR)
+            self.message_user(request, "Each target has its own address. Resolve one target at a time.", messages.ERROR)
             return
 
         def work(target: PostTarget) -> object:
-            caller = operator_of(request, target.group.workspace)
+            caller = signed_in_operator(request, target.group.workspace)
             return resolve_post(caller=caller, post_group_id=target.group_id, target_id=target.pk, permalink=permalink)
 
         self.carry_out(request, targets, "posts.resolve", work, "Resolved")

@@ -1,4 +1,4 @@
-"""Post groups and their publication."""
+"""Django app for post groups: drafting, scheduling, approval and publishing."""
 
 from __future__ import annotations
 

@@ -1,38 +1,40 @@
-"""The events of a group: each once for each occurrence, the group's after its targets'."""
+"""Webhook events of post groups. A group's event follows the events of its targets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from posts.bodies import group_body
 from posts.models import PostGroup, PostTarget
+from posts.post_group_json import post_group_json
 from posts.states import FINISHED, TargetStatus
 from webhooks.services import NewEvent, emit_many
 
-TOLD_TARGETS = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED)
+REPORTED_TARGET_STATUSES = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED)
 
 
-def tell_group(group: PostGroup, kind: str | None = None) -> None:
-    """Tell that the group has come to a state (`post.<status>`), or another occurrence by name."""
+def emit_group_event(group: PostGroup, kind: str | None = None) -> None:
+    """Write an event for the group's status (`post.<status>`), or for the named event kind."""
     group.event_sequence += 1
     event = _event(group, kind or f"post.{group.status}", None)
     PostGroup.objects.filter(pk=group.pk).update(event_sequence=group.event_sequence)
     emit_many([event])
 
 
-def first_event(group: PostGroup) -> NewEvent:
-    """What tells of a group that was written at this moment, with an `event_sequence` of 1."""
+def creation_event(group: PostGroup) -> NewEvent:
+    """The first event of a group that is being created; its `event_sequence` is 1."""
     return _event(group, f"post.{group.status}", None)
 
 
 def outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
-    """What is to be told of these targets, and of the group when that `ended` it.
+    """Build events for targets that finished, and for the group if its status changed to a final one (`ended`).
 
-    The caller holds the group's row lock, emits the events and stores `event_sequence`, which they have raised.
+    Raises `event_sequence` on the group. The caller holds the group's row lock, stores the sequence and emits the events.
     """
     kinds: list[tuple[str, str | None]] = []
     if len(group.targets.all()) > 1:
-        kinds += [(f"post.target.{each.status}", each.id) for each in changed if each.status in TOLD_TARGETS]
+        kinds += [
+            (f"post.target.{each.status}", each.id) for each in changed if each.status in REPORTED_TARGET_STATUSES
+        ]
     if ended and group.status in FINISHED:
         kinds.append((f"post.{group.status}", None))
     events = []
@@ -52,5 +54,5 @@ def _event(group: PostGroup, kind: str, target_id: str | None) -> NewEvent:
         trace_id=group.trace_id,
         sandbox=group.sandbox,
         url=group.event_url,
-        data={"post_group": group_body(group)},
+        data={"post_group": post_group_json(group)},
     )

@@ -1,4 +1,4 @@
-"""A calendar day of a time zone as a window of instants: 24 hours long, or 23, 25 or none where the clocks are moved."""
+"""Calendar days of a time zone as UTC windows. A day may have 23, 24, 25 or no hours when clocks change."""
 
 from __future__ import annotations
 
@@ -10,22 +10,25 @@ from config.api.errors import ValidationFailed
 SECOND = timedelta(seconds=1)
 
 
-def window_of(day: date, timezone: str) -> tuple[datetime, datetime]:
-    """From local midnight to the next local midnight, in UTC. Raises ValidationFailed at the ends of the calendar."""
+def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
+    """The UTC instants of local midnight and the next local midnight. Raises ValidationFailed at the calendar's ends."""
     zone = ZoneInfo(timezone)
     try:
-        return first_instant(day, zone), first_instant(day + timedelta(days=1), zone)
+        return start_of_local_day(day, zone), start_of_local_day(day + timedelta(days=1), zone)
     except OverflowError as error:
-        raise ValidationFailed.of("date", "Lies outside the calendar.", "invalid") from error
+        raise ValidationFailed.of("date", "The date is outside the supported calendar.", "invalid") from error
 
 
-def first_instant(day: date, zone: ZoneInfo) -> datetime:
-    """Midnight; of a midnight that comes twice the first, and of one that the zone skips the instant of the jump."""
+def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
+    """The UTC instant of local midnight.
+
+    The first of two if midnight occurs twice; the instant of the clock change if midnight is skipped.
+    """
     midnight = datetime.combine(day, time(), tzinfo=zone)
     instant = midnight.astimezone(UTC)
     if instant.astimezone(zone).replace(tzinfo=None) == midnight.replace(tzinfo=None):
         return instant
-    # Skipped: with the offset after the jump it is an instant before it, with the offset before the jump one after it.
+    # Midnight is skipped. Search between the two readings of it, with the offset before and after the clock change.
     early, late = midnight.replace(fold=1).astimezone(UTC), instant
     offset = late.astimezone(zone).utcoffset()
     while late - early > SECOND:

@@ -1,4 +1,4 @@
-"""Post groups and their targets. A target is a row that waits for the publisher (config/jobs/due.py)."""
+"""Models of post groups and their targets. A target is a due row that the publisher claims (config/jobs/due.py)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from django.db import models
 from accounts.models import ConnectedAccount
 from config.db.ids import PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
-from posts.states import FOR_A_PERSON, RUNNING_TARGETS, GroupStatus, TargetStatus
+from posts.states import NEEDS_A_PERSON, UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 from workspaces.models import Workspace
 
 
 class PostGroup(TimestampedModel):
-    """One text (and media) for one or more accounts. `event_url` is where its events go: its own or its agent's."""
+    """A text with media for one or more accounts. `event_url` receives its events: its own webhook URL or its agent's."""
 
     id = PrefixedIdField("pgr")
     workspace = models.ForeignKey(
         Workspace, on_delete=models.CASCADE, related_name="post_groups", db_index=False
-    )  # group_by_day begins with it
+    )  # index group_by_day covers it
     status = models.CharField(max_length=20, choices=GroupStatus.choices)
     content_version = models.PositiveIntegerField(default=1)
     text = models.TextField(blank=True)
@@ -43,15 +43,15 @@ class PostGroup(TimestampedModel):
             models.Index(fields=["workspace", "scheduled_at"], name="group_by_day"),
             models.Index(fields=["workspace", "-id"], name="group_newest"),
             models.Index(fields=["trace_id"], name="group_trace"),
-            # The calendar shows a post without a time at its making.
+            # The calendar shows posts without scheduled_at at their creation time.
             models.Index(
                 fields=["workspace", "created_at"], name="group_at_once", condition=models.Q(scheduled_at=None)
             ),
-            # What waits for a person: few rows, asked for by every page of the dashboard.
+            # Groups that need a person: few rows, queried by every dashboard page.
             models.Index(
                 fields=["workspace", "status", "-id"],
                 name="group_attention",
-                condition=models.Q(status__in=[str(status) for status in FOR_A_PERSON]),
+                condition=models.Q(status__in=[str(status) for status in NEEDS_A_PERSON]),
             ),
         ]
 
@@ -72,17 +72,17 @@ class PostGroup(TimestampedModel):
 
 
 class PostTarget(DueRow, TimestampedModel):
-    """One account that the group goes to.
+    """One account that a post group is published to.
 
-    `phase` and `progress` say which step comes next; `step_begun_at` is committed before a step and taken back with its
-    outcome, so a row that is claimed with it set has a step behind it whose outcome nobody learned (its worker died, or
-    no answer came). `worker_losses` counts the workers that the step has ended. `maybe_out`: an earlier round ended
-    unconfirmed, so this one never ends as failed unless that is disproved. `turn_at` is the turn at its account for
-    which the target waits. `attempts` counts over retries, `round_attempts` since the last release or retry.
+    `phase` and `progress` say which step comes next. `step_begun_at` is set before each step and cleared with its outcome, so
+    a claimed row that has it set had a step with unknown outcome: its worker died, or the platform did not answer.
+    `worker_losses` counts the workers that died in the current step. `maybe_out` is set if an earlier round ended
+    unconfirmed; the target then never fails unless the post is proven absent. `turn_at` is the time slot at the account that
+    the target waits for. `attempts` counts all attempts, `round_attempts` those since the last release or retry.
     """
 
     id = PrefixedIdField("tgt")
-    # target_once and target_content begin with them.
+    # The indexes target_once and target_content cover both foreign keys.
     group = models.ForeignKey(PostGroup, on_delete=models.CASCADE, related_name="targets", db_index=False)
     account = models.ForeignKey(ConnectedAccount, on_delete=models.PROTECT, related_name="targets", db_index=False)
     platform = models.CharField(max_length=20)
@@ -111,13 +111,13 @@ class PostTarget(DueRow, TimestampedModel):
         constraints = [
             models.UniqueConstraint(fields=["group", "account"], name="target_once"),
             models.CheckConstraint(condition=models.Q(status__in=TargetStatus.values), name="target_status_known"),
-            # A target that is over waits for nothing: nothing can publish it again but a retry.
+            # A finished target is never due, so that only a retry can publish it again.
             models.CheckConstraint(
-                condition=models.Q(status__in=[str(status) for status in sorted(RUNNING_TARGETS)])
+                condition=models.Q(status__in=[str(status) for status in sorted(UNFINISHED_TARGET_STATUSES)])
                 | models.Q(due_at=None),
                 name="target_over_is_not_due",
             ),
-            # What a look found at an account is one target's post, never two's.
+            # A published post belongs to one target only.
             models.UniqueConstraint(
                 fields=["account", "external_id"],
                 name="target_post_once",
@@ -134,10 +134,10 @@ class PostTarget(DueRow, TimestampedModel):
 
     @property
     def shown_text(self) -> str:
-        """What is published here: the target's own text, or the group's."""
+        """The text to publish: the target's own, or the group's."""
         return self.group.text if self.text is None else self.text
 
     @property
     def cost_cents(self) -> int:
-        """What this target costs or would cost; one that failed or was cancelled costs nothing."""
+        """The price of this target; 0 if it failed or was cancelled."""
         return 0 if self.status in (TargetStatus.FAILED, TargetStatus.CANCELLED) else self.price_cents

@@ -1,4 +1,4 @@
-"""The posts' entries in the navigation."""
+"""Navigation entries of the posts pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from posts.states import GroupStatus
 
 
 def awaiting_approval(workspace_id: str) -> int:
-    """How many posts await approval."""
+    """Number of posts awaiting approval, counted up to MOST + 1."""
     waiting = PostGroup.objects.filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return waiting[: MOST + 1].count()
 
@@ -16,3 +16,5 @@ def awaiting_approval(workspace_id: str) -> int:
 CALENDAR = Entry("calendar", "Calendar", also_for=("posts",))
 NEW_POST = Entry("compose", "New post")
 APPROVALS = Entry("approvals", "Approvals", waiting=awaiting_approval)
+POSTS = Entry("posts")
+POST = Entry("post")

@@ -1,6 +1,6 @@
-"""The plan of a post group: what would be created, what it costs and what is wrong with it, before anything is written.
+"""Planning of post groups: what would be created, what it costs and which issues it has, before anything is written.
 
-A dry run answers the plan and the real call commits that very plan, so a preview cannot lie.
+A dry run returns the plan and a real call commits the same plan, so previews are exact.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.text_check import CallCache
 from agents.models import Agent
 from billing.prices import Charge
-from config.api.caller import Caller, Mode, check_allowlist, require, require_scope, workspace_of
+from config.api.caller import AgentMode, Caller, check_account_allowlist, require, require_scope, resolve_workspace_id
 from config.api.errors import AgentModeForbids, ValidationFailed
 from config.api.scopes import any_of
 from config.api.trace import current_trace_id
 from config.api.webhook_url import check_webhook_url
 from config.db.ids import new_id
 from media.models import MediaAsset
+from posts.attached_media import AttachedMedia, find_attached_assets, resolve_media
 from posts.errors import ContentInvalid
-from posts.media import AttachedMedia, assets_in, attach
 from posts.models import PostGroup, PostTarget
 from posts.states import GroupStatus
 from posts.validation import TargetInput, Validation, validate
 
 WRITE_SCOPES = any_of("posts.draft", "posts.schedule", "posts.publish")
-PAST_IS_NOW = timedelta(seconds=60)
-FURTHEST_AHEAD = timedelta(days=366)
+PAST_TOLERANCE = timedelta(seconds=60)
+MAX_SCHEDULE_AHEAD = timedelta(days=366)
 
 
 @dataclass(frozen=True)
 class PostPlan:
-    """Rows that are ready to be inserted, and what is known of them."""
+    """Unsaved rows of a post group, with their validation, charges and due time."""
 
     group: PostGroup
     targets: list[PostTarget]
@@ -46,7 +46,7 @@ class PostPlan:
 
     @property
     def released(self) -> bool:
-        """Whether the group goes out without anybody's further word; money is held then."""
+        """Whether the group will be published without further approval; money is held in that case."""
         return self.group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
 
@@ -65,25 +65,25 @@ def plan_post(
     dry_run: bool = False,
     assets: Mapping[str, MediaAsset] | None = None,
 ) -> PostPlan:
-    """Plan a group: scopes, mode, times, accounts, content. Money is checked by who commits the plan.
+    """Plan a new post group: check scopes, agent mode, times, accounts and content.
 
-    `assets` are those of the workspace that `media` may name, where the caller has read them for several groups at once.
-    Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed, AccountNotAllowed,
-    ContentInvalid (a draft may hold invalid content, so that it can be repaired).
+    The caller checks the spend limits. `assets` are preloaded media assets, for callers that plan several groups. Drafts may
+    have invalid content. Raises ScopeMissing, AgentModeForbids, WorkspacePaused, ValidationFailed, WebhookUrlNotAllowed,
+    AccountNotAllowed, ContentInvalid.
     """
-    workspace_id = workspace_of(caller, workspace_id)
+    workspace_id = resolve_workspace_id(caller, workspace_id)
     require(caller, workspace_id, WRITE_SCOPES, body_field="workspace_id")
-    accounts = accounts_in(workspace_id, targets)
+    accounts = find_target_accounts(workspace_id, targets)
     if not (dry_run or sandbox or _only_sandbox(accounts, targets)):
         require_scope(caller, "posts.draft" if draft else "posts.schedule" if scheduled_at else "posts.publish")
-    status = ceiling(caller, GroupStatus.DRAFT if draft else _wanted(scheduled_at))
+    status = allowed_status(caller, GroupStatus.DRAFT if draft else _wanted(scheduled_at))
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
-    attached = attach(media, assets_in(workspace_id, media) if assets is None else assets)
+    attached = resolve_media(media, find_attached_assets(workspace_id, media) if assets is None else assets)
     inputs = resolve_targets(caller, accounts, text, targets, sandbox, attached)
     validation = validate(inputs)
     if not draft and not validation.valid:
-        raise content_invalid(validation)
+        raise content_invalid_error(validation)
     group = PostGroup(
         workspace_id=workspace_id,
         status=status,
@@ -99,19 +99,23 @@ def plan_post(
         agent_id=caller.agent_id,
         trace_id=current_trace_id(),
     )
-    return finish_plan(group, inputs, validation)
+    return build_plan(group, inputs, validation)
 
 
-def finish_plan(
-    group: PostGroup, inputs: Sequence[TargetInput], validation: Validation, kept: Mapping[str, str] | None = None
+def build_plan(
+    group: PostGroup,
+    inputs: Sequence[TargetInput],
+    validation: Validation,
+    existing_ids: Mapping[str, str] | None = None,
 ) -> PostPlan:
-    """The plan with its rows: those of a group that is released are due at its time, or now.
+    """Build the plan with its target rows; the targets of a released group are due at its time, or now.
 
-    `kept` are the ids of targets that are there already, by their account; their charges must bear the same ids.
+    `existing_ids` are the ids of targets that exist already, by account id, so that an edit keeps them.
     """
     due = group.scheduled_at or timezone.now()
     rows = [
-        _target_row(group, position, each, (kept or {}).get(each.account.id)) for position, each in enumerate(inputs)
+        _target_row(group, position, each, (existing_ids or {}).get(each.account.id))
+        for position, each in enumerate(inputs)
     ]
     plan = PostPlan(group, rows, validation, charges_of(rows), due)
     if plan.released:
@@ -120,26 +124,26 @@ def finish_plan(
     return plan
 
 
-def ceiling(caller: Caller, wanted: GroupStatus) -> GroupStatus:
-    """What the group becomes under the agent's mode: as wanted, or waiting for a person. Raises AgentModeForbids."""
+def allowed_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
+    """The status that a post may get: as wanted, or pending_confirmation in that agent mode. Raises AgentModeForbids."""
     if wanted == GroupStatus.DRAFT:
         return wanted
-    if caller.mode == Mode.DRAFT:
-        raise AgentModeForbids("The owner lets this agent make drafts only: send `draft: true`.")
-    return GroupStatus.PENDING_CONFIRMATION if caller.mode == Mode.REQUIRES_CONFIRMATION else wanted
+    if caller.mode == AgentMode.DRAFT:
+        raise AgentModeForbids("This agent may only create drafts. Send `draft: true`.")
+    return GroupStatus.PENDING_CONFIRMATION if caller.mode == AgentMode.REQUIRES_CONFIRMATION else wanted
 
 
 def check_schedule(scheduled_at: datetime | None) -> None:
-    """Up to 60 s in the past counts as now; more than 366 days ahead is refused."""
+    """Check that the time is at most 60 seconds ago and at most 366 days ahead. Raises ValidationFailed."""
     now = timezone.now()
-    if scheduled_at and scheduled_at < now - PAST_IS_NOW:
-        raise ValidationFailed.of("scheduled_at", "Lies more than 60 seconds in the past.", "past")
-    if scheduled_at and scheduled_at > now + FURTHEST_AHEAD:
-        raise ValidationFailed.of("scheduled_at", "Lies more than 366 days ahead.", "too_far")
+    if scheduled_at and scheduled_at < now - PAST_TOLERANCE:
+        raise ValidationFailed.of("scheduled_at", "Must not be more than 60 seconds in the past.", "past")
+    if scheduled_at and scheduled_at > now + MAX_SCHEDULE_AHEAD:
+        raise ValidationFailed.of("scheduled_at", "Must not be more than 366 days ahead.", "too_far")
 
 
-def accounts_in(workspace_id: str, targets: Sequence[Mapping[str, Any]]) -> dict[str, ConnectedAccount]:
-    """The accounts of the workspace that the targets name, by id: one query."""
+def find_target_accounts(workspace_id: str, targets: Sequence[Mapping[str, Any]]) -> dict[str, ConnectedAccount]:
+    """The workspace's accounts that the targets name, by id, with one query."""
     ids = [target["connected_account_id"] for target in targets]
     return ConnectedAccount.objects.filter(workspace_id=workspace_id).in_bulk(ids)
 
@@ -152,22 +156,24 @@ def resolve_targets(
     sandbox: bool,
     media: tuple[AttachedMedia, ...],
 ) -> list[TargetInput]:
-    """The targets with their accounts, out of `accounts_in`. Raises ValidationFailed naming the field, AccountNotAllowed."""
+    """Combine each requested target with its account and content. Raises ValidationFailed, AccountNotAllowed."""
     problems, seen = [], set()
     for index, target in enumerate(targets):
         account = accounts.get(target["connected_account_id"])
         where = f"targets[{index}].connected_account_id"
         if account is None:
-            problems.append({"field": where, "code": "not_found", "message": "There is no such account."})
+            problems.append({"field": where, "code": "not_found", "message": "This account does not exist."})
         elif account.platform != target["platform"]:
             message = f"This account is a {account.platform} account."
             problems.append({"field": f"targets[{index}].platform", "code": "mismatch", "message": message})
         elif account.id in seen:
-            problems.append({"field": where, "code": "repeated", "message": "The account is a target already."})
+            problems.append(
+                {"field": where, "code": "repeated", "message": "This account is already a target of the post."}
+            )
         seen.add(target["connected_account_id"])
     if problems:
         raise ValidationFailed(details=problems)
-    check_allowlist(caller, seen)
+    check_account_allowlist(caller, seen)
     cached = CallCache()
     return [
         TargetInput(
@@ -183,13 +189,13 @@ def resolve_targets(
     ]
 
 
-def payer(caller: Caller, group: PostGroup) -> str | None:
-    """Whose caps a new hold stands under: those of the agent that asks, else those of the agent that posted."""
+def paying_agent_id(caller: Caller, group: PostGroup) -> str | None:
+    """The agent whose spend caps apply to a new hold: the calling agent, else the agent that created the group."""
     return caller.agent_id or group.agent_id
 
 
-def target_inputs(group: PostGroup) -> list[dict[str, Any]]:
-    """The group's targets as a caller would write them."""
+def targets_as_request_data(group: PostGroup) -> list[dict[str, Any]]:
+    """The group's targets in the format of POST /posts."""
     return [
         {
             "platform": target.platform,
@@ -201,13 +207,13 @@ def target_inputs(group: PostGroup) -> list[dict[str, Any]]:
     ]
 
 
-def inputs_of(group: PostGroup) -> list[TargetInput]:
-    """The group's targets with their accounts and media as they stand now, for checking the content again.
+def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
+    """The group's stored targets with their current accounts and media, for validating the content again.
 
-    One query, and one for media. Raises ValidationFailed for an asset that is gone.
+    Raises ValidationFailed for a deleted asset.
     """
     accounts = ConnectedAccount.objects.in_bulk([target.account_id for target in group.targets.all()])
-    media = attach(group.media, assets_in(group.workspace_id, group.media))
+    media = resolve_media(group.media, find_attached_assets(group.workspace_id, group.media))
     cached = CallCache()
     return [
         TargetInput(accounts[each.account_id], each.text, each.options, each.shown_text, each.sandbox, media, cached)
@@ -216,21 +222,21 @@ def inputs_of(group: PostGroup) -> list[TargetInput]:
 
 
 def require_publishing_mode(caller: Caller) -> None:
-    """Raises AgentModeForbids for an agent that may publish nothing without a person (dry runs it may make)."""
-    if caller.agent_id and caller.mode not in (Mode.ALLOW_PUBLISH, Mode.DRY_RUN):
+    """Check that an agent may publish without a person; dry runs are allowed. Raises AgentModeForbids."""
+    if caller.agent_id and caller.mode not in (AgentMode.ALLOW_PUBLISH, AgentMode.DRY_RUN):
         raise AgentModeForbids(
-            "The owner lets this agent publish nothing without a person.",
-            suggested_action="Ask a person of the workspace to do it.",
+            "This agent may not publish without a person's approval.",
+            suggested_action="Ask a member of the workspace to do it.",
         )
 
 
-def content_invalid(validation: Validation) -> ContentInvalid:
-    """The refusal of content that the validation calls invalid."""
+def content_invalid_error(validation: Validation) -> ContentInvalid:
+    """The ContentInvalid error with the issues of a validation."""
     return ContentInvalid(details=[issue.body() for issue in validation.errors])
 
 
 def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
-    """What these targets cost when they are published; the simulator's cost nothing and count for nothing."""
+    """Charges for publishing these targets; sandbox targets cost nothing."""
     return [
         Charge(target.id, target.platform, target.price_cents, target.url_posts)
         for target in targets
@@ -248,7 +254,7 @@ def _wanted(scheduled_at: datetime | None) -> GroupStatus:
 
 
 def _agent_url(caller: Caller) -> str | None:
-    """Where an agent's posts send their events when they name no address."""
+    """The webhook URL of the calling agent, for posts without their own."""
     if caller.agent_id is None:
         return None
     return Agent.objects.filter(pk=caller.agent_id).values_list("webhook_url", flat=True).first()

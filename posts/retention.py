@@ -1,4 +1,4 @@
-"""Post groups of workspaces that were deleted long enough ago. Those of other workspaces are kept for good."""
+"""Deletion of the posts of workspaces that were deleted long enough ago. Other posts are stored for good."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from posts.states import FINISHED, TargetStatus
 from workspaces.retention import workspaces_to_purge
 
 
-class PostsOfPurged(ExpiredRows):
-    """Groups with their targets. What nobody can tell of any more, whether it is out, gives its money back."""
+class PurgedWorkspacePosts(ExpiredRows):
+    """Finished post groups of purged workspaces. Money held for unconfirmed targets is released."""
 
     name = "post_groups"
 

@@ -1,4 +1,4 @@
-"""Reads of post groups."""
+"""Queries of post groups and of the accounts they can be published to."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from agents.models import Agent
-from config.api.caller import Caller, absent, require
+from config.api.caller import Caller, not_found_error, require
 from config.api.paging import Page, paginate, paginate_by_time
 from config.api.scopes import AnyOf
 from config.db.ids import is_id
 from config.db.prepared import Prepared
 from posts.models import PostGroup, PostTarget
 from posts.states import UNRELEASED, GroupStatus, TargetStatus
-from posts.summaries import ListedPost, columns_of, listed
+from posts.summaries import PostSummary, load_summaries, select_summary_columns
 from workspaces.models import Workspace
 
 SAME_CONTENT_WINDOW = timedelta(hours=24)
-NOT_ON_A_DAY = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
-NOT_SENT = (TargetStatus.FAILED, TargetStatus.CANCELLED)
-EXCERPT = 80  # characters of a text that a calendar shows
-MOST_ACCOUNTS = 200
+STATUSES_NOT_IN_CALENDAR = (GroupStatus.DRAFT, GroupStatus.REJECTED, GroupStatus.CANCELLED)
+UNSENT_TARGET_STATUSES = (TargetStatus.FAILED, TargetStatus.CANCELLED)
+EXCERPT_CHARACTERS = 80  # beginning of the text that the calendar shows
+MAX_SELECTABLE_ACCOUNTS = 200
 
 
 def groups_with_targets() -> QuerySet[PostGroup]:
-    """Groups with their targets in order: two queries, however many."""
+    """Post groups with their targets prefetched in order."""
     return PostGroup.objects.prefetch_related(Prefetch("targets", PostTarget.objects.order_by("position")))
 
 
@@ -38,31 +38,32 @@ _group = Prepared(lambda group_id: PostGroup.objects.filter(pk=group_id))
 _targets = Prepared(lambda group_id: PostTarget.objects.filter(group_id=group_id).order_by("position"))
 
 
-def keep_targets(group: PostGroup, targets: Sequence[PostTarget]) -> None:
-    """Let a group whose targets were just written, in their order, know them as if they had been read with it."""
+def set_prefetched_targets(group: PostGroup, targets: Sequence[PostTarget]) -> None:
+    """Attach targets to a group as if they had been prefetched, without a query."""
     rows = group.targets.all()
     rows._result_cache = list(targets)
     vars(group).setdefault("_prefetched_objects_cache", {})["targets"] = rows
 
 
-def group_of(
+def get_post_group(
     *, caller: Caller, post_group_id: str, scope: str | AnyOf = "posts.read", write: bool = False
 ) -> PostGroup:
-    """A group that exists for this caller. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """The post group, if the caller may read it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     group = _group.first(post_group_id) if is_id(post_group_id, "pgr") else None
     if group is None or (not caller.is_user and group.workspace_id != caller.workspace_id):
-        raise absent(None, "post group")
-    keep_targets(group, _targets(group.id))
+        raise not_found_error(None, "post group")
+    set_prefetched_targets(group, _targets(group.id))
     require(caller, group.workspace_id, scope, write=write, noun="post group")
     return group
 
 
-def earlier_groups_with(
+def find_duplicate_posts(
     *, contents: Iterable[tuple[str, str, bool]], but: str = ""
 ) -> dict[tuple[str, str, bool], str]:
-    """Of (account id, content hash, sandbox): what the account was sent within 24 hours, with that group's id.
+    """Find posts with the same content that were sent to the same account within 24 hours.
 
-    The group `but` is left out.
+    `contents` are content keys (account id, content hash, sandbox); the result maps each key to the id of the earlier group.
+    The group `but` is ignored.
     """
     wanted = set(contents)
     rows = (
@@ -74,13 +75,13 @@ def earlier_groups_with(
         .order_by("created_at")
         .values_list("account_id", "content_sha256", "sandbox", "group_id", "status", "group__status")
     )
-    # The rows are few, and each condition less is a tenth of what the statement costs.
+    # Filtered in Python: there are few rows, and each further SQL condition makes the query about 10 % slower.
     return {
         (account, content, sandbox): group
         for account, content, sandbox, group, status, of_group in rows
         if (account, content, sandbox) in wanted
         and group != but
-        and status not in NOT_SENT
+        and status not in UNSENT_TARGET_STATUSES
         and of_group not in UNRELEASED
     }
 
@@ -94,16 +95,20 @@ def posts_on_day(
     account_id: str | None = None,
     limit: int,
     cursor: str | None = None,
-) -> Page[ListedPost]:
-    """The groups whose time lies in the window, earliest first; drafts, rejected and cancelled ones are left out.
+) -> Page[PostSummary]:
+    """Post groups scheduled within the window, earliest first; without drafts, rejected and cancelled groups.
 
-    Raises ScopeMissing, NotFound (also for an account that is not the workspace's).
+    Raises ScopeMissing, NotFound (also for an account of another workspace).
     """
     require(caller, workspace_id, "posts.read", write=False)
     _require_in(workspace_id, account_id=account_id)
     rows = _with_target(PostGroup.objects.filter(workspace_id=workspace_id), platform, account_id)
-    rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(status__in=NOT_ON_A_DAY)
-    return listed(paginate_by_time(columns_of(rows), field="scheduled_at", limit=limit, cursor=cursor))
+    rows = rows.filter(scheduled_at__gte=window[0], scheduled_at__lt=window[1]).exclude(
+        status__in=STATUSES_NOT_IN_CALENDAR
+    )
+    return load_summaries(
+        paginate_by_time(select_summary_columns(rows), field="scheduled_at", limit=limit, cursor=cursor)
+    )
 
 
 def calendar_day(
@@ -116,10 +121,10 @@ def calendar_day(
     limit: int,
     cursor: str | None = None,
 ) -> Page[PostGroup]:
-    """The groups of a window of a calendar, earliest first: what is scheduled, and what went out at once when it was made.
+    """A page of the calendar's post groups within a window, earliest first.
 
-    `shown_at` is a group's place in time, `excerpt` the beginning of its text, which is not read itself. Raises
-    ScopeMissing, NotFound.
+    Groups without `scheduled_at` count at their creation time. Annotates `shown_at`, the group's time in the calendar, and
+    `excerpt`, the beginning of its text. Raises ScopeMissing, NotFound.
     """
     rows = _in_calendar(caller, workspace_id, window, account_id, agent_id)
     return paginate_by_time(rows, field="shown_at", limit=limit, cursor=cursor)
@@ -135,9 +140,10 @@ def calendar_days(
     agent_id: str | None = None,
     per_day: int,
 ) -> list[PostGroup]:
-    """As `calendar_day`, of each of the window's local days the first `per_day` groups.
+    """The first `per_day` post groups of each local day within the window.
 
-    `day` is a group's local day, `on_day` how many groups that has. Raises ScopeMissing, NotFound.
+    Annotates the group's local `day` and `on_day`, the number of groups on it, besides what `calendar_day` annotates. Raises
+    ScopeMissing, NotFound.
     """
     rows = _in_calendar(caller, workspace_id, window, account_id, agent_id)
     numbered = rows.annotate(day=TruncDate("shown_at", tzinfo=zone)).annotate(
@@ -147,21 +153,24 @@ def calendar_days(
     return list(numbered.filter(place__lte=per_day).order_by("shown_at", "pk"))  # type: ignore[misc]  # annotated
 
 
-def waiting_posts(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[PostGroup]:
-    """The groups that wait for a person's word, those that have waited longest first. Raises ScopeMissing, NotFound."""
+def posts_awaiting_approval(
+    *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None
+) -> Page[PostGroup]:
+    """Post groups with status pending_confirmation, oldest first. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     rows = groups_with_targets().filter(workspace_id=workspace_id, status=GroupStatus.PENDING_CONFIRMATION)
     return paginate_by_time(rows, field="created_at", limit=limit, cursor=cursor)
 
 
-def accounts_to_choose(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
-    """The accounts that a post may go to, real ones first, 200 at most; behind them those that are `chosen` already,
-    though they be disconnected. Raises ScopeMissing, NotFound.
+def selectable_accounts(*, caller: Caller, workspace_id: str, chosen: Iterable[str] = ()) -> list[ConnectedAccount]:
+    """Accounts to choose for a post: up to 200 connected ones, real ones first, then those in `chosen`.
+
+    `chosen` accounts are included even if disconnected. Raises ScopeMissing, NotFound.
     """
     require(caller, workspace_id, "accounts.read", write=False)
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id).defer("credentials", "tokens")
     connected = rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
-    shown = list(connected.order_by("sandbox", "platform", "handle", "pk")[:MOST_ACCOUNTS])
+    shown = list(connected.order_by("sandbox", "platform", "handle", "pk")[:MAX_SELECTABLE_ACCOUNTS])
     if others := set(chosen) - {account.id for account in shown}:
         shown += rows.filter(pk__in=others)
     return shown
@@ -179,10 +188,10 @@ def search_posts(
     created_before: datetime | None = None,
     limit: int,
     cursor: str | None = None,
-) -> Page[ListedPost]:
-    """The workspace's groups that fit all filters, newest first.
+) -> Page[PostSummary]:
+    """The workspace's post groups that match all filters, newest first.
 
-    Raises ScopeMissing, NotFound (also for an account or agent that is not the workspace's).
+    Raises ScopeMissing, NotFound (also for an account or agent of another workspace).
     """
     require(caller, workspace_id, "posts.read", write=False)
     _require_in(workspace_id, account_id=account_id, agent_id=agent_id)
@@ -195,10 +204,11 @@ def search_posts(
     rows = PostGroup.objects.filter(
         workspace_id=workspace_id, **{name: value for name, value in wanted.items() if value is not None}
     )
-    return listed(paginate(columns_of(_with_target(rows, platform, account_id)), limit=limit, cursor=cursor))
+    columns = select_summary_columns(_with_target(rows, platform, account_id))
+    return load_summaries(paginate(columns, limit=limit, cursor=cursor))
 
 
-def timezone_of(*, workspace_id: str) -> str:
+def workspace_timezone(*, workspace_id: str) -> str:
     """The workspace's default time zone."""
     return Workspace.objects.values_list("default_timezone", flat=True).get(pk=workspace_id)
 
@@ -215,23 +225,23 @@ def _in_calendar(
     start, end = window
     at_once = Q(scheduled_at=None, created_at__gte=start, created_at__lt=end)
     rows = groups_with_targets().filter(Q(scheduled_at__gte=start, scheduled_at__lt=end) | at_once)
-    rows = rows.filter(workspace_id=workspace_id).exclude(status__in=NOT_ON_A_DAY)
+    rows = rows.filter(workspace_id=workspace_id).exclude(status__in=STATUSES_NOT_IN_CALENDAR)
     rows = rows.exclude(status=GroupStatus.PENDING_CONFIRMATION, scheduled_at=None)
     if agent_id:
         rows = rows.filter(agent_id=agent_id)
-    dated = rows.annotate(shown_at=Coalesce("scheduled_at", "created_at"), excerpt=Left("text", EXCERPT))
+    dated = rows.annotate(shown_at=Coalesce("scheduled_at", "created_at"), excerpt=Left("text", EXCERPT_CHARACTERS))
     return _with_target(dated.defer("text", "media", "metadata"), None, account_id)
 
 
 def _require_in(workspace_id: str, *, account_id: str | None, agent_id: str | None = None) -> None:
-    """Raises NotFound for what a list is to be filtered by and the workspace does not hold."""
+    """Raises NotFound if the account or agent does not belong to the workspace."""
     if account_id and not ConnectedAccount.objects.filter(pk=account_id, workspace_id=workspace_id).exists():
-        raise absent(None, "account")
+        raise not_found_error(None, "account")
     if agent_id and not Agent.objects.filter(pk=agent_id, workspace_id=workspace_id).exists():
-        raise absent(None, "agent")
+        raise not_found_error(None, "agent")
 
 
 def _with_target(rows: QuerySet[PostGroup], platform: str | None, account_id: str | None) -> QuerySet[PostGroup]:
-    """Groups one of whose targets is of this platform and account."""
+    """Filter groups by the platform and account of a target."""
     wanted = {name: value for name, value in (("platform", platform), ("account_id", account_id)) if value is not None}
     return rows.filter(Exists(PostTarget.objects.filter(group=OuterRef("pk"), **wanted))) if wanted else rows

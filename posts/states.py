@@ -1,4 +1,4 @@
-"""The states of groups and targets, and how a group's state follows from its targets'."""
+"""Statuses of post groups and targets, and how a group's status follows from those of its targets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db.models import TextChoices
 
 
 class GroupStatus(TextChoices):
-    """A phase of its own until the group is released, then the roll-up of its targets."""
+    """A group has its own status until it is released, then the roll-up of its targets' statuses."""
 
     DRAFT = "draft"
     PENDING_CONFIRMATION = "pending_confirmation"
@@ -33,9 +33,9 @@ class TargetStatus(TextChoices):
     CANCELLED = "cancelled"
 
 
-# What may follow a target's state as the publisher writes it; a person settles unconfirmed ones (services/resolve.py).
+# The status changes that the publisher may write. A person resolves unconfirmed targets (services/resolve.py).
 TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
-    # A pending one that was unconfirmed before a retry goes back to that where the retry cannot begin.
+    # A target that was unconfirmed before a retry becomes unconfirmed again if the retry cannot begin.
     TargetStatus.PENDING: frozenset(
         {TargetStatus.PUBLISHING, TargetStatus.FAILED, TargetStatus.UNCONFIRMED, TargetStatus.CANCELLED}
     ),
@@ -49,7 +49,7 @@ TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
             TargetStatus.UNCONFIRMED,
         }
     ),
-    # What is out already ends as published where nothing more can be done about it.
+    # A published post whose remaining steps are impossible ends as published.
     TargetStatus.PROCESSING: frozenset(
         {TargetStatus.PUBLISHING, TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetStatus.UNCONFIRMED}
     ),
@@ -61,8 +61,8 @@ TARGET_TRANSITIONS: dict[str, frozenset[str]] = {
     TargetStatus.PUBLISHED: frozenset(),
     TargetStatus.CANCELLED: frozenset(),
 }
-# What nothing but a person moves on.
-FOR_A_PERSON = (GroupStatus.PENDING_CONFIRMATION, GroupStatus.UNCONFIRMED, GroupStatus.FAILED, GroupStatus.PARTIAL)
+# Statuses in which only a person can continue.
+NEEDS_A_PERSON = (GroupStatus.PENDING_CONFIRMATION, GroupStatus.UNCONFIRMED, GroupStatus.FAILED, GroupStatus.PARTIAL)
 UNRELEASED = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.REJECTED)
 CANCELLABLE = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION, GroupStatus.SCHEDULED)
 RETRYABLE = (GroupStatus.FAILED, GroupStatus.PARTIAL, GroupStatus.UNCONFIRMED)
@@ -76,22 +76,22 @@ FINISHED = frozenset(
         GroupStatus.REJECTED,
     }
 )
-RUNNING_TARGETS = frozenset(
+UNFINISHED_TARGET_STATUSES = frozenset(
     {TargetStatus.PENDING, TargetStatus.PUBLISHING, TargetStatus.PROCESSING, TargetStatus.RETRYING}
 )
 
 
-def before(*after: str) -> list[str]:
-    """The target states that may lead to each of these: what an outcome's conditional UPDATE is filtered by."""
+def statuses_before(*after: str) -> list[str]:
+    """The target statuses that may change to each of these; outcome writes are filtered by them."""
     return [state for state, following in TARGET_TRANSITIONS.items() if set(after) <= following]
 
 
 def roll_up(targets: Iterable[str]) -> GroupStatus:
-    """The state of a released group whose targets stand so (cancelled ones left out unless all are)."""
+    """The status of a released group with these target statuses; cancelled targets count only if all are."""
     standing = {status for status in targets if status != TargetStatus.CANCELLED}
     if not standing:
         return GroupStatus.CANCELLED
-    if standing & RUNNING_TARGETS:
+    if standing & UNFINISHED_TARGET_STATUSES:
         return GroupStatus.PUBLISHING
     if TargetStatus.UNCONFIRMED in standing:
         return GroupStatus.UNCONFIRMED

@@ -1,4 +1,4 @@
-"""Post groups as lists show them: a few values of each, since whole instances took most of a list's time."""
+"""Summaries of post groups for lists: a few columns of each, since loading full models made lists slow."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from django.db.models import QuerySet
 from config.api.paging import Page
 from posts.models import PostGroup, PostTarget
 
-# What a page of them is read by: `paginate` and `paginate_by_time` take the rows as they come.
-COLUMNS = ("pk", "status", "scheduled_at", "text", "sandbox", "created_at")
+# `paginate` and `paginate_by_time` need the columns that they sort by.
+SUMMARY_COLUMNS = ("pk", "status", "scheduled_at", "text", "sandbox", "created_at")
 
 
-class ListedTarget(NamedTuple):
-    """A target as a list shows it."""
+class TargetSummary(NamedTuple):
+    """The columns of a target that lists show."""
 
     id: str
     platform: str
@@ -26,8 +26,8 @@ class ListedTarget(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ListedPost:
-    """A group as a list shows it."""
+class PostSummary:
+    """The columns of a post group that lists show, with its targets."""
 
     id: str
     status: str
@@ -35,23 +35,23 @@ class ListedPost:
     text: str
     sandbox: bool
     created_at: datetime
-    targets: list[ListedTarget]
+    targets: list[TargetSummary]
 
 
-def columns_of(groups: QuerySet[PostGroup]) -> QuerySet[PostGroup]:
-    """The groups' columns that lists show."""
-    return groups.values_list(*COLUMNS, named=True)  # rows that have these attributes
+def select_summary_columns(groups: QuerySet[PostGroup]) -> QuerySet[PostGroup]:
+    """Select only the columns that summaries need."""
+    return groups.values_list(*SUMMARY_COLUMNS, named=True)  # named tuples with the attributes of a group
 
 
-def listed(page: Page[PostGroup]) -> Page[ListedPost]:
-    """A page of `columns_of`, with the targets of its groups: one statement more."""
-    targets: dict[str, list[ListedTarget]] = defaultdict(list)
+def load_summaries(page: Page[PostGroup]) -> Page[PostSummary]:
+    """Turn a page of `select_summary_columns` rows into summaries; the targets are loaded with one query."""
+    targets: dict[str, list[TargetSummary]] = defaultdict(list)
     ids = [row.pk for row in page.rows]
     rows = PostTarget.objects.filter(group_id__in=ids).order_by("group_id", "position")
-    for group_id, *shown in rows.values_list("group_id", *ListedTarget._fields) if ids else ():
-        targets[group_id].append(ListedTarget(*shown))
+    for group_id, *shown in rows.values_list("group_id", *TargetSummary._fields) if ids else ():
+        targets[group_id].append(TargetSummary(*shown))
     return Page([_listed(row, targets[row.pk]) for row in page.rows], page.next_cursor)
 
 
-def _listed(row: PostGroup, targets: list[ListedTarget]) -> ListedPost:
-    return ListedPost(row.pk, row.status, row.scheduled_at, row.text, row.sandbox, row.created_at, targets)
+def _listed(row: PostGroup, targets: list[TargetSummary]) -> PostSummary:
+    return PostSummary(row.pk, row.status, row.scheduled_at, row.text, row.sandbox, row.created_at, targets)

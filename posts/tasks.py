@@ -1,10 +1,10 @@
-"""What the beat has done with post groups."""
+"""Celery tasks for posts."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
-from posts.services.sweep import cancel_posts_of_deleted_workspaces
+from posts.services.deleted_workspaces import cancel_posts_of_deleted_workspaces
 
 
 @shared_task

@@ -1,4 +1,4 @@
-"""Routes of post groups."""
+"""URLs of the posts API and the dashboard's post pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.urls import path
 from posts.dashboard import approvals, calendar, compose, listing, post
 from posts.views import PostViewSet
 
-PAGES = "dashboard/workspaces/<str:workspace_id>"
+WORKSPACE_PAGES = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
     path("posts", PostViewSet.as_view({"get": "list", "post": "create"})),
@@ -22,17 +22,17 @@ urlpatterns = [
     path("posts/<str:post_group_id>/confirm", PostViewSet.as_view({"post": "confirm"})),
     path("posts/<str:post_group_id>/reject", PostViewSet.as_view({"post": "reject"})),
     path("posts/<str:post_group_id>/resolve", PostViewSet.as_view({"post": "resolve"})),
-    path(f"{PAGES}/calendar", calendar.calendar, name="calendar"),
-    path(f"{PAGES}/compose", compose.compose, name="compose"),
-    path(f"{PAGES}/approvals", approvals.approvals, name="approvals"),
-    path(f"{PAGES}/posts", listing.posts, name="posts"),
-    path(f"{PAGES}/posts/<str:post_group_id>", post.post, name="post"),
-    path(f"{PAGES}/posts/<str:post_group_id>/edit", compose.edit, name="post-edit"),
-    path(f"{PAGES}/posts/<str:post_group_id>/cancel", post.cancel, name="post-cancel"),
-    path(f"{PAGES}/posts/<str:post_group_id>/retry", post.retry, name="post-retry"),
-    path(f"{PAGES}/posts/<str:post_group_id>/resolve", post.resolve, name="post-resolve"),
-    path(f"{PAGES}/posts/<str:post_group_id>/reschedule", post.reschedule, name="post-reschedule"),
-    path(f"{PAGES}/posts/<str:post_group_id>/duplicate", post.duplicate, name="post-duplicate"),
-    path(f"{PAGES}/posts/<str:post_group_id>/confirm", approvals.confirm, name="post-confirm"),
-    path(f"{PAGES}/posts/<str:post_group_id>/reject", approvals.reject, name="post-reject"),
+    path(f"{WORKSPACE_PAGES}/calendar", calendar.calendar, name="calendar"),
+    path(f"{WORKSPACE_PAGES}/compose", compose.compose, name="compose"),
+    path(f"{WORKSPACE_PAGES}/approvals", approvals.approvals, name="approvals"),
+    path(f"{WORKSPACE_PAGES}/posts", listing.posts, name="posts"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>", post.post, name="post"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/edit", compose.edit, name="post-edit"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/cancel", post.cancel, name="post-cancel"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/retry", post.retry, name="post-retry"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/resolve", post.resolve, name="post-resolve"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/reschedule", post.reschedule, name="post-reschedule"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/duplicate", post.duplicate, name="post-duplicate"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/confirm", approvals.confirm, name="post-confirm"),
+    path(f"{WORKSPACE_PAGES}/posts/<str:post_group_id>/reject", approvals.reject, name="post-reject"),
 ]

@@ -1,4 +1,4 @@
-"""What a platform would say of a post, before it is asked: issues, each with a repair that can be applied as it stands."""
+"""Validation of posts against their platforms' rules. Issues have repair hints that can be applied directly."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from accounts.platforms.schemas import violations
 from accounts.platforms.text_check import CallCache, length_issues, text_limit
 from accounts.platforms.types import Capabilities, MediaKind
 from billing.prices import price_of
-from config.api.budget import check_cpu
+from config.api.request_limits import check_cpu_time
 from posts import selectors
-from posts.media import AttachedMedia
+from posts.attached_media import AttachedMedia
 
 
 @dataclass(frozen=True)
 class TargetInput:
-    """One target as it was asked for, with its account and the group's media."""
+    """One requested target with its account, content and the group's media."""
 
     account: ConnectedAccount
     text: str | None
@@ -35,37 +35,37 @@ class TargetInput:
     shown_text: str
     sandbox: bool
     media: tuple[AttachedMedia, ...] = ()
-    cached: CallCache = field(default_factory=CallCache, compare=False, repr=False)  # shared by the targets of a group
+    cached: CallCache = field(default_factory=CallCache, compare=False, repr=False)  # shared by all targets of a group
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What the account takes, by its own server and by what its grant allows."""
+        """What this account supports: the platform's limits, narrowed by its server and granted permissions."""
         return platform(self.account.platform).capabilities_for(self.account.facts())
 
     @property
     def text_length(self) -> int:
-        """How long the text is, as this platform counts."""
+        """Length of the text, counted by the platform's rules."""
         return self.cached(self.capabilities.text.count, self.shown_text)
 
     @property
     def text_limit(self) -> int:
-        """How long the text may be here, beside its media and options."""
+        """Maximum length of the text with this target's media and options."""
         return text_limit(self.capabilities.text, self.options, self.media_kinds)
 
     @property
     def media_kinds(self) -> list[MediaKind]:
-        """The kinds of its media, in their order."""
-        return [attached.facts.kind for attached in self.media]
+        """The kinds of the attached media, in order."""
+        return [attached.properties.kind for attached in self.media]
 
     @property
     def link_card_url(self) -> str | None:
-        """The page of which the service makes a link card."""
+        """The URL for which the service makes a link card, or None."""
         adapter = platform(self.account.platform)
         return adapter.card_link(self.shown_text, self.options, with_media=bool(self.media))
 
     @property
     def poll(self) -> dict[str, Any] | None:
-        """The poll as it will be asked: {choices, duration_minutes, multiple}; None for a post without one."""
+        """The poll as {choices, duration_minutes, multiple}, or None."""
         poll = poll_of(self.options)
         if poll is None or self.capabilities.poll is None:
             return None
@@ -78,29 +78,29 @@ class TargetInput:
 
     @property
     def content_sha256(self) -> str:
-        """Of the texts, the choices of a poll and the assets, in their order; a text holds no NUL."""
+        """Hash of the texts, poll choices and media ids, in order."""
         texts = [self.shown_text, *further_texts(self.options), *choices_of(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
     @property
     def content_key(self) -> tuple[str, str, bool]:
-        """What makes it a repetition: the same content for the same account, both real or both simulated."""
+        """Identifies repeated posts: account id, content hash and whether it is simulated."""
         return self.account.id, self.content_sha256, self.sandbox
 
     @property
     def url_posts(self) -> int:
-        """How many posts with a URL the platform bills; the simulator bills none."""
+        """Number of posts with a URL that the platform bills; 0 in the sandbox."""
         return sum(self._billed)
 
     @property
     def price_cents(self) -> int:
-        """What all posts cost that the platform bills for it."""
+        """The price of all posts that the platform bills for this target."""
         return sum(price_of(self.account.platform, has_url=has_url) for has_url in self._billed)
 
     @cached_property
     def _billed(self) -> list[bool]:
-        """Of each post that is billed, whether it counts as one with a URL."""
+        """For each billed post, whether it counts as a post with a URL."""
         if self.sandbox:
             return []
         links_url = self.capabilities.links_url
@@ -110,6 +110,8 @@ class TargetInput:
 
 @dataclass(frozen=True)
 class TargetValidation:
+    """The validation result of one target."""
+
     target: TargetInput
     text_length: int
     issues: list[Issue]
@@ -118,30 +120,10 @@ class TargetValidation:
     def valid(self) -> bool:
         return not any(issue.severity == "error" for issue in self.issues)
 
-    @property
-    def text_limit(self) -> int:
-        return self.target.text_limit
-
-    @property
-    def link_card_url(self) -> str | None:
-        return self.target.link_card_url
-
-    @property
-    def poll(self) -> dict[str, Any] | None:
-        return self.target.poll
-
-    @property
-    def platform(self) -> str:
-        return self.target.account.platform
-
-    @property
-    def connected_account_id(self) -> str:
-        return self.target.account.id
-
 
 @dataclass(frozen=True)
 class Validation:
-    """The result for a whole group."""
+    """The validation result of a post group."""
 
     targets: list[TargetValidation]
     issues: list[Issue] = field(default_factory=list)
@@ -161,17 +143,17 @@ class Validation:
 
 
 def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validation:
-    """Check each target against its platform's Capabilities; one query, for content that was sent before.
+    """Check each target against its platform's capabilities, with one query for posts sent before.
 
-    `group_id` is the group whose content this is already, which does not count as sent before. Raises PayloadTooLarge when
-    the request takes too much CPU time.
+    `group_id` is the group that has this content already; it does not count as sent before. Raises PayloadTooLarge if the
+    validation takes too much CPU time.
     """
-    earlier = selectors.earlier_groups_with(
+    earlier = selectors.find_duplicate_posts(
         contents=[target.content_key for target in targets if target.shown_text or target.media], but=group_id
     )
     checked = []
     for index, target in enumerate(targets):
-        check_cpu()
+        check_cpu_time()
         issues = [
             *_account_issues(target, index),
             *_text_issues(target, index),
@@ -203,7 +185,7 @@ def _text_issues(target: TargetInput, index: int) -> list[Issue]:
         issues.append(Issue("TEXT_REQUIRED", "error", where, "The poll has no question.", repair_hint=hint))
     elif not text.strip() and not target.media:
         hint = RepairHint("write_text", where, "Write a text, or attach media.")
-        issues.append(Issue("TEXT_REQUIRED", "error", where, "There is neither text nor media.", repair_hint=hint))
+        issues.append(Issue("TEXT_REQUIRED", "error", where, "The post has neither text nor media.", repair_hint=hint))
     name, rules, scope = target.account.platform, target.capabilities.text, "; it holds for this target only"
     kinds = target.media_kinds
     return issues + length_issues(name, rules, text, where, target.options, target.cached, media=kinds, scope=scope)
@@ -222,7 +204,7 @@ def _poll_issues(target: TargetInput, index: int) -> list[Issue]:
 
 def _media_issues(target: TargetInput) -> list[Issue]:
     name, rules = target.account.platform, target.capabilities.media_for(target.options)
-    assets = [attached.facts for attached in target.media]
+    assets = [attached.properties for attached in target.media]
     alone = (asset_issues(name, rules, asset, f"media[{index}]") for index, asset in enumerate(assets))
     return [*itertools.chain.from_iterable(alone), *album_issues(name, rules, assets)]
 
@@ -255,5 +237,5 @@ def _repeat_issues(target: TargetInput, index: int, earlier: Mapping[tuple[str, 
     group_id = earlier.get(target.content_key)
     if group_id is None:
         return []
-    message = f"The account was sent the same content within 24 hours, by {group_id}."
+    message = f"The same content was sent to this account within 24 hours, by {group_id}."
     return [Issue("DUPLICATE_CONTENT", "warning", f"targets[{index}].text", message)]

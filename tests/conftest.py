@@ -15,7 +15,7 @@ from django.test import Client
 from urllib3.filepost import encode_multipart_formdata
 
 from accounts.models import ConnectedAccount
-from config.api import budget, rate_limit
+from config.api import rate_limit, request_limits
 from config.api.scopes import SCOPES
 from tests import factories
 from tests.contract.answers import assert_documented
@@ -80,8 +80,8 @@ def _fresh_rate_limits(settings: Any) -> None:
 @pytest.fixture
 def wide_outside_share(monkeypatch: pytest.MonkeyPatch) -> None:
     """Room for all requests of a test that wait for other servers at once."""
-    monkeypatch.setattr(budget, "outside_threads", budget.ThreadShare(16))
-    monkeypatch.setattr(budget, "operator_chosen_threads", budget.ThreadShare(16))
+    monkeypatch.setattr(request_limits, "outbound_threads", request_limits.ThreadLimit(16))
+    monkeypatch.setattr(request_limits, "operator_chosen_threads", request_limits.ThreadLimit(16))
 
 
 @pytest.fixture(autouse=True)

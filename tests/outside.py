@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from config.api import budget
+from config.api import request_limits
 
 
 @contextmanager
 def no_thread_left() -> Iterator[None]:
     """As many requests wait for other servers as may, for the length of the block."""
-    shares = (budget.outside_threads, budget.operator_chosen_threads)
+    shares = (request_limits.outbound_threads, request_limits.operator_chosen_threads)
     names = [f"another workspace {number}" for number in range(100)]
     held = [(share, name) for share in shares for name in names if share.acquire(name)]
     try:

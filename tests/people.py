@@ -8,7 +8,7 @@ from django.utils import timezone
 from tests import factories
 from tests.conftest import OPERATORS_TOKEN, ApiClient
 from workspaces.models import User, UserSession
-from workspaces.sign_in.sessions import AUTHENTICATED_AT, SIGNED_IN_AT, SIGNED_IN_BY, SignedInBy
+from workspaces.sign_in.sessions import AUTHENTICATED_AT, SIGNED_IN_AT, SIGNED_IN_BY, SignInMethod
 
 
 def as_operator() -> ApiClient:
@@ -27,7 +27,7 @@ def sign_in_here(browser: Client, user: User) -> None:
     now = timezone.now()
     session = browser.session
     session.update(
-        {SIGNED_IN_AT: now.timestamp(), SIGNED_IN_BY: SignedInBy.LINK.value, AUTHENTICATED_AT: now.timestamp()}
+        {SIGNED_IN_AT: now.timestamp(), SIGNED_IN_BY: SignInMethod.LINK.value, AUTHENTICATED_AT: now.timestamp()}
     )
     session.save()
     UserSession.objects.create(session_id=str(session.session_key), user=user, signed_in_at=now, last_used_at=now)

@@ -1,4 +1,4 @@
-"""Events and deliveries in the operators' console; of signing secrets only that they are there."""
+"""Admin pages for events, deliveries and signing secrets; secrets themselves are not shown."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from django.http import HttpRequest
 
 from auditlog.models import AuditEntry
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import asks_first, operator_of, put_on_record
+from config.api.admin_actions import record_operator_refusal, requires_confirmation, signed_in_operator
 from config.api.admin_search import TRACE
 from config.api.errors import ApiError
 from webhooks.models import FINISHED, Delivery, DeliveryStatus, Event, SigningSecret
 from webhooks.services import replay_deliveries
 
-REPLAY = "ops.replay_deliveries"
+REPLAY_OPERATION = "ops.replay_deliveries"
 
 
 def _groups_of(trace_id: str) -> Any:
-    """The post groups that the audit log names under a trace, as long as it keeps them: events have no index of traces."""
+    """Ids of the post groups that the audit log has for a trace id; events have no index by trace id."""
     entries = AuditEntry.objects.filter(trace_id=trace_id, resource_type="post_group")
     return entries.order_by().values("resource_id")
 
 
 class StatusFilter(admin.SimpleListFilter):
-    """By status; the unfinished ones by the index of what waits."""
+    """Filter by status that also constrains due_at, so that the index of due deliveries is used."""
 
     title = parameter_name = "status"
 
@@ -76,8 +76,8 @@ class DeliveryAdmin(ReadOnlyAdmin):
         self._replay(request, ids=list(queryset.values_list("pk", flat=True)))
 
     @admin.action(description="Replay all dead letters of the workspace", permissions=["operate"])
-    @asks_first(
-        "Every dead letter of the workspaces of these deliveries is sent once more, not only those listed here."
+    @requires_confirmation(
+        "All dead letters of the workspaces of the selected deliveries are sent again, not only the selected ones."
     )
     def replay_dead_letters(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         for workspace_id in sorted(set(queryset.values_list("workspace_id", flat=True))):
@@ -85,14 +85,14 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
     def _replay(self, request: HttpRequest, **which: Any) -> None:
         try:
-            found = replay_deliveries(caller=operator_of(request), **which)
+            found = replay_deliveries(caller=signed_in_operator(request), **which)
         except ApiError as error:
-            put_on_record(request, REPLAY, error)
+            record_operator_refusal(request, REPLAY_OPERATION, error)
             self.message_user(request, f"{error.message} {error.suggested_action}", messages.WARNING)
             return
         whose = f" of {which['workspace_id']}" if "workspace_id" in which else ""
-        told = f"Due at once{whose}: {found.replayed}. Left alone, as an attempt is being made: {found.in_flight}."
-        self.message_user(request, f"{told} Dead letters that are left: {found.remaining}." if whose else told)
+        summary = f"Replayed{whose}: {found.replayed}. Skipped because an attempt is in flight: {found.in_flight}."
+        self.message_user(request, f"{summary} Dead letters remaining: {found.remaining}." if whose else summary)
 
 
 @admin.register(Event)
@@ -105,17 +105,17 @@ class EventAdmin(ReadOnlyAdmin):
         TRACE: lambda word: Q(post_group_id__in=_groups_of(word)),
     }
     narrows = {"tgt": "target_id"}
-    secrets = ("payload",)  # not read by lists; its text is shown below
+    secrets = ("payload",)  # not loaded in lists; `body` shows it as text
     extra_fields = ("body",)
 
     @admin.display(description="kind")
     def kind_name(self, event: Event) -> str:
-        """Its name; the choices of the field are sentences."""
+        """The event kind; the labels of the field's choices are whole sentences."""
         return event.kind
 
     @admin.display(description="about")
     def subject(self, event: Event) -> str:
-        """The post group or the other subject that the event is about."""
+        """The post group or other object that the event is about."""
         return event.post_group_id or event.subject_id or ""
 
     @admin.display(description="body, as it is sent")

@@ -1,4 +1,4 @@
-"""Events, and their signed delivery to webhooks."""
+"""Django app for events and their signed delivery to webhooks."""
 
 from __future__ import annotations
 

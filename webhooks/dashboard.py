@@ -1,4 +1,4 @@
-"""Webhooks: what was sent where and what came of it, sending it again, and the secret that signs it."""
+"""Dashboard pages for webhooks: deliveries, replay, and the signing secret."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from django.conf import settings
 from django.http import HttpResponse
 from django.utils import timezone
 
-from config.api.caller import absent
+from config.api.caller import not_found_error
 from config.db.ids import is_id
 from webhooks import selectors, services
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.services.deliveries import headers_of
-from workspaces.frame import WorkspacePage, once, workspace_page
+from webhooks.services.deliveries import delivery_headers
+from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 PER_PAGE = 50
-SHOWN_CHARACTERS = 30_000  # of a payload
+MAX_PAYLOAD_CHARACTERS = 30_000  # of a payload
 SOON = timedelta(minutes=1)
-STATES = [
+STATUS_CHOICES = [
     (DeliveryStatus.PENDING.value, "Pending"),
     (DeliveryStatus.RETRYING.value, "Retrying"),
     (DeliveryStatus.DELIVERED.value, "Delivered"),
     (DeliveryStatus.DEAD_LETTER.value, "Given up"),
 ]
-SIGNATURE_SHAPE = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
+SIGNATURE_FORMAT = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
 
 
 class FilterForm(forms.Form):
-    """What the deliveries are narrowed by; a filter that is not right narrows nothing and is told."""
+    """Filters of the delivery list; an invalid filter is ignored and its error is shown."""
 
-    status = forms.ChoiceField(label="State", choices=[("", "All"), *STATES], required=False)
+    status = forms.ChoiceField(label="State", choices=[("", "All"), *STATUS_CHOICES], required=False)
     post = forms.CharField(label="Post", required=False, widget=forms.TextInput({"placeholder": "pgr_…"}))
 
     def clean_post(self) -> str:
         post = str(self.cleaned_data["post"])
         if post and not is_id(post, "pgr"):
-            raise forms.ValidationError("The id of a post begins with pgr_.")
+            raise forms.ValidationError("Post ids begin with pgr_.")
         return post
 
 
 @workspace_page()
 def deliveries(page: WorkspacePage) -> HttpResponse:
-    """The deliveries that fit the filters, newest first."""
+    """List the deliveries that match the filters, newest first."""
     asked = page.request.GET
     form = FilterForm(asked)
     form.is_valid()
-    found = selectors.deliveries_of(
+    found = selectors.list_deliveries(
         caller=page.caller,
         workspace_id=page.workspace.id,
         status=form.cleaned_data.get("status"),
@@ -64,44 +64,44 @@ def deliveries(page: WorkspacePage) -> HttpResponse:
         deliveries=found.rows,
         next_cursor=found.next_cursor,
         runs=_runs(found.rows) or ("wait" in asked and not found.rows),
-        both_until=selectors.second_secret_until(caller=page.caller, workspace_id=page.workspace.id),
+        both_until=selectors.previous_secret_expiry(caller=page.caller, workspace_id=page.workspace.id),
     )
 
 
 @workspace_page("POST", operation="workspaces.get_signing_secret")
 def secret(page: WorkspacePage) -> HttpResponse:
-    """The signing secret, in the answer to the form that asks for it and nowhere else."""
+    """Show the signing secret, only in the response to the form."""
     shown = services.read_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
     return page.render("webhooks/secret.html", secret=shown)
 
 
 @workspace_page("POST", operation="workspaces.rotate_signing_secret")
 def rotate_secret(page: WorkspacePage) -> HttpResponse:
-    """A new secret, shown at once; a form that is sent twice makes one, since a second would end the first."""
+    """Replace the signing secret and show the new one. A form submitted twice rotates it once."""
     made: list[str | None] = []
 
     def rotate() -> Any:
         made.append(services.rotate_signing_secret(caller=page.caller, workspace_id=page.workspace.id))
         return page.workspace
 
-    once(page, "workspaces.rotate_signing_secret", rotate)
+    submit_once(page, "workspaces.rotate_signing_secret", rotate)
     if not made:
-        return page.done("The secret was replaced already.", "webhooks")
+        return page.success_redirect("The secret was already replaced.", "webhooks")
     return page.render("webhooks/secret.html", secret=made[0], replaced=True)
 
 
 @workspace_page()
 def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """One delivery: its attempts, what was answered, what is sent."""
+    """Show one delivery: its attempts, headers, payload and the receiver's last response."""
     found = _delivery_on(page, delivery_id)
     now = timezone.now()
     payload = json.dumps(json.loads(bytes(found.event.payload)), indent=2, ensure_ascii=False)
     return page.render(
         "webhooks/delivery.html",
         delivery=found,
-        headers={**headers_of(found, SIGNATURE_SHAPE), "user-agent": settings.OUTBOUND_USER_AGENT},
-        payload=payload[:SHOWN_CHARACTERS],
-        cut=len(payload) > SHOWN_CHARACTERS,
+        headers={**delivery_headers(found, SIGNATURE_FORMAT), "user-agent": settings.OUTBOUND_USER_AGENT},
+        payload=payload[:MAX_PAYLOAD_CHARACTERS],
+        cut=len(payload) > MAX_PAYLOAD_CHARACTERS,
         in_flight=found.is_in_flight(now),
         runs=_runs([found]),
     )
@@ -109,21 +109,21 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="webhooks.replay")
 def replay(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """Send it once more."""
+    """Send the webhook delivery again."""
     found = _delivery_on(page, delivery_id)
-    once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
-    return page.done("It is sent again.", "delivery", delivery_id=found.id)
+    submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
+    return page.success_redirect("The delivery is being sent again.", "delivery", delivery_id=found.id)
 
 
 def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
-    """The delivery of a page under this workspace. Raises NotFound, for another workspace's too."""
-    found = selectors.delivery_of(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
+    """The delivery in the URL of a workspace page. Raises NotFound if it belongs to another workspace."""
+    found = selectors.get_delivery(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
     if found.workspace_id != page.workspace.id:
-        raise absent(None, "delivery")
+        raise not_found_error(None, "delivery")
     return found
 
 
 def _runs(rows: Iterable[Delivery]) -> bool:
-    """Whether something of them is about to happen, so that the page looks again by itself."""
+    """Whether an attempt is due soon, so that the page should reload itself."""
     soon = timezone.now() + SOON
     return any(row.due_at is not None and row.due_at < soon for row in rows)

@@ -1,9 +1,9 @@
-"""Shares of the sender's places, so that slow and dead receivers delay nobody else's deliveries.
+"""Fair sharing of the sender's connections, so that slow and dead receivers do not delay other deliveries.
 
-A holder of places is a workspace at a host. Two stocks of places are shared out by one rule: those of the sender among
-workspaces and among domains, and those of a host among the workspaces that send to it. By the rule nobody may hold more
-than half of what the others leave. So one alone gets half, several get equal parts, and a newcomer always finds room.
-Each stock has smaller parts for what is slow and for what does not answer at all.
+A holder is one workspace sending to one host. The sender's places are shared among workspaces and among domains, and each
+host's places among the workspaces that send to it, by one rule: nobody may hold more than half of what the others leave.
+So a single sender gets half, several get equal shares, and a newcomer always finds a free place. Slow holders, and those
+that do not answer at all, share smaller parts of these places.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from publicsuffixlist import PublicSuffixList
 
 from config.jobs.fair_shares import REMEMBERED, FairShares, Shares
 from webhooks.models import Delivery
-from webhooks.sender import IN_FLIGHT
+from webhooks.sender import MAX_IN_FLIGHT
 
-SHARES = Shares(places=IN_FLIGHT, quick=32, slow=2, slow_together=IN_FLIGHT // 2)
-SILENCES = 5  # attempts in a row that got no answer at all, after which a holder counts as silent
+SHARES = Shares(places=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
+SILENT_AFTER_ATTEMPTS = 5  # unanswered attempts in a row after which a holder counts as silent
 ALL, SLOW, SILENT = "all", "slow", "silent"
-OF_SENDER = {ALL: IN_FLIGHT, SLOW: SHARES.slow_together, SILENT: IN_FLIGHT // 4}
-OF_HOST = {ALL: 2 * SHARES.quick, SLOW: SHARES.quick, SILENT: SHARES.quick // 2}
-LEAST = 8  # places of the sender that a workspace or a domain may always hold, so that few are full at a time
-HOLDER = Concat("workspace_id", Value(" "), "host")
+SENDER_LIMITS = {ALL: MAX_IN_FLIGHT, SLOW: SHARES.slow_together, SILENT: MAX_IN_FLIGHT // 4}
+HOST_LIMITS = {ALL: 2 * SHARES.quick, SLOW: SHARES.quick, SILENT: SHARES.quick // 2}
+MIN_PLACES = 8  # places that every workspace and domain may hold, so that few are full at a time
+HOLDER_EXPRESSION = Concat("workspace_id", Value(" "), "host")
 
 Group = tuple[str, str]
 Tally = dict[str, Counter[Group]]
 EVERYONE: Group = ("", "")
 
 
-def holder_of(delivery: Delivery) -> str:
-    """Whose share the delivery takes, as the database computes HOLDER."""
+def holder_key(delivery: Delivery) -> str:
+    """The holder of a delivery, in the format of HOLDER_EXPRESSION."""
     return f"{delivery.workspace_id} {delivery.host}"
 
 
 @dataclass(frozen=True)
-class Full:
-    """What has no room for another slow attempt: deliveries that fit one of these are not claimed."""
+class FullShares:
+    """Holders, workspaces, domains and hosts whose share is full; their deliveries are not claimed."""
 
     holders: set[str]
     workspaces: set[str]
@@ -49,7 +49,7 @@ class Full:
     hosts: set[str]
 
     def query(self) -> Q:
-        """The deliveries that these hold back, among rows with the alias `holder`."""
+        """Filter for the deliveries to leave out, among rows with the alias `holder`."""
         query = Q(workspace_id__in=self.workspaces) | Q(host__in=self.hosts) | Q(holder__in=self.holders)
         for domain in self.domains:
             query |= Q(host__startswith=f"{domain}:") | Q(host__contains=f".{domain}:")
@@ -57,7 +57,7 @@ class Full:
 
 
 class HostShares(FairShares):
-    """Counts what each holder has in flight, and with it each workspace, domain and host."""
+    """Counts the attempts in flight for each holder, workspace, domain and host."""
 
     def __init__(self) -> None:
         super().__init__(SHARES)
@@ -65,7 +65,7 @@ class HostShares(FairShares):
         self._tally: Tally | None = None
 
     def room_at_quick(self) -> dict[str, int]:
-        """How many attempts may begin at each quick holder a quarter of whose share is free."""
+        """How many attempts may begin for each quick holder that has a quarter of its share free."""
         room = {}
         for holder in self._quick:
             own = self._in_flight[holder]
@@ -75,7 +75,7 @@ class HostShares(FairShares):
         return room
 
     def most_at_quick(self, room: Mapping[str, int]) -> int:
-        """How many attempts may begin at these holders together."""
+        """How many attempts may begin for these holders together."""
         tally = self._counted()[ALL]
         workspaces: Counter[Group] = Counter()
         hosts: Counter[Group] = Counter()
@@ -84,24 +84,24 @@ class HostShares(FairShares):
             workspaces[workspace] += free
             hosts[host] += free
         within_workspaces = sum(min(free, _free_of_sender(ALL, tally, group)) for group, free in workspaces.items())
-        within_hosts = sum(min(free, OF_HOST[ALL] - tally[group]) for group, free in hosts.items())
+        within_hosts = sum(min(free, HOST_LIMITS[ALL] - tally[group]) for group, free in hosts.items())
         return min(self.places, within_workspaces, within_hosts)
 
-    def full(self) -> Full:
-        """What is passed by when slow holders get their turn: the quick ones, and whatever is full."""
+    def full(self) -> FullShares:
+        """What to leave out when slow holders are claimed: quick holders, and every full share."""
         tally = self._counted()
         found: dict[str, set[str]] = {"workspace": set(), "domain": set(), "host": set()}
         for kind in (ALL, SLOW):
             for group in tally[kind]:
                 level, name = group
                 if level == "host":
-                    is_full = tally[kind][group] >= OF_HOST[kind]
+                    is_full = tally[kind][group] >= HOST_LIMITS[kind]
                 else:
                     is_full = group != EVERYONE and _free_of_sender(kind, tally[kind], group) <= 0
                 if is_full:
                     found[level].add(name)
         silent = {holder for holder in self._silences if self._is_silent(holder) and not self.has_room(holder)}
-        return Full(self.left_out() | silent, found["workspace"], found["domain"], found["host"])
+        return FullShares(self.left_out() | silent, found["workspace"], found["domain"], found["host"])
 
     def has_room(self, holder: str) -> bool:
         return super().has_room(holder) and self._room(holder) > 0
@@ -113,9 +113,9 @@ class HostShares(FairShares):
         return taken
 
     def ended(self, holder: str, seconds: float, *, silent: bool) -> None:
-        """Give the place back after an attempt of so many seconds; `silent`: the host gave no answer."""
+        """Release the place after an attempt of so many seconds; `silent`: the host did not answer."""
         self.release(holder, seconds)
-        self._tally = None  # the holder, and those that were forgotten for it, may be of another kind now
+        self._tally = None  # holders may have changed their kind, so the counts are outdated
         if not silent:
             self._silences.pop(holder, None)
             return
@@ -124,7 +124,7 @@ class HostShares(FairShares):
         self._silences[holder] += 1
 
     def _is_silent(self, holder: str) -> bool:
-        return self._silences[holder] >= SILENCES
+        return self._silences[holder] >= SILENT_AFTER_ATTEMPTS
 
     def _kinds(self, holder: str) -> Iterable[str]:
         yield ALL
@@ -134,7 +134,7 @@ class HostShares(FairShares):
             yield SILENT
 
     def _room(self, holder: str) -> int:
-        """How many more attempts fit into the stocks of the holder's kinds."""
+        """How many more delivery attempts the holder's shares allow."""
         workspace, domain, host = _groups_of(holder)
         own = self._in_flight[holder]
         tally = self._counted()
@@ -142,13 +142,13 @@ class HostShares(FairShares):
             min(
                 _free_of_sender(kind, tally[kind], workspace),
                 _free_of_sender(kind, tally[kind], domain),
-                _free(OF_HOST[kind], tally[kind][host], own, least=1),
+                _free(HOST_LIMITS[kind], tally[kind][host], own, least=1),
             )
             for kind in self._kinds(holder)
         )
 
     def _counted(self) -> Tally:
-        """What is in flight of each kind: of everyone, and of each workspace, domain and host."""
+        """Attempts in flight by kind: in total, and by workspace, domain and host."""
         if self._tally is None:
             tally: Tally = {kind: Counter() for kind in (ALL, SLOW, SILENT)}
             for holder, count in self._in_flight.items():
@@ -163,11 +163,11 @@ class HostShares(FairShares):
 
 
 def _free_of_sender(kind: str, tally: Counter[Group], group: Group) -> int:
-    return _free(OF_SENDER[kind], tally[EVERYONE], tally[group], least=LEAST)
+    return _free(SENDER_LIMITS[kind], tally[EVERYONE], tally[group], least=MIN_PLACES)
 
 
 def _free(places: int, held: int, own: int, *, least: int) -> int:
-    """How many more of a stock one may take that holds `own` of the `held` places: up to half of what others leave."""
+    """How many more places somebody with `own` of the `held` places may take: up to half of what others leave."""
     return min(places - held, max(least, (places - held + own) // 2) - own)
 
 
@@ -178,10 +178,10 @@ def _groups_of(holder: str) -> tuple[Group, Group, Group]:
 
 
 def registrable_domain(name: str) -> str:
-    """The part of a host's name that somebody registered; an IP address, or a name that is a public suffix, is its own.
+    """The registered domain of a host name; IP addresses and public suffixes are returned unchanged.
 
-    The list of public suffixes comes with the library and is never fetched. The last two labels alone would make one
-    domain of all customers of a hosting service (`*.herokuapp.com`) or of a country's registry (`*.co.uk`).
+    Uses the library's bundled list of public suffixes. The last two labels would not do: they would put all customers of a
+    hosting service (`*.herokuapp.com`) or of a country's registry (`*.co.uk`) into one domain.
     """
     if ":" in name or name[-1:].isdigit():
         return name

@@ -1,4 +1,4 @@
-"""Signing secrets, events as they were sent, and their deliveries."""
+"""Models of signing secrets, events and deliveries."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.utils import timezone
 from config.db.encryption import EncryptedJSONField
 from config.db.ids import LENGTH, PrefixedIdField
 from config.db.models import DueRow, TimestampedModel
-from webhooks.events import FOR_A_PERSON, EventKind
+from webhooks.event_kinds import NEEDS_A_PERSON, EventKind
 from workspaces.models import Workspace
 
 
 class SigningSecret(TimestampedModel):
-    """The secret that signs one workspace's deliveries, and for a while the one before it."""
+    """A workspace's signing secret, and for a time after a rotation the previous one."""
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="+")
     secret = EncryptedJSONField()
@@ -27,17 +27,17 @@ class SigningSecret(TimestampedModel):
         return f"signing secret of {self.workspace_id}"
 
     def keys_at(self, now: datetime) -> tuple[str, ...]:
-        """The secrets that sign at this time, the newest first."""
+        """The secrets that sign at this time, newest first."""
         if self.previous_secret and self.previous_until and now < self.previous_until:
             return (self.secret, self.previous_secret)
         return (self.secret,)
 
 
 class Event(models.Model):
-    """Something that happened to a post group, or to another subject, such as an API key.
+    """An event of a post group or another object, such as an API key.
 
-    Either `post_group_id` or `subject_id` is set, and `sequence` counts the events of that one. `payload` is the body of
-    every attempt to deliver the event, byte for byte; events of subjects are only stored.
+    Either `post_group_id` or `subject_id` is set; `sequence` counts its events. `payload` is the exact body of every delivery
+    attempt. Events of other objects are stored but not delivered.
     """
 
     id = PrefixedIdField("evt")
@@ -66,7 +66,7 @@ class Event(models.Model):
             models.Index(
                 fields=["created_at"],
                 name="event_for_a_person",
-                condition=Q(sandbox=False, kind__in=[str(kind) for kind in FOR_A_PERSON]),
+                condition=Q(sandbox=False, kind__in=[str(kind) for kind in NEEDS_A_PERSON]),
             ),
         ]
 
@@ -75,7 +75,7 @@ class Event(models.Model):
 
 
 class DeliveryStatus(models.TextChoices):
-    PENDING = "pending"  # not tried yet, or asked for again
+    PENDING = "pending"  # not attempted yet, or replayed
     RETRYING = "retrying"
     DELIVERED = "delivered"
     DEAD_LETTER = "dead_letter"
@@ -86,10 +86,10 @@ FINISHED = [DeliveryStatus.DELIVERED, DeliveryStatus.DEAD_LETTER]
 
 
 class Delivery(DueRow):
-    """An event on its way to one address. `due_at` is the time of the next attempt, null once there will be none.
+    """The delivery of an event to one URL. `due_at` is the time of the next attempt, null if none follows.
 
-    `host` is the URL's name and port; "" for a URL that is not allowed. The workspace at that host has a share of the sender.
-    `attempts` counts on over replays, `earlier_attempts` are those before the last one: the schedule begins anew there.
+    `host` is the URL's host and port, "" if the URL is not allowed. `attempts` counts across replays; `earlier_attempts` are
+    those before the last replay, after which the retry schedule starts again.
     """
 
     id = PrefixedIdField("dlv")
@@ -105,12 +105,12 @@ class Delivery(DueRow):
     last_response_excerpt = models.CharField(max_length=1024, null=True)
     created_at = models.DateTimeField(default=timezone.now)
     delivered_at = models.DateTimeField(null=True)
-    given_up_at = models.DateTimeField(null=True)  # for the last time; what counts is the status
+    given_up_at = models.DateTimeField(null=True)  # the last time; the status says whether it is given up now
 
     class Meta:
         verbose_name_plural = "deliveries"
         indexes = [
-            # What waits, in order; the history stays outside it, however long it grows.
+            # Only unfinished deliveries, so that the history does not slow it down.
             models.Index(fields=["due_at", "id"], condition=Q(due_at__isnull=False), name="delivery_due"),
             models.Index(fields=["workspace", "id"], name="delivery_workspace"),
             models.Index(fields=["id"], condition=Q(status="dead_letter"), name="delivery_given_up"),
@@ -128,7 +128,7 @@ class Delivery(DueRow):
         return f"{self.id} to {self.host}"
 
     def is_in_flight(self, now: datetime) -> bool:
-        """Whether a worker holds it at this time."""
+        """Whether a worker holds a valid claim on the delivery."""
         return self.lease_until is not None and self.lease_until > now
 
     def succeed(self, now: datetime) -> None:
@@ -140,8 +140,8 @@ class Delivery(DueRow):
     def give_up(self, now: datetime) -> None:
         self.status, self.due_at, self.given_up_at = DeliveryStatus.DEAD_LETTER, None, now
 
-    def begin_anew(self, now: datetime) -> None:
-        """Wait for a first attempt again. The fence moves on, so that no outcome of before counts any more."""
+    def reset_for_replay(self, now: datetime) -> None:
+        """Start the retry schedule again. Raises the fence, so that outcomes of earlier attempts are ignored."""
         self.status, self.due_at, self.delivered_at = DeliveryStatus.PENDING, now, None
         self.earlier_attempts = self.attempts
         self.fence += 1

@@ -1,7 +1,8 @@
-"""The webhooks' entry in the navigation."""
+"""Navigation entries of the webhooks pages."""
 
 from __future__ import annotations
 
 from config.pages.navigation import Entry
 
 WEBHOOKS = Entry("webhooks", "Webhooks")
+DELIVERY = Entry("delivery")

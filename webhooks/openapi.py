@@ -1,4 +1,4 @@
-"""The events in the OpenAPI document: its `webhooks`, one for each kind (settings name EVENTS)."""
+"""The `webhooks` section of the OpenAPI document, one entry for each kind of event (named in the settings as EVENTS)."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiWebhook
 
-from webhooks.events import DELIVERED, EventKind
+from webhooks.event_kinds import DELIVERED_KINDS, EventKind
 from webhooks.signing import DELIVERY_HEADER, EVENT_HEADER, SIGNATURE_HEADER
 
 _STRING = {"type": "string"}
 _MEMBERS: dict[str, Any] = {
-    "id": {**_STRING, "description": "The event's id, `evt_…`; the same at each attempt and in each replay."},
+    "id": {**_STRING, "description": "The event's id, `evt_…`; the same in every attempt and replay."},
     "created_at": {**_STRING, "format": "date-time"},
     "workspace_id": _STRING,
-    "trace_id": {**_STRING, "description": "Of the request that the post came from."},
+    "trace_id": {**_STRING, "description": "Trace id of the request that created the post."},
     "sandbox": {"type": "boolean"},
     "sequence": {
         "type": "integer",
         "minimum": 1,
-        "description": "Counts up within a post group; the order of arrival is not promised.",
+        "description": "Counts up within a post group. Events may arrive out of order.",
     },
 }
 
 
 def _payload(kind: EventKind) -> dict[str, Any]:
     data: dict[str, Any] = {
-        "post_group": {"type": "object", "description": "The post group, as GET /posts/{post_group_id} answers it."}
+        "post_group": {"type": "object", "description": "The post group, as GET /posts/{post_group_id} returns it."}
     }
     if kind.value.startswith("post.target."):
-        data["target_id"] = {**_STRING, "description": "The target that the event is about."}
+        data["target_id"] = {**_STRING, "description": "The target of the event."}
     members = {"type": {"type": "string", "const": kind.value}, **_MEMBERS, "data": _object(data)}
     return _object(members)
 
@@ -43,16 +43,16 @@ def _header(name: str, description: str) -> dict[str, Any]:
 
 
 def _webhook(kind: EventKind) -> OpenApiWebhook:
-    """The document's own words, since this request is not one of our views'."""
+    """The OpenAPI entry for an event kind, written by hand because this request has no view here."""
     operation = {
         "operationId": kind.value.replace(".", "_"),
         "tags": ["webhooks"],
         "summary": kind.label,
-        "description": "Sent to the `webhook_url` of the post or of its agent, again until it is answered with 2xx.",
+        "description": "Sent to the `webhook_url` of the post or its agent, and retried until it is accepted with 2xx.",
         "security": [],
         "parameters": [
             _header(EVENT_HEADER, "The event's kind."),
-            _header(DELIVERY_HEADER, "The delivery's id; the same at each attempt and in each replay."),
+            _header(DELIVERY_HEADER, "The delivery's id; the same in every attempt and replay."),
             _header(
                 SIGNATURE_HEADER,
                 "`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of t, a dot and the raw body, keyed with the workspace's "
@@ -61,12 +61,12 @@ def _webhook(kind: EventKind) -> OpenApiWebhook:
         ],
         "requestBody": {"required": True, "content": {"application/json": {"schema": _payload(kind)}}},
         "responses": {
-            "2XX": {"description": "Delivered, when the answer is whole within 10 seconds."},
-            "410": {"description": "Not to be tried again."},
-            "default": {"description": "To be tried again; redirects are not followed."},
+            "2XX": {"description": "Delivered, if the response is complete within 10 seconds."},
+            "410": {"description": "Not retried."},
+            "default": {"description": "Retried; redirects are not followed."},
         },
     }
     return OpenApiWebhook(name=kind.value, decorator={"post": operation})
 
 
-EVENTS = [_webhook(kind) for kind in DELIVERED]
+EVENTS = [_webhook(kind) for kind in DELIVERED_KINDS]

@@ -1,4 +1,4 @@
-"""How long events and their deliveries are kept: 30 days, those of the sandbox 3 (CONTRACT: section 8)."""
+"""Deletion of old events and deliveries: after 30 days, sandbox events after 3 (CONTRACT, section 8)."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from config.db.retention import ExpiredRows
 from webhooks.models import Delivery, Event, SigningSecret
 from workspaces.retention import workspaces_to_purge
 
-KEPT = timedelta(days=30)
-KEPT_SANDBOX = timedelta(days=3)
-_ON_ITS_WAY = Exists(Delivery.objects.filter(event=OuterRef("pk"), due_at__isnull=False))
+RETENTION = timedelta(days=30)
+SANDBOX_RETENTION = timedelta(days=3)
+_UNDELIVERED = Exists(Delivery.objects.filter(event=OuterRef("pk"), due_at__isnull=False))
 
 
-class Events(ExpiredRows):
-    """Events with their deliveries; one that is on its way still, after a replay, is kept until it has arrived or not."""
+class ExpiredEvents(ExpiredRows):
+    """Expired events with their deliveries. An event with an unfinished delivery, after a replay, is not deleted yet."""
 
     name = "events_and_deliveries"
 
     def rows(self) -> QuerySet[Event]:
-        return Event.objects.filter(Q(**_over(sandbox=True)) | Q(**_over(sandbox=False))).exclude(_ON_ITS_WAY)
+        return Event.objects.filter(Q(**_expired(sandbox=True)) | Q(**_expired(sandbox=False))).exclude(_UNDELIVERED)
 
     def ready(self) -> QuerySet[Event]:
-        """Those of the sandbox, or when there are none the others: the oldest first, as the index has them."""
+        """Sandbox events, or if there are none the others, oldest first, so that the index is used."""
         sandbox, real = (
-            Event.objects.filter(**_over(sandbox=which)).exclude(_ON_ITS_WAY).order_by("created_at")
+            Event.objects.filter(**_expired(sandbox=which)).exclude(_UNDELIVERED).order_by("created_at")
             for which in (True, False)
         )
         return sandbox if sandbox.exists() else real
 
 
-class EventsOfPurged(ExpiredRows):
-    """What workspaces hold that were deleted long enough ago."""
+class PurgedWorkspaceEvents(ExpiredRows):
+    """Events of workspaces that were deleted long enough ago."""
 
     name = "events_of_purged_workspaces"
 
@@ -42,8 +42,8 @@ class EventsOfPurged(ExpiredRows):
         return Event.objects.filter(workspace__in=workspaces_to_purge())
 
 
-class SecretsOfPurged(ExpiredRows):
-    """Destroyed long ago, unless somebody's delivery made one at that very moment."""
+class PurgedWorkspaceSecrets(ExpiredRows):
+    """Signing secrets of purged workspaces; present only if a delivery created one during the deletion."""
 
     name = "signing_secrets"
 
@@ -51,5 +51,5 @@ class SecretsOfPurged(ExpiredRows):
         return SigningSecret.objects.filter(workspace__in=workspaces_to_purge())
 
 
-def _over(*, sandbox: bool) -> dict[str, object]:
-    return {"sandbox": sandbox, "created_at__lt": timezone.now() - (KEPT_SANDBOX if sandbox else KEPT)}
+def _expired(*, sandbox: bool) -> dict[str, object]:
+    return {"sandbox": sandbox, "created_at__lt": timezone.now() - (SANDBOX_RETENTION if sandbox else RETENTION)}

@@ -1,4 +1,4 @@
-"""Reads of deliveries."""
+"""Queries of events, deliveries and signing secrets."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from config.api.caller import Caller, absent, require, require_operator
+from config.api.caller import Caller, not_found_error, require, require_operator
 from config.api.paging import Page, paginate
 from config.db.ids import is_id
 from webhooks.models import Delivery, Event, SigningSecret
 
 
-def deliveries_of(
+def list_deliveries(
     *,
     caller: Caller,
     workspace_id: str,
@@ -21,7 +21,7 @@ def deliveries_of(
     status: str | None = None,
     post_group_id: str | None = None,
 ) -> Page[Delivery]:
-    """The workspace's deliveries, newest first, their events without payloads. Raises ScopeMissing, NotFound."""
+    """The workspace's deliveries, newest first, without event payloads. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     rows = Delivery.objects.select_related("event").defer("event__payload").filter(workspace_id=workspace_id)
     if status:
@@ -31,34 +31,34 @@ def deliveries_of(
     return paginate(rows, limit=limit, cursor=cursor)
 
 
-def events_of(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
-    """The latest events of a post group, the first of them first, without their payloads. Raises ScopeMissing, NotFound."""
+def latest_group_events(*, caller: Caller, workspace_id: str, post_group_id: str, limit: int) -> list[Event]:
+    """The latest events of a post group, oldest first, without payloads. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     rows = Event.objects.filter(workspace_id=workspace_id, post_group_id=post_group_id).defer("payload")
     return list(rows.order_by("-sequence")[:limit])[::-1]
 
 
-def delivery_of(*, caller: Caller, delivery_id: str, scope: str, write: bool) -> Delivery:
-    """A delivery that exists for this caller. Raises ScopeMissing, NotFound, WorkspacePaused."""
+def get_delivery(*, caller: Caller, delivery_id: str, scope: str, write: bool) -> Delivery:
+    """The delivery, if the caller may read it. Raises ScopeMissing, NotFound, WorkspacePaused."""
     rows = Delivery.objects.select_related("event")
     delivery = rows.filter(pk=delivery_id).first() if is_id(delivery_id, "dlv") else None
     if delivery is None:
-        raise absent(None, "delivery")
+        raise not_found_error(None, "delivery")
     require(caller, delivery.workspace_id, scope, write=write, noun="delivery")
     return delivery
 
 
-def second_secret_until(*, caller: Caller, workspace_id: str) -> datetime | None:
-    """Until when the secret before the present one signs too; None when it does not. Raises ScopeMissing, NotFound."""
+def previous_secret_expiry(*, caller: Caller, workspace_id: str) -> datetime | None:
+    """When the previous signing secret stops signing, or None if it has. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "posts.read", write=False)
     until = SigningSecret.objects.filter(pk=workspace_id).values_list("previous_until", flat=True).first()
     return until if until and until > timezone.now() else None
 
 
-def every_delivery(
+def list_all_deliveries(
     *, caller: Caller, status: str, limit: int, cursor: str | None = None, workspace_id: str | None = None
 ) -> Page[Delivery]:
-    """For operators: the deliveries of all workspaces or of one, newest first. Raises Forbidden for everybody else."""
+    """Deliveries of all workspaces or of one, newest first, for operators. Raises Forbidden for others."""
     require_operator(caller)
     rows = Delivery.objects.select_related("event").filter(status=status)
     if workspace_id:

@@ -1,4 +1,4 @@
-"""One attempt to deliver: bytes and headers to an address, and what came of it. No database here."""
+"""Sending one delivery over HTTP and interpreting the response. No database access."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from enum import Enum, auto
 import aiohttp
 from django.utils import timezone
 
-from config.outbound import Answer, DestinationNotAllowed, OutboundError, check_url, create_session, post
+from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, check_url, create_session, post
 
 logger = logging.getLogger(__name__)
-ATTEMPT_SECONDS = 10.0  # over the whole exchange, from the name's lookup to the end of what is read
-READ_BYTES = 4096
-KEPT_BYTES = 1024
+ATTEMPT_TIMEOUT_SECONDS = 10.0  # for the whole exchange, from the DNS lookup to the last byte read
+MAX_RESPONSE_BYTES = 4096
+EXCERPT_BYTES = 1024
 ERROR_CHARACTERS = 1000
-IN_FLIGHT = 512
+MAX_IN_FLIGHT = 512
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 class Verdict(Enum):
     DELIVERED = auto()
-    FAILED = auto()  # to be tried again
-    REFUSED = auto()  # of no use to try again
+    FAILED = auto()  # to be retried
+    REFUSED = auto()  # not to be retried
 
 
 @dataclass(frozen=True)
-class Parcel:
-    """What one attempt sends."""
+class DeliveryRequest:
+    """The HTTP request of one delivery attempt."""
 
     url: str
     body: bytes
@@ -43,9 +43,9 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an attempt. `retry_after` and `seconds`, which the attempt took, are in seconds.
+    """The result of a delivery attempt. `retry_after` and `seconds` (its duration) are in seconds.
 
-    `silent`: the receiver gave no answer at all.
+    `silent`: the receiver did not answer at all.
     """
 
     verdict: Verdict
@@ -57,8 +57,8 @@ class Outcome:
     silent: bool = False
 
 
-async def attempt(session: aiohttp.ClientSession, parcel: Parcel) -> Outcome:
-    """Send the parcel once. Never raises: a fault of our own is a failed attempt too."""
+async def send_delivery(session: aiohttp.ClientSession, parcel: DeliveryRequest) -> Outcome:
+    """Send the request once. Never raises: unexpected errors count as failed attempts."""
     began = time.monotonic()
     try:
         check_url(parcel.url)
@@ -67,35 +67,35 @@ async def attempt(session: aiohttp.ClientSession, parcel: Parcel) -> Outcome:
             parcel.url,
             body=parcel.body,
             headers=parcel.headers,
-            timeout=ATTEMPT_SECONDS,
-            read_limit=READ_BYTES,
+            timeout=ATTEMPT_TIMEOUT_SECONDS,
+            read_limit=MAX_RESPONSE_BYTES,
         )
-        outcome = _judge(answer)
+        outcome = _outcome_of(answer)
     except DestinationNotAllowed as error:
         outcome = Outcome(Verdict.REFUSED, error=error.reason)
     except OutboundError as error:
         outcome = Outcome(Verdict.FAILED, error=_text(str(error))[:ERROR_CHARACTERS], silent=True)
     except Exception as error:
-        logger.exception("An attempt to deliver met a fault of the service.")
+        logger.exception("A delivery attempt failed with an unexpected error.")
         outcome = Outcome(Verdict.FAILED, error=f"Internal error ({type(error).__name__}).")
     return replace(outcome, seconds=time.monotonic() - began)
 
 
-async def send_all(parcels: Sequence[Parcel]) -> list[Outcome]:
-    """Send the parcels concurrently; the outcomes stand in the same order."""
-    async with create_session(connections=IN_FLIGHT) as session:
-        places = asyncio.Semaphore(IN_FLIGHT)
+async def send_all(parcels: Sequence[DeliveryRequest]) -> list[Outcome]:
+    """Send the requests concurrently; returns the outcomes in the same order."""
+    async with create_session(connections=MAX_IN_FLIGHT) as session:
+        places = asyncio.Semaphore(MAX_IN_FLIGHT)
 
-        async def send(parcel: Parcel) -> Outcome:
+        async def send(parcel: DeliveryRequest) -> Outcome:
             async with places:
-                return await attempt(session, parcel)
+                return await send_delivery(session, parcel)
 
         return await asyncio.gather(*map(send, parcels))
 
 
-def _judge(answer: Answer) -> Outcome:
-    """2xx is delivered, 410 says that nobody will ever take it, anything else may be better another time."""
-    excerpt = _text(answer.excerpt[:KEPT_BYTES].decode("utf-8", "replace"))
+def _outcome_of(answer: PostAnswer) -> Outcome:
+    """Interpret the response: 2xx is delivered, 410 is refused for good, everything else is retried."""
+    excerpt = _text(answer.excerpt[:EXCERPT_BYTES].decode("utf-8", "replace"))
     if 200 <= answer.status < 300:
         return Outcome(Verdict.DELIVERED, answer.status, excerpt=excerpt)
     return Outcome(
@@ -108,7 +108,7 @@ def _judge(answer: Answer) -> Outcome:
 
 
 def _retry_after(value: str) -> float:
-    """Retry-After (RFC 9110 10.2.3), seconds or a date, as seconds from now; 0 for none, the past or nonsense."""
+    """The Retry-After header (RFC 9110, 10.2.3) in seconds from now; 0 if absent, past or invalid."""
     if _SECONDS.fullmatch(value):
         return float(value)
     try:
@@ -120,5 +120,5 @@ def _retry_after(value: str) -> float:
 
 
 def _text(value: str) -> str:
-    """PostgreSQL keeps no NUL in texts."""
+    """Replace NUL, which PostgreSQL cannot store."""
     return value.replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,4 +1,4 @@
-"""A thread with one event loop, on which all attempts of a worker run at once."""
+"""A thread with an event loop that runs all delivery attempts of a worker concurrently."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from collections.abc import Callable
 import aiohttp
 
 from config.outbound import create_session
-from webhooks.sender import IN_FLIGHT, Outcome, Parcel, attempt
+from webhooks.sender import MAX_IN_FLIGHT, DeliveryRequest, Outcome, send_delivery
 
-GATHER_SECONDS = 0.01  # outcomes are told of in groups, since each telling costs the listener a few statements
+GATHER_SECONDS = 0.01  # outcomes are reported in groups, since each report costs the listener a few queries
 
 
 class SendingThread:
-    """`submit` from one other thread; `when_finished` tells that there are outcomes, take them with `finished`."""
+    """Runs delivery attempts submitted by another thread.
+
+    Calls `when_finished` when there are outcomes; `finished` returns them.
+    """
 
     def __init__(self, when_finished: Callable[[], None]) -> None:
         self._when_finished = when_finished
@@ -33,39 +36,39 @@ class SendingThread:
         self._thread.start()
         self._ready.wait()
 
-    def submit(self, key: str, parcel: Parcel) -> None:
-        """Begin an attempt at once."""
+    def submit(self, key: str, parcel: DeliveryRequest) -> None:
+        """Start an attempt at once."""
         self._loop.call_soon_threadsafe(self._begin, key, parcel)
 
     def finished(self) -> list[tuple[str, Outcome]]:
-        """The outcomes since the last call, by the keys that were submitted."""
+        """The outcomes since the last call, with the keys that were submitted."""
         return [self._finished.popleft() for _ in range(len(self._finished))]
 
     def stop(self) -> None:
-        """End the thread. Attempts that still run are broken off and have no outcome."""
+        """End the thread. Running attempts are cancelled and have no outcome."""
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
 
     async def _run(self) -> None:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
-        async with create_session(connections=IN_FLIGHT) as self._session:
+        async with create_session(connections=MAX_IN_FLIGHT) as self._session:
             self._ready.set()
             await self._stopping.wait()
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _begin(self, key: str, parcel: Parcel) -> None:
+    def _begin(self, key: str, parcel: DeliveryRequest) -> None:
         task = self._loop.create_task(self._attempt(key, parcel))
-        self._tasks.add(task)  # the loop itself keeps tasks only weakly
+        self._tasks.add(task)  # the event loop holds only weak references to tasks
         task.add_done_callback(self._tasks.discard)
 
-    async def _attempt(self, key: str, parcel: Parcel) -> None:
-        self._finished.append((key, await attempt(self._session, parcel)))
+    async def _attempt(self, key: str, parcel: DeliveryRequest) -> None:
+        self._finished.append((key, await send_delivery(self._session, parcel)))
         if not self._gathering:
             self._gathering = True
-            self._loop.call_later(GATHER_SECONDS, self._tell)
+            self._loop.call_later(GATHER_SECONDS, self._report_finished)
 
-    def _tell(self) -> None:
+    def _report_finished(self) -> None:
         self._gathering = False
         self._when_finished()

@@ -1,4 +1,4 @@
-"""Deliveries and signing secrets on the wire."""
+"""Serializers of signing secrets and deliveries."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from rest_framework import serializers
 
 from config.api import fields
 from config.api.serializers import PageQuery, page_of, preview_of
-from webhooks.events import DELIVERED_CHOICES
+from webhooks.event_kinds import DELIVERED_CHOICES
 from webhooks.models import Delivery, DeliveryStatus
 
 
 class SigningSecretSerializer(serializers.Serializer):
-    """The secret that signs a workspace's deliveries, and how."""
+    """A workspace's signing secret and how it signs deliveries."""
 
     workspace_id = serializers.CharField()
     signing_secret = serializers.CharField(
-        allow_null=True, help_text="The key of the HMAC, as it stands here; null in a preview or replay of a rotation."
+        allow_null=True, help_text="The HMAC key, used exactly as shown; null in previews and replays of a rotation."
     )
-    signature_header = serializers.CharField(help_text="The header that carries `t=<unix seconds>,v1=<hex>`.")
-    signed_payload_format = serializers.CharField(help_text="The header's t, a dot, then the raw body.")
+    signature_header = serializers.CharField(help_text="The header with the value `t=<unix seconds>,v1=<hex>`.")
+    signed_payload_format = serializers.CharField(help_text="The header's t, a dot, and the raw body.")
     algorithm = serializers.CharField()
 
 
@@ -26,7 +26,7 @@ RotateSigningSecretPreview = preview_of("SigningSecretRotate", would_update=Sign
 
 
 class DeliverySerializer(serializers.ModelSerializer):
-    """An event on its way to one address."""
+    """The delivery of an event to one URL."""
 
     event = serializers.ChoiceField(choices=DELIVERED_CHOICES, source="event.kind", help_text="The event's kind.")
     status = serializers.ChoiceField(choices=DeliveryStatus.choices)
@@ -61,6 +61,6 @@ ReplayDeliveryPreview = preview_of("DeliveryReplay", would_update=DeliverySerial
 
 
 class DeliveriesQuery(PageQuery):
-    workspace_id = fields.Identifier("wrk", help_text="Whose deliveries.")
+    workspace_id = fields.Identifier("wrk", help_text="The workspace of the deliveries.")
     status = fields.Choice(choices=DeliveryStatus.choices, required=False)
-    post_group_id = fields.Identifier("pgr", required=False, help_text="Those of one post group.")
+    post_group_id = fields.Identifier("pgr", required=False, help_text="Only deliveries for this post group.")

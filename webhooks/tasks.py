@@ -1,4 +1,4 @@
-"""What the beat has done with signing secrets."""
+"""Celery tasks for signing secrets."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from webhooks.services import destroy_secrets_of_deleted_workspaces
 
 @shared_task
 def destroy_secrets_of_deleted() -> int:
-    """Destroy the signing secrets of deleted workspaces."""
+    """Delete the signing secrets of deleted workspaces."""
     return destroy_secrets_of_deleted_workspaces()

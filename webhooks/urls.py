@@ -1,4 +1,4 @@
-"""Routes of signing secrets and deliveries."""
+"""URLs of signing secrets and deliveries, in the API and the dashboard."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.urls import path
 from webhooks import dashboard
 from webhooks.views import DeliveryViewSet, SigningSecretViewSet
 
-PAGES = "dashboard/workspaces/<str:workspace_id>/webhooks"
+WEBHOOK_PAGES = "dashboard/workspaces/<str:workspace_id>/webhooks"
 
 urlpatterns = [
     path("workspaces/<str:workspace_id>/webhook-signing-secret", SigningSecretViewSet.as_view({"get": "retrieve"})),
@@ -17,9 +17,9 @@ urlpatterns = [
     ),
     path("webhooks/deliveries", DeliveryViewSet.as_view({"get": "list"})),
     path("webhooks/deliveries/<str:delivery_id>/replay", DeliveryViewSet.as_view({"post": "replay"})),
-    path(PAGES, dashboard.deliveries, name="webhooks"),
-    path(f"{PAGES}/secret", dashboard.secret, name="webhook-secret"),
-    path(f"{PAGES}/secret/rotate", dashboard.rotate_secret, name="webhook-secret-rotate"),
-    path(f"{PAGES}/<str:delivery_id>", dashboard.delivery, name="delivery"),
-    path(f"{PAGES}/<str:delivery_id>/replay", dashboard.replay, name="delivery-replay"),
+    path(WEBHOOK_PAGES, dashboard.deliveries, name="webhooks"),
+    path(f"{WEBHOOK_PAGES}/secret", dashboard.secret, name="webhook-secret"),
+    path(f"{WEBHOOK_PAGES}/secret/rotate", dashboard.rotate_secret, name="webhook-secret-rotate"),
+    path(f"{WEBHOOK_PAGES}/<str:delivery_id>", dashboard.delivery, name="delivery"),
+    path(f"{WEBHOOK_PAGES}/<str:delivery_id>/replay", dashboard.replay, name="delivery-replay"),
 ]

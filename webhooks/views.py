@@ -1,4 +1,4 @@
-"""Signing secrets and deliveries over the API."""
+"""API views for signing secrets and deliveries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SigningSecretViewSet(OperationViewSet):
     @operation(
         "workspaces.get_signing_secret",
         summary="Read the secret that signs a workspace's deliveries",
-        description="For people and workspace keys, never for an agent. Each read leaves an audit entry.",
+        description="For people and workspace keys, never for an agent. Each read is recorded in the audit log.",
         scope="api_keys.write",
         responses={200: SigningSecretSerializer},
         writes=False,
@@ -34,7 +34,7 @@ class SigningSecretViewSet(OperationViewSet):
     @operation(
         "workspaces.rotate_signing_secret",
         summary="Replace the secret that signs a workspace's deliveries",
-        description="For 24 hours deliveries carry two `v1` signatures, the new secret's first.",
+        description="For 24 hours deliveries have two `v1` signatures, the new secret's first.",
         scope="api_keys.write",
         responses={200: SigningSecretSerializer},
         preview=RotateSigningSecretPreview,
@@ -60,12 +60,12 @@ class DeliveryViewSet(OperationViewSet):
         errors=("NOT_FOUND",),
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("deliveries", selectors.deliveries_of(caller=call.caller, **call.query)))
+        return Reply(page_body("deliveries", selectors.list_deliveries(caller=call.caller, **call.query)))
 
     @operation(
         "webhooks.replay",
-        summary="Send a stored delivery once more",
-        description="The same bytes under the same delivery id, with a fresh signature.",
+        summary="Send a delivery again",
+        description="Sends the same body with the same delivery id and a new signature.",
         scope="posts.publish",
         responses={200: DeliveryEnvelope},
         preview=ReplayDeliveryPreview,

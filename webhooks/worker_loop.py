@@ -1,29 +1,29 @@
-"""The worker loop that delivers events: due rows to the sending thread, outcomes back into the database.
+"""The worker loop that delivers events: it claims due deliveries, hands them to the sending thread and records outcomes.
 
-All of the database's work is done in the loop's own thread, so the event loop never waits for it.
+All database work is done in the loop's thread, so that the event loop never waits for it.
 """
 
 from __future__ import annotations
 
 import time
 
-from config.jobs.due import LookPast
+from config.jobs.due import LookPast, give_back
 from config.jobs.worker_loop import WorkerLoop
-from webhooks.host_shares import HOLDER, HostShares, holder_of
+from webhooks.host_shares import HOLDER_EXPRESSION, HostShares, holder_key
 from webhooks.models import Delivery
-from webhooks.sender import Outcome, Parcel
+from webhooks.sender import DeliveryRequest, Outcome
 from webhooks.sending_thread import SendingThread
 from webhooks.services import deliveries
-from webhooks.services.events import LOOP
+from webhooks.services.events import LOOP_NAME
 
-CLAIM = 128  # at once, for holders that are quick
+CLAIM_QUICK = 128  # deliveries per claim, for quick holders
 CLAIM_SLOW = 16
 
 
 class DeliverLoop(WorkerLoop):
-    """Keeps hundreds of attempts in flight, each workspace and each host within its share."""
+    """Keeps hundreds of delivery attempts in flight, within the share of each workspace and host."""
 
-    name = LOOP
+    name = LOOP_NAME
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,32 +32,32 @@ class DeliverLoop(WorkerLoop):
         self._in_flight: dict[str, Delivery] = {}
         self._unrecorded: list[tuple[str, Outcome]] = []
         self._past_quick = LookPast()
-        self._found = False  # whether the last claim for quick holders found any
+        self._found = False  # whether the last claim for quick holders returned any
 
     def start(self) -> None:
         self._sending.start()
         super().start()
 
     def run_once(self) -> bool:
-        """Record what is finished and begin what is due; true when there may be more due than was begun."""
+        """Record finished attempts and begin due ones; returns True if more may be due."""
         self._record_finished()
         claimed = self._claim()
         if not claimed:
             return False
-        keys = deliveries.keys_for(claimed)
+        keys = deliveries.signing_keys_for(claimed)
         over_share = []
         for row in claimed:
-            if self._shares.take(holder_of(row)):
-                self._begin(row, deliveries.pack(row, keys))
+            if self._shares.take(holder_key(row)):
+                self._begin(row, deliveries.signed_request(row, keys))
             else:
                 over_share.append(row)
-        # They have no room now, so the next claim passes them by; another worker may take them.
-        deliveries.give_back(over_share)
+        # Their shares are full now, so the next claim leaves them out; another worker may take them.
+        give_back(over_share)
         return True
 
     def finish(self, seconds: float) -> None:
-        """Wait for what is in flight and record it; what takes longer is broken off and given back."""
-        if self._thread.is_alive():  # it hangs in the database: the leases will give back what it holds
+        """Wait for attempts in flight and record them; slower ones are cancelled and released."""
+        if self._thread.is_alive():  # it hangs in the database; its leases will expire
             self._sending.stop()
             return
         deadline = time.monotonic() + seconds
@@ -68,32 +68,32 @@ class DeliverLoop(WorkerLoop):
             self._record_finished()
         self._sending.stop()
         self._record_finished()
-        deliveries.give_back(self._in_flight.values())
+        give_back(list(self._in_flight.values()))
 
     def _claim(self) -> list[Delivery]:
-        """Due deliveries that have room: first of holders known to be quick, then of the others."""
-        rows = Delivery.objects.alias(holder=HOLDER)
+        """Claim due deliveries whose shares allow it: first of holders known to be quick, then of the others."""
+        rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
         room = self._shares.room_at_quick()
-        limit = min(CLAIM, self._shares.most_at_quick(room))
-        quick = deliveries.claim(rows.filter(holder__in=room), limit=limit, looked=self._found)
+        limit = min(CLAIM_QUICK, self._shares.most_at_quick(room))
+        quick = deliveries.claim_deliveries(rows.filter(holder__in=room), limit=limit, looked=self._found)
         self._found = bool(quick)
         limit = min(CLAIM_SLOW, self._shares.places_for_slow, self._shares.places - len(quick))
         others = rows.exclude(self._shares.full().query())
-        if not self._in_flight and not quick:  # nothing will wake the loop when it may look again
-            return deliveries.claim(others, limit=limit)
-        return quick + self._past_quick(lambda: deliveries.claim(others, limit=limit))
+        if not self._in_flight and not quick:  # no finished attempt will wake the loop, so skip LookPast
+            return deliveries.claim_deliveries(others, limit=limit)
+        return quick + self._past_quick(lambda: deliveries.claim_deliveries(others, limit=limit))
 
-    def _begin(self, row: Delivery, packed: Parcel | Outcome) -> None:
+    def _begin(self, row: Delivery, packed: DeliveryRequest | Outcome) -> None:
         self._in_flight[row.pk] = row
-        if isinstance(packed, Parcel):
+        if isinstance(packed, DeliveryRequest):
             self._sending.submit(row.pk, packed)
         else:
             self._unrecorded.append((row.pk, packed))
 
     def _record_finished(self) -> None:
-        """Outcomes are kept until they are written, should the database be away."""
+        """Record finished attempts; their outcomes stay in memory until the database accepts them."""
         self._unrecorded += self._sending.finished()
         deliveries.record([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:
-            self._shares.ended(holder_of(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent)
+            self._shares.ended(holder_key(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent)
         self._unrecorded = []

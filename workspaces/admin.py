@@ -1,4 +1,4 @@
-"""Users, workspaces, members, invitations and the e-mail that goes out, in the operators' console."""
+"""Admin classes of users, workspaces, members, invitations and outgoing e-mail in the operators' console."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from config.api.admin import ReadOnlyAdmin, WaitingFilter
-from config.api.admin_actions import asks_first, operator_of
+from config.api.admin_actions import requires_confirmation, signed_in_operator
 from workspaces.models import EndedIdentity, Invitation, Member, OutgoingMail, User, UserSession, Workspace
 from workspaces.services import pause_workspace, resume_workspace
 
 
 @admin.register(User)
 class UserAdmin(ReadOnlyAdmin):
-    """An operator is one by the identity provider's word or by `createsuperuser`, so nobody is made one here."""
+    """Users, read only. Only the identity provider or `createsuperuser` makes a user an operator."""
 
     list_display = ("id", "username", "email", "display_name", "is_staff", "is_active", "created_at")
     list_filter = ("is_staff", "is_active")
@@ -44,9 +44,11 @@ class WorkspaceAdmin(ReadOnlyAdmin):
         return ", ".join(workspace.paused_by)
 
     @admin.action(description="Pause", permissions=["operate"])
-    @asks_first("These workspaces refuse writes and hold their scheduled posts, until an operator resumes them.")
+    @requires_confirmation(
+        "These workspaces refuse writes and do not publish scheduled posts until an operator resumes them."
+    )
     def pause(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
-        caller = operator_of(request)
+        caller = signed_in_operator(request)
         self.carry_out(
             request,
             queryset,
@@ -57,7 +59,7 @@ class WorkspaceAdmin(ReadOnlyAdmin):
 
     @admin.action(description="Resume: lift the operators' pause", permissions=["operate"])
     def resume(self, request: HttpRequest, queryset: QuerySet[Workspace]) -> None:
-        caller = operator_of(request)
+        caller = signed_in_operator(request)
         self.carry_out(
             request,
             queryset,

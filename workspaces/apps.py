@@ -1,4 +1,4 @@
-"""Users, workspaces and members."""
+"""App configuration of workspaces."""
 
 from __future__ import annotations
 

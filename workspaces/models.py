@@ -1,4 +1,4 @@
-"""Users, their sessions, the workspaces that they own, who else belongs to them or is invited, and outgoing e-mail."""
+"""Models of users, sessions, workspaces, members, invitations and outgoing e-mail."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from config.db.models import DueRow, TimestampedModel
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes people; `createsuperuser` makes operators."""
+    """Creates users; `createsuperuser` creates operators."""
 
     def create_user(self, username: str = "", password: str | None = None, **fields: Any) -> User:
         user = self.model(username=username, **fields)
@@ -31,25 +31,25 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, username: str, password: str | None = None, **fields: Any) -> User:
-        """Raise ValidationError for a weak password; `createsuperuser --noinput` does not check it by itself."""
+        """Create an operator. Raises ValidationError for a weak password, which `createsuperuser --noinput` allows."""
         if password is not None:
             validate_password(password, self.model(username=username, **fields))
         return self.create_user(username, password, is_staff=True, is_superuser=True, **fields)
 
 
 class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
-    """A person. Whoever signs in through a provider is (issuer, subject); an e-mail address never links two people."""
+    """A person or program. A user of the identity provider is identified by (issuer, subject), never by e-mail address."""
 
     id = PrefixedIdField("usr")
     username = models.CharField(max_length=150, unique=True)
     email = models.EmailField(blank=True)
-    email_verified = models.BooleanField(default=False)  # the provider vouches that the address is theirs
+    email_verified = models.BooleanField(default=False)  # by the identity provider
     display_name = models.CharField(max_length=200, blank=True)
     identity_issuer = models.CharField(max_length=255, blank=True)
     identity_subject = models.CharField(max_length=255, blank=True)
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
-    session_epoch = models.PositiveIntegerField(default=0)  # sessions of an earlier one have ended
+    session_epoch = models.PositiveIntegerField(default=0)  # a higher number ends all earlier sessions
 
     objects = UserManager()
 
@@ -74,12 +74,12 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
         return not self.is_active
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """What each request compares its session with: a new password or a later epoch ends all sessions at once."""
+        """Return the hash that sessions must match: a new password or session epoch ends all sessions at once."""
         seal = f"{self.password}:{self.session_epoch}"
         return salted_hmac("workspaces.session", seal, secret=secret, algorithm="sha256").hexdigest()
 
     def erase(self) -> None:
-        """Forget who this was. The row stays, since others refer to it; no session outlives the change of password."""
+        """Erase the user's personal data and end all sessions. The row stays, because other rows refer to it."""
         self.username, self.email = self.id, f"deleted+{self.id}@users.invalid"
         self.display_name = self.identity_issuer = self.identity_subject = ""
         self.email_verified = self.is_active = self.is_staff = self.is_superuser = False
@@ -88,7 +88,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
 
 
 class UserSession(models.Model):
-    """A browser in which a person is signed in, as the person sees it. It goes with its row of django_session."""
+    """A signed-in browser, as its user sees it. The row is deleted together with its row of django_session."""
 
     session = models.OneToOneField(Session, on_delete=models.CASCADE, db_constraint=False, related_name="user_session")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sessions")
@@ -102,7 +102,7 @@ class UserSession(models.Model):
 
 
 class Workspace(TimestampedModel):
-    """The billing and isolation unit. Money is in cents of one currency (USD)."""
+    """The unit of billing and isolation. Amounts of money are in US cents."""
 
     id = PrefixedIdField("wrk")
     name = models.CharField(max_length=200)
@@ -115,7 +115,7 @@ class Workspace(TimestampedModel):
     monthly_social_url_post_cap = models.PositiveBigIntegerField(default=0)
     commit_pack_id = models.CharField(max_length=200, null=True)
     status = models.CharField(max_length=10, choices=WorkspaceStatus.choices, default=WorkspaceStatus.ACTIVE)
-    owner_paused_at = models.DateTimeField(null=True)  # the two pauses are apart (services/pause.py)
+    owner_paused_at = models.DateTimeField(null=True)  # both pauses are independent (services/pause.py)
     operator_paused_at = models.DateTimeField(null=True)
     retention_tier = models.CharField(max_length=12, default="free")
 
@@ -130,7 +130,7 @@ class Workspace(TimestampedModel):
 
     @property
     def paused_by(self) -> list[str]:
-        """Whose pauses hold it: of `owner` and `operator` none, one or both."""
+        """Return who has paused the workspace: `owner`, `operator`, both or nobody."""
         pauses = {"owner": self.owner_paused_at, "operator": self.operator_paused_at}
         return [who for who, since in pauses.items() if since]
 
@@ -159,7 +159,7 @@ class Member(TimestampedModel):
 
 
 class EndedIdentity(models.Model):
-    """An identity whose user was deleted, as a keyed digest: the provider's tokens from before that open nothing any more."""
+    """A keyed digest of a deleted user's identity. It rejects provider tokens that were issued before the deletion."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     ended_at = models.DateTimeField()
@@ -172,14 +172,14 @@ class EndedIdentity(models.Model):
 
     @staticmethod
     def digests(issuer: str, subject: str) -> list[str]:
-        """An identity's digest by SECRET_KEY, and by each key that it has replaced."""
+        """Return the identity's digest with SECRET_KEY and with each key of SECRET_KEY_FALLBACKS."""
         keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
         named = f"{issuer}\n{subject}"
         return [salted_hmac("workspaces.ended", named, secret=key, algorithm="sha256").hexdigest() for key in keys]
 
 
 class OutgoingMail(DueRow):
-    """An e-mail that a worker sends. Who it goes to and what it says are sealed, and forgotten once it is settled."""
+    """An e-mail that a worker sends. Its content is encrypted, and deleted once it is sent or given up."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     content = EncryptedJSONField(null=True)  # {"to", "subject", "text"}
@@ -199,15 +199,15 @@ class OutgoingMail(DueRow):
 
     @property
     def has_failed(self) -> bool:
-        """Whether it was given up."""
+        """Return whether sending was given up."""
         return self.sent_at is None and self.due_at is None
 
 
 class Invitation(TimestampedModel):
-    """An open invitation. Accepting or withdrawing it removes the row, so that nothing of the address is left."""
+    """An invitation to a workspace. Accepting or withdrawing it deletes the row, and the address with it."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
-    email = models.EmailField()  # as `plain_address` writes it
+    email = models.EmailField()  # as `normalize_email` writes it
     role = models.CharField(
         max_length=10, choices=[(role, role.label) for role in (Member.Role.ADMIN, Member.Role.MEMBER)]
     )

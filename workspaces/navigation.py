@@ -1,4 +1,4 @@
-"""The entries of the audit log and the settings in the navigation."""
+"""Navigation entries of the audit log and the settings."""
 
 from __future__ import annotations
 

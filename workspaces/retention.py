@@ -1,4 +1,4 @@
-"""Workspaces that were deleted long enough ago, and their end."""
+"""Purges workspaces that were deleted more than DELETED_WORKSPACE_DAYS ago."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from workspaces.models import Workspace
 
 
 def workspaces_to_purge() -> QuerySet[Workspace]:
-    """The workspaces whose time of grace is over (DELETED_WORKSPACE_DAYS). Each app purges what of its own they hold."""
-    over = timezone.now() - timedelta(days=settings.DELETED_WORKSPACE_DAYS)
-    # Nothing changes a deleted workspace any more, so this is when it was deleted.
-    return Workspace.objects.filter(status=WorkspaceStatus.DELETED, updated_at__lte=over)
+    """Return the workspaces deleted more than DELETED_WORKSPACE_DAYS ago. Each app purges its own rows of them."""
+    deleted_before = timezone.now() - timedelta(days=settings.DELETED_WORKSPACE_DAYS)
+    # A deleted workspace never changes again, so `updated_at` is the time of its deletion.
+    return Workspace.objects.filter(status=WorkspaceStatus.DELETED, updated_at__lte=deleted_before)
 
 
-class PurgedWorkspaces(ExpiredRows):
-    """The workspaces themselves, with their members, once nothing of a higher floor refers to them.
+class DeletedWorkspaces(ExpiredRows):
+    """Deletes workspaces and their members once no row of another app refers to them.
 
-    One that the payment processor still knows stays until billing has let go of its customer: only so is it sure that
-    nobody goes on paying. Its entries in the audit log outlive it, each by its own tier.
+    A workspace that is a customer of the payment processor stays until billing clears its customer id, so that nobody
+    keeps paying for it. Its audit entries stay until their own retention tier ends.
     """
 
     name = "workspaces"

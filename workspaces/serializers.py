@@ -1,4 +1,4 @@
-"""Workspaces and users on the wire."""
+"""Serializers of workspaces and users."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from config.api.caller import WorkspaceStatus
 from config.api.operation import WriteBody
 from config.api.serializers import PageQuery, page_of, preview_of
 from workspaces.models import User, Workspace
-from workspaces.services.create import default_free_credit
+from workspaces.services.create import default_free_credit_cents
 
 
-class OptionalPack(serializers.BaseSerializer):
-    """`commit_pack_id` is optional in the contract: absent, not null."""
+class OmitNullCommitPack(serializers.BaseSerializer):
+    """Leaves out `commit_pack_id` when it is null, because the API declares it as optional."""
 
     optional_fields = ("commit_pack_id",)
 
@@ -27,8 +27,8 @@ class OptionalPack(serializers.BaseSerializer):
         return shown
 
 
-class WorkspaceSerializer(OptionalPack, serializers.ModelSerializer):
-    """A workspace; exactly these fields, wherever one appears."""
+class WorkspaceSerializer(OmitNullCommitPack, serializers.ModelSerializer):
+    """A workspace, with the same fields in every response."""
 
     status = serializers.ChoiceField(choices=WorkspaceStatus.choices)
 
@@ -63,13 +63,13 @@ class WorkspacesQuery(PageQuery):
 
 
 class CreateWorkspaceSerializer(WriteBody):
-    """A workspace to be made."""
+    """The workspace to create."""
 
     owner_user_id = fields.Identifier("usr", help_text="The user who is to own it.")
     name = fields.Name()
     default_timezone = fields.Timezone(default="UTC", help_text="An IANA time zone.")
     free_monthly_credit_cents = fields.Integer(
-        min_value=0, default=default_free_credit(), help_text=f"At most {settings.MAX_FREE_CREDIT_CENTS}."
+        min_value=0, default=default_free_credit_cents(), help_text=f"At most {settings.MAX_FREE_CREDIT_CENTS}."
     )
     monthly_spend_cap_cents = fields.Integer(min_value=0, default=0)
     monthly_social_url_post_cap = fields.Integer(min_value=0, default=0)
@@ -81,8 +81,8 @@ class SandboxAccountsSerializer(serializers.Serializer):
     platforms = serializers.ListField(child=serializers.CharField())
 
 
-class WorkspaceToCreateSerializer(OptionalPack, CreateWorkspaceSerializer):
-    """A workspace as it would be made."""
+class WorkspaceToCreateSerializer(OmitNullCommitPack, CreateWorkspaceSerializer):
+    """A workspace as it would be created."""
 
     dry_run = None  # type: ignore[assignment]
     slug = serializers.CharField()
@@ -100,14 +100,14 @@ CreateWorkspacePreview = preview_of(
 
 
 class UpdateCapsSerializer(WriteBody):
-    """The caps to be set; what is left out stays as it is."""
+    """The caps to set. A cap that is left out does not change."""
 
     monthly_spend_cap_cents = fields.Integer(required=False, min_value=0)
     monthly_social_url_post_cap = fields.Integer(required=False, min_value=0)
 
 
 class UpdateCapsRequestShown(UpdateCapsSerializer):
-    """The workspace and the caps that were given."""
+    """The workspace and the requested caps."""
 
     dry_run = None  # type: ignore[assignment]
     workspace_id = fields.Identifier("wrk")
@@ -118,14 +118,14 @@ DeleteWorkspacePreview = preview_of("WorkspaceDelete", would_delete=WorkspaceSer
 
 
 class WorkspaceExportSerializer(serializers.Serializer):
-    """What the service holds of a workspace itself."""
+    """The data that the service stores about a workspace itself."""
 
     exported_at = serializers.DateTimeField()
     workspace = WorkspaceSerializer()
 
 
 class UserSerializer(serializers.ModelSerializer):
-    """A person; what is not known of them is left out."""
+    """A user. Fields without a value are left out."""
 
     optional_fields = ("identity_provider_user_id", "display_name")
     identity_provider_user_id = serializers.CharField(source="identity_subject", required=False)
@@ -147,13 +147,12 @@ class UserSerializer(serializers.ModelSerializer):
 
     def to_representation(self, instance: User) -> dict[str, Any]:
         shown: dict[str, Any] = super().to_representation(instance)
-        shown["email"] = shown["email"] or f"unknown+{instance.id}@users.invalid"  # the contract asks for an address
-        optional = ("identity_provider_user_id", "display_name")
-        return {name: value for name, value in shown.items() if value or name not in optional}
+        shown["email"] = shown["email"] or f"unknown+{instance.id}@users.invalid"  # the API promises an address
+        return {name: value for name, value in shown.items() if value or name not in self.optional_fields}
 
 
 class UserDeletedSerializer(serializers.Serializer):
-    """The user, forgotten, and the workspaces that went with them."""
+    """The deleted user and the workspaces that were deleted with them."""
 
     user = UserSerializer()
     deleted_workspaces = WorkspaceSerializer(many=True)
@@ -163,7 +162,7 @@ DeleteUserPreview = preview_of("UserDelete", would_delete=UserSerializer)
 
 
 class UserExportSerializer(serializers.Serializer):
-    """What the service holds of a person, and the active workspaces that they own."""
+    """The data that the service stores about a user, and the active workspaces that they own."""
 
     exported_at = serializers.DateTimeField()
     user = UserSerializer()

@@ -1,11 +1,10 @@
-"""Routes of workspaces and users."""
+"""URLs of workspaces, users and their dashboard pages."""
 
 from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.dashboard import audit_log, invitations, members, sessions, settings
-from workspaces.sign_in import pages
+from workspaces.dashboard import audit_log, invitations, members, sessions, settings, sign_in, workspaces
 from workspaces.views import UserViewSet, WorkspaceViewSet
 
 urlpatterns = [
@@ -14,6 +13,7 @@ urlpatterns = [
     path("workspaces/<str:workspace_id>/export", WorkspaceViewSet.as_view({"get": "export"})),
     path("users/<str:user_id>", UserViewSet.as_view({"delete": "destroy"})),
     path("users/<str:user_id>/export", UserViewSet.as_view({"get": "export"})),
+    path("dashboard/", workspaces.choose, name="dashboard"),
     path("dashboard/workspaces/<str:workspace_id>/audit-log", audit_log.audit_log, name="audit-log"),
     path("dashboard/workspaces/<str:workspace_id>/audit-log/csv", audit_log.audit_csv, name="audit-log-csv"),
     path("dashboard/workspaces/<str:workspace_id>/settings", settings.settings, name="settings"),
@@ -34,13 +34,13 @@ urlpatterns = [
     path("dashboard/workspaces/<str:workspace_id>/members/hand-over", members.hand_over, name="member-hand-over"),
     path("dashboard/workspaces/<str:workspace_id>/members/<str:user_id>/role", members.change_role, name="member-role"),
     path("dashboard/workspaces/<str:workspace_id>/members/<str:user_id>/remove", members.remove, name="member-remove"),
-    path("dashboard/sign-in", pages.sign_in, name="sign-in"),
-    path("dashboard/sign-in/begin", pages.begin_sign_in, name="sign-in-begin"),
-    path("dashboard/sign-in/again", pages.sign_in_again, name="sign-in-again"),
-    path("dashboard/sign-in/continue", pages.held_form_page, name="held-form"),
-    path("dashboard/sign-in/callback", pages.sign_in_callback, name="sign-in-callback"),
-    path("dashboard/sign-in/<str:user_id>/<str:token>", pages.sign_in_once, name="sign-in-once"),
-    path("dashboard/sign-out", pages.sign_out, name="sign-out"),
+    path("dashboard/sign-in", sign_in.sign_in, name="sign-in"),
+    path("dashboard/sign-in/begin", sign_in.begin_sign_in, name="sign-in-begin"),
+    path("dashboard/sign-in/again", sign_in.sign_in_again, name="sign-in-again"),
+    path("dashboard/sign-in/continue", sign_in.saved_form_page, name="held-form"),
+    path("dashboard/sign-in/callback", sign_in.sign_in_callback, name="sign-in-callback"),
+    path("dashboard/sign-in/<str:user_id>/<str:token>", sign_in.sign_in_by_link, name="sign-in-once"),
+    path("dashboard/sign-out", sign_in.sign_out, name="sign-out"),
     path("dashboard/sessions", sessions.sessions, name="sessions"),
     path("dashboard/sessions/end-others", sessions.end_others, name="sessions-end-others"),
     path("dashboard/sessions/<int:user_session_id>/end", sessions.end, name="session-end"),

@@ -1,4 +1,4 @@
-"""Workspaces and users over the API."""
+"""API views of workspaces and users."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from workspaces.serializers import (
 
 
 def _owner(call: Call) -> str:
-    """An owner and the keys of their workspaces share Idempotency-Keys; nobody else is to be shown a replay."""
-    owner_user_id = call.data.get("owner_user_id", "")  # missing where the form is wrong
-    services.require_maker(call.caller, owner_user_id)
+    """Return the idempotency actor: an owner and the keys of their workspaces share Idempotency-Keys."""
+    owner_user_id = call.data.get("owner_user_id", "")  # missing in an invalid body
+    services.require_workspace_creator(call.caller, owner_user_id)
     return f"owner:{owner_user_id}"
 
 
@@ -61,7 +61,7 @@ class WorkspaceViewSet(OperationViewSet):
     @operation(
         "workspaces.update_caps",
         summary="Change a workspace's monthly caps",
-        description="A cap may be lowered below what is spent already: it stops what comes next.",
+        description="A cap may be lower than what is already spent; it then stops further spending.",
         scope="api_keys.write",
         body=UpdateCapsSerializer,
         responses={200: WorkspaceEnvelope},
@@ -81,7 +81,7 @@ class WorkspaceViewSet(OperationViewSet):
         "workspaces.delete",
         summary="Delete a workspace",
         description="Its keys and agents stop at once. Its tokens and secrets are destroyed and its unfinished posts "
-        "cancelled within a minute or two.",
+        "cancelled within two minutes.",
         scope="api_keys.write",
         responses={200: WorkspaceEnvelope},
         preview=DeleteWorkspacePreview,
@@ -110,8 +110,8 @@ class UserViewSet(OperationViewSet):
     @operation(
         "users.delete",
         summary="Delete yourself",
-        description="Name, address and identity are forgotten, sessions and tokens end, and the active workspaces that "
-        "you own are deleted (the export lists them).",
+        description="Your name, e-mail address and identity are erased, your sessions and tokens end, and the active "
+        "workspaces that you own are deleted (the export lists them).",
         responses={200: UserDeletedSerializer},
         preview=DeleteUserPreview,
         errors=("REAUTHENTICATION_REQUIRED", "USER_SESSION_REQUIRED", "NOT_FOUND"),
@@ -124,7 +124,7 @@ class UserViewSet(OperationViewSet):
 
     @operation(
         "users.export",
-        summary="Export what is held of you",
+        summary="Export your own data",
         responses={200: UserExportSerializer},
         audited_read=True,
         errors=("USER_SESSION_REQUIRED", "NOT_FOUND"),

@@ -1,15 +1,15 @@
-"""The worker loop that sends e-mail, one message after another."""
+"""The worker loop that sends queued e-mail."""
 
 from __future__ import annotations
 
 from config.jobs.worker_loop import WorkerLoop
-from workspaces.services.mail import LOOP, claim_mail, send_mail
+from workspaces.services.mail import MAIL_LOOP, claim_mail, send_mail
 
 
 class MailLoop(WorkerLoop):
-    """`run_once` sends the message that has been due longest."""
+    """Sends the e-mail that has been due longest, one at each run."""
 
-    name = LOOP
+    name = MAIL_LOOP
 
     def run_once(self) -> bool:
         mail = claim_mail()

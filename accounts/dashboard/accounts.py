@@ -12,8 +12,8 @@ from accounts.dashboard.words import capabilities_in_words
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import platform, platforms
-from config.api.caller import absent
-from workspaces.frame import WorkspacePage, workspace_page
+from config.api.caller import not_found_error
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
 
@@ -75,22 +75,22 @@ def check(page: WorkspacePage, account_id: str) -> HttpResponse:
     row = services.check_account(caller=page.caller, account_id=account_on(page, account_id).id)
     name = f"{_shown(row).label} account {_shown(row).name}"
     if row.status == ConnectedAccount.Status.ACTIVE:
-        return page.back(f"The {name} works.")
-    return page.back(f"The {name} does not let us in any more: connect it again.")
+        return page.success_redirect_back(f"The {name} works.")
+    return page.success_redirect_back(f"The {name} does not let us in any more: connect it again.")
 
 
 @workspace_page("POST", operation="accounts.disconnect")
 def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
     """Forget the account's secrets, here and at the platform."""
     row = services.disconnect_account(caller=page.caller, account_id=account_on(page, account_id).id)
-    return page.done(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
+    return page.success_redirect(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
 
 
 def account_on(page: WorkspacePage, account_id: str) -> ConnectedAccount:
     """The account of a page under this workspace. Raises NotFound, for another workspace's too."""
     row = selectors.account_of(caller=page.caller, account_id=account_id, scope="accounts.read", write=False)
     if row.workspace_id != page.workspace.id:
-        raise absent(None, "account")
+        raise not_found_error(None, "account")
     return row
 
 

@@ -12,9 +12,9 @@ from accounts.dashboard.forms import ConnectForm
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, platform
-from config.api.caller import absent, require
+from config.api.caller import not_found_error, require
 from config.api.errors import ApiError
-from workspaces.frame import WorkspacePage, put_errors, refuse, workspace_page
+from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, workspace_page
 
 CONNECT = "accounts.connect"
 Method = ConnectedAccount.Method
@@ -38,7 +38,7 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
     """The platform's ways; the form of credentials comes here, that of OAuth goes to /dashboard/connect."""
     require(page.caller, page.workspace.id, "accounts.write", write=False)
     if platform_name not in PLATFORMS:
-        raise absent(None, "platform")
+        raise not_found_error(None, "platform")
     chosen = platform(platform_name)
     if page.request.method != "POST":
         return _shown(page, chosen, ConnectForm(chosen.credentials_schema, method=Method.CREDENTIALS))
@@ -54,12 +54,12 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
             credentials=form.given,
         )
     except ApiError as error:
-        refuse(page, CONNECT, error)
-        put_errors(form, error)
+        record_refused_write(page, CONNECT, error)
+        add_api_error(form, error)
         return _shown(page, chosen, form, status=error.status)
     assert isinstance(account, ConnectedAccount)  # noqa: S101 - that is what credentials connect
     told = f"The {chosen.label} account {account.handle or account.external_id} is connected."
-    return page.done(told, "account", account_id=account.id)
+    return page.success_redirect(told, "account", account_id=account.id)
 
 
 def _shown(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:

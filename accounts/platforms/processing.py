@@ -19,8 +19,17 @@ def ask_again(
 
     The pause before it grows from `first` to `longest` seconds, doubling each time. Raises `timeout` after `max_checks`.
     """
-    checks = state.get("looks", 0)
-    if checks >= max_checks:
+    if state.get("looks", 0) >= max_checks:
         raise timeout
-    ready_at = timezone.now() + timedelta(seconds=min(first * 2 ** min(checks, 20), longest))
-    return Progress(phase, {**state, "looks": checks + 1}, ready_at=ready_at)
+    return check_later(phase, state, first=first, longest=longest)
+
+
+def check_later(phase: str, state: Mapping[str, Any], *, first: float, longest: float) -> Progress:
+    """As `ask_again`, for platforms where something else happens at the limit."""
+    checks = state.get("looks", 0)
+    return later(phase, {**state, "looks": checks + 1}, min(first * 2 ** min(checks, 20), longest))
+
+
+def later(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
+    """The step of this phase, taken after a pause."""
+    return Progress(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

@@ -1,10 +1,9 @@
-"""Renewing tokens ahead of their end, so that no post meets a stale one and no long-lived grant dies unused."""
+"""Token renewal ahead of expiry, so that posts find valid tokens and unused long-lived grants do not expire."""
 
 from __future__ import annotations
 
 import logging
 import time
-from datetime import timedelta
 
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
@@ -14,16 +13,17 @@ from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenE
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
 from accounts.services.tokens import mark_needs_reauth, renew_unless_taken
+from config.jobs.backoff import doubling_pause
 
 logger = logging.getLogger(__name__)
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3600.0
 
 
 def refresh_ahead(*, limit: int = 200, seconds: float = 45.0) -> int:
-    """Renew the tokens whose time has come, of at most `limit` accounts and for about so many seconds; returns how many.
+    """Renew tokens that are due for renewal, of at most `limit` accounts and for about so many seconds; returns how many.
 
-    A platform that does not answer is left alone for the rest of the round, so that it holds up no other. What failed is
-    put off, each time for longer; only the platform's word that a grant has ended turns an account to needs_reauth.
+    After a platform did not answer, its other accounts are left for the next round, so that it delays no other platform. A
+    failed renewal is tried again after a pause that doubles. Only a platform's refusal makes an account needs_reauth.
     """
     ends = time.monotonic() + seconds
     renewed, seen, away = 0, set[str](), set[str]()
@@ -52,7 +52,7 @@ def _due() -> QuerySet[ConnectedAccount]:
 
 
 def _renew(account: ConnectedAccount) -> bool:
-    """Whether the tokens were renewed here. Raises PlatformError, SealedValueError."""
+    """Renew an account's tokens; returns whether that was done here. Raises PlatformError, SealedValueError."""
     grant = account.grant()
     try:
         return renew_unless_taken(account_id=account.id, stale=grant)
@@ -62,7 +62,7 @@ def _renew(account: ConnectedAccount) -> bool:
 
 
 def _settle_refusal(account: ConnectedAccount, grant: Grant) -> None:
-    """Nothing renews these tokens: a person is needed, but not before they stop working. Raises PlatformError."""
+    """Mark an account whose renewal was refused needs_reauth, once its tokens stop working. Raises PlatformError."""
     if grant.expires_at and grant.expires_at > timezone.now():
         try:
             publisher(account.platform, sandbox=account.sandbox).identify(grant)
@@ -75,14 +75,16 @@ def _settle_refusal(account: ConnectedAccount, grant: Grant) -> None:
 
 
 def _put_off(account: ConnectedAccount, fault: Exception) -> None:
-    """Come again later: each time twice as late, or when the platform says."""
-    pause = min(FIRST_PAUSE_SECONDS * 2 ** min(account.refresh_failures, 10), LONGEST_PAUSE_SECONDS)
-    pause = max(pause, getattr(fault, "retry_after", None) or 0.0)
-    _read(account).update(
-        refresh_at=timezone.now() + timedelta(seconds=pause), refresh_failures=F("refresh_failures") + 1
+    """Postpone an account's renewal after a failure."""
+    pause = doubling_pause(
+        account.refresh_failures + 1,
+        first=FIRST_PAUSE_SECONDS,
+        longest=LONGEST_PAUSE_SECONDS,
+        retry_after=getattr(fault, "retry_after", None) or 0.0,
     )
+    _read(account).update(refresh_at=timezone.now() + pause, refresh_failures=F("refresh_failures") + 1)
 
 
 def _read(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
-    """The row, unless its tokens were renewed since it was read."""
+    """A queryset of the account that is empty if its tokens were renewed after it was read."""
     return ConnectedAccount.objects.filter(pk=account.pk, refresh_at=account.refresh_at)

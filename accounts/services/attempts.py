@@ -27,8 +27,8 @@ from accounts.platforms.errors import CredentialsRejected, PlatformError, Transi
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Connection, Grant, Identity
 from auditlog.services import record
-from config.api.budget import outside
 from config.api.caller import Caller, WorkspaceStatus
+from config.api.request_limits import outbound_slot
 
 OPEN_FOR = timedelta(minutes=10)
 
@@ -49,7 +49,7 @@ def begin(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping
     state = secrets.token_urlsafe(32)
     redirect_uri = settings.BASE_URL + reverse("connect-callback")
     try:
-        with outside(workspace_id):
+        with outbound_slot(workspace_id):
             authorization = chosen.authorize(state=state, redirect_uri=redirect_uri, given=given)
     except PlatformError as error:
         raise as_api_error(error) from error
@@ -107,7 +107,7 @@ def exchange(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
     check_usable(attempt, code)
     if attempt.used_at is not None:
         return tuple(_unpacked(each) for each in attempt.opened or ())
-    with outside(attempt.workspace_id):
+    with outbound_slot(attempt.workspace_id):
         return _exchanged(attempt, code)
 
 

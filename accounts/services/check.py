@@ -14,14 +14,14 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
 from accounts.platforms.registry import publisher
 from accounts.services.tokens import mark_needs_reauth, refresh_grant
-from config.api.budget import OUTSIDE_SECONDS, outside
 from config.api.caller import Caller
+from config.api.request_limits import OUTBOUND_SECONDS, outbound_slot
 from config.db.encryption import SealedValueError
 from config.outbound import total_deadline
 
 logger = logging.getLogger(__name__)
 # So that a refresh, whose answer must not be lost, still has half of the time.
-FIRST_LOOK_SECONDS = OUTSIDE_SECONDS / 2
+FIRST_LOOK_SECONDS = OUTBOUND_SECONDS / 2
 
 
 def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
@@ -39,7 +39,7 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
     except SealedValueError as error:
         return _unopened(account, error)
     try:
-        with outside(account.workspace_id):
+        with outbound_slot(account.workspace_id):
             try:
                 with total_deadline(FIRST_LOOK_SECONDS):
                     identity = adapter.identify(grant)

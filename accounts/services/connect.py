@@ -20,9 +20,9 @@ from accounts.platforms.types import Connection
 from accounts.services.attempts import Begun, begin
 from accounts.services.tokens import ahead_of
 from auditlog.services import record
-from config.api.budget import outside
 from config.api.caller import Caller, require
 from config.api.errors import ValidationFailed
+from config.api.request_limits import outbound_slot
 
 NOTHING_ASKED: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -54,7 +54,7 @@ def connect_account(
     if by_oauth:
         return begin(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
     try:
-        with outside(workspace_id):
+        with outbound_slot(workspace_id):
             connection = chosen.connect(given)
     except PlatformError as error:
         raise as_api_error(error) from error
@@ -98,7 +98,7 @@ def _faults(problem: ValidationError) -> list[tuple[str, str, str]]:
     if rule == "additionalProperties":
         known = problem.schema["properties"]
         return [
-            (f".{name[:100]}", "unknown_field", "This field is not known here.")
+            (f".{name[:100]}", "unknown_field", "Unknown field.")
             for name in islice(instance, len(known) + MAX_VIOLATIONS)
             if name not in known
         ]

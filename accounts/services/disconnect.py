@@ -13,8 +13,8 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
 from auditlog.services import record
-from config.api.budget import outside
-from config.api.caller import Caller, WorkspaceStatus, check_allowlist
+from config.api.caller import Caller, WorkspaceStatus, check_account_allowlist
+from config.api.request_limits import outbound_slot
 from config.db.encryption import SealedValueError
 
 logger = logging.getLogger(__name__)
@@ -28,12 +28,14 @@ def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False
     Raises NotFound, ScopeMissing, AccountNotAllowed, WorkspacePaused, RateLimited (nothing is changed then).
     """
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.write", write=True)
-    check_allowlist(caller, [account.id])
+    check_account_allowlist(caller, [account.id])
     forgets = account.status != ConnectedAccount.Status.DISCONNECTED and not dry_run
     grant = _opened(account) if forgets else None
     if grant is None:
         return _forget(caller, account, forgets=forgets, dry_run=dry_run)
-    with outside(account.workspace_id):  # entered before anything is forgotten: what is not revoked here never will be
+    with outbound_slot(
+        account.workspace_id
+    ):  # entered before anything is forgotten: what is not revoked here never will be
         _forget(caller, account, forgets=forgets, dry_run=dry_run)
         _revoke(account, grant)
     return account

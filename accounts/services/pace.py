@@ -1,4 +1,8 @@
-"""Turns at an account: how fast it is posted to (GCRA: `paced_until` is when the account would be idle again)."""
+"""Turns: posts to an account wait so that they go out no faster than its platform's pace.
+
+An account is a leaky bucket (config/api/gcra.py), and `paced_until` is the moment when it will be empty. A post that does not
+fit now reserves the moment when it will.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +15,19 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Pace
-from config.jobs.many_rows import Write, update_rows
+from config.api.gcra import LeakyBucket
+from config.jobs.fenced_updates import Write, update_rows
 
 
 def take_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
-    """Take the next turn of each of these accounts, in this order; the moments for which they are reserved, or now.
+    """Reserve a turn at each of these accounts, in this order; returns when each turn is, now or later.
 
-    An account may stand there several times. Three statements, however many.
+    An account may occur several times. Takes three statements for any number of turns.
     """
     now = timezone.now()
     with transaction.atomic():
         rows = ConnectedAccount.objects.filter(pk__in={account_id for account_id, _ in wanted}).order_by("pk")
-        # no_key: those who write posts for these accounts, whose rows refer to them, need not wait, nor be waited for.
+        # no_key: inserting posts that refer to these accounts neither waits for this lock nor delays it.
         accounts = {row.pk: row for row in rows.only("paced_until").select_for_update(no_key=True)}
         turns = [_next_turn(accounts[account_id], pace, now) for account_id, pace in wanted]
         update_rows([Write(account, {"paced_until": account.paced_until}) for account in accounts.values()])
@@ -30,14 +35,14 @@ def take_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
 
 
 def _next_turn(account: ConnectedAccount, pace: Pace, now: datetime) -> datetime:
-    step = timedelta(seconds=pace.seconds)
-    idle_at = max(account.paced_until or now, now)
-    account.paced_until = idle_at + step
-    return max(idle_at - step * (pace.burst - 1), now)
+    bucket = LeakyBucket(pace.seconds, pace.seconds * pace.burst)
+    backlog = max(((account.paced_until or now) - now).total_seconds(), 0.0)
+    account.paced_until = now + timedelta(seconds=backlog + bucket.interval)
+    return now + timedelta(seconds=bucket.wait(backlog))
 
 
 def hold_back(*, account_id: str, seconds: float) -> None:
-    """The platform told the account to wait: nothing goes out before, whatever turns were given out."""
+    """Stop posts to an account for so many seconds, because its platform asked for that; turns before that wait too."""
     until = timezone.now() + timedelta(seconds=seconds)
     earlier = Q(held_until=None) | Q(held_until__lt=until)
     ConnectedAccount.objects.filter(earlier, pk=account_id).update(held_until=until)

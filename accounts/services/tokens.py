@@ -1,9 +1,9 @@
-"""The care of tokens: one refresh at a time, the network outside any transaction.
+"""Token refresh: one worker at a time renews an account's tokens, and asks the platform outside of any transaction.
 
-A platform that rotates refresh tokens takes each of them once. When its answer is lost on the way, the new pair is lost
-with it: the old one is tried again, which some platforms allow for a while; where the platform says that it has ended,
-the account needs its owner. So nothing but that word turns an account to needs_reauth, and a pair that has arrived is
-stored though the database be away for a while.
+Platforms that rotate refresh tokens accept each of them once. When such a platform's answer is lost, the new tokens are
+lost with it. The old refresh token is then tried again, which some platforms allow for a while. Only when the platform says
+that it is no longer valid does the account become needs_reauth. New tokens are stored even if the database is down for a
+while.
 """
 
 from __future__ import annotations
@@ -11,31 +11,28 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
-from django.db import InterfaceError, OperationalError, connection
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.errors import AccountDisconnected, Transient
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Grant
-from config.db.connection import let_go
+from config.db.connection import release_connection
+from config.db.outage import retry_while_database_down
 
-REFRESH_LEASE = timedelta(seconds=90)  # the platform's answer, and the wait for a database that is away
-LOOKS, LOOK_SECONDS = 50, 0.1  # how long one waits for the tokens that another is renewing
+REFRESH_LEASE = timedelta(seconds=90)  # longer than the platform's answer and a wait for the database together
+LOOKS, LOOK_SECONDS = 50, 0.1  # how often, and at what interval, to check for tokens that another worker is renewing
 LOOK_AGAIN_SECONDS = 2.0
-DATABASE_LOOKS, DATABASE_LOOK_SECONDS = 60, 0.5
-AHEAD_SHARE = 0.2  # of a token's life is left when it is renewed: 24 minutes of two hours, 12 days of 60
+AHEAD_SHARE = 0.2  # the share of a token's lifetime that is left when it is renewed: 24 minutes of two hours
 
 
 class BeingRenewed(Transient):
-    """Another worker is at the account's tokens at this moment."""
+    """Another worker is renewing the account's tokens."""
 
 
 def ahead_of(expires_at: datetime | None) -> datetime | None:
-    """When a token that is new now is to be renewed; None for one that does not end."""
+    """When to renew a token that was issued now; None for a token that does not expire."""
     if expires_at is None:
         return None
     now = timezone.now()
@@ -43,11 +40,11 @@ def ahead_of(expires_at: datetime | None) -> datetime | None:
 
 
 def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS) -> Grant:
-    """A grant with working tokens in place of a stale one.
+    """Renew the tokens of a stale grant; returns the new grant.
 
-    When another worker has renewed them meanwhile, its tokens are taken; while it is at it, they are looked for `looks`
-    times, and then BeingRenewed says to come again. Raises AccountDisconnected (the account is then marked needs_reauth),
-    Transient.
+    When another worker has renewed them since, its tokens are returned. While another worker is renewing them, they are
+    checked `looks` times. Raises BeingRenewed when they are not there by then, AccountDisconnected (the account is then
+    marked needs_reauth), Transient.
     """
     while True:
         account = _connected(account_id)
@@ -59,14 +56,14 @@ def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS) -> Grant
         if looks <= 0:
             raise BeingRenewed("The account's tokens are being renewed.", retry_after=LOOK_AGAIN_SECONDS)
         looks -= 1
-        let_go()
+        release_connection()
         time.sleep(LOOK_SECONDS)
 
 
 def renew_unless_taken(*, account_id: str, stale: Grant) -> bool:
-    """Renew the tokens, unless another has done so since they were read or is at it; returns whether it was done here.
+    """Renew the tokens unless another worker has done so or is doing so; returns whether they were renewed here.
 
-    Raises AccountDisconnected (and marks nothing: the old token may still work), Transient.
+    Raises AccountDisconnected (without marking the account: the old token may still work), Transient.
     """
     account = _connected(account_id)
     lease = _take_lease(account) if account.grant() == stale else None
@@ -83,7 +80,7 @@ def _connected(account_id: str) -> ConnectedAccount:
 
 
 def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
-    """Note that a person has to reconnect, unless somebody did so since this grant was read."""
+    """Mark the account needs_reauth, unless its tokens have changed since this grant was read."""
     account = ConnectedAccount.objects.get(pk=account_id)
     if account.grant() == stale:
         ConnectedAccount.objects.filter(
@@ -92,7 +89,7 @@ def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
 
 
 def _take_lease(account: ConnectedAccount) -> datetime | None:
-    """The end of the lease that is ours now; None while another holds one, or when the row has changed since it was read."""
+    """Take the refresh lease; returns its end, or None when another worker has it or the row has changed."""
     now = timezone.now()
     held = account.refresh_lease_until
     if held is not None and held > now:
@@ -105,21 +102,21 @@ def _take_lease(account: ConnectedAccount) -> datetime | None:
 
 def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: bool) -> Grant:
     leased = ConnectedAccount.objects.filter(pk=account.pk, refresh_lease_until=lease)
-    let_go()
+    release_connection()
     try:
         renewed = publisher(account.platform, sandbox=account.sandbox).refresh(stale)
     except AccountDisconnected:
-        if marks:  # before the lease ends, so that nobody who waits for it asks the platform again
+        if marks:  # before the lease ends, so that no waiting worker asks the platform again
             mark_needs_reauth(account_id=account.id, stale=stale)
         leased.update(refresh_lease_until=None)
         raise
     except BaseException:
         leased.update(refresh_lease_until=None)
         raise
-    # What the platform left out or sent empty stays as it was: above all the refresh token.
+    # Values that the platform left out or sent empty keep their old value, above all the refresh token.
     tokens = {**stale.tokens, **{name: value for name, value in renewed.tokens.items() if value not in ("", None)}}
-    _surely_update(
-        leased,
+    retry_while_database_down(
+        leased.update,
         tokens=ConnectedAccount._meta.get_field("tokens").seal(account.id, tokens),
         token_expires_at=renewed.expires_at,
         refresh_lease_until=None,
@@ -128,18 +125,3 @@ def _renew(account: ConnectedAccount, stale: Grant, lease: datetime, *, marks: b
         updated_at=timezone.now(),
     )
     return replace(stale, tokens=tokens, expires_at=renewed.expires_at)
-
-
-def _surely_update(rows: QuerySet[ConnectedAccount], **values: Any) -> None:
-    """Write what the platform has answered, though the database be away for half a minute: nobody else knows it."""
-    looks = DATABASE_LOOKS
-    while True:
-        try:
-            rows.update(**values)
-            return
-        except (OperationalError, InterfaceError):
-            looks -= 1
-            if connection.in_atomic_block or looks <= 0:
-                raise
-            connection.close()
-            time.sleep(DATABASE_LOOK_SECONDS)

@@ -1,1 +1,1 @@
-"""The pages of agents and API keys."""
+"""The pages of API keys, and the forms and words of agents and keys."""

@@ -1,4 +1,4 @@
-"""The forms of agents and API keys: what people type, as the services take it."""
+"""Forms of agents and API keys."""
 
 from __future__ import annotations
 
@@ -13,52 +13,57 @@ from django.conf import settings
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agents.dashboard.words import AGENT_SCOPES, KEY_SCOPES, MODES
+from agents.dashboard.labels import AGENT_SCOPE_LABELS, KEY_SCOPE_LABELS, MODE_LABELS
 from agents.models import Agent
-from agents.networks import MAX_ALLOWED, parse_network
+from agents.networks import MAX_ALLOWED_NETWORKS, parse_network
 from agents.serializers import INT32
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.api.fields import INT64
 from config.api.webhook_url import MAX_LENGTH
 
-USUAL_SCOPES = ("posts.read", "posts.draft", "posts.schedule", "posts.publish", "media.upload", "accounts.read")
-ALL, CHOSEN = "all", "chosen"
-LAST_YEAR = 2200
+DEFAULT_SCOPES = ("posts.read", "posts.draft", "posts.schedule", "posts.publish", "media.upload", "accounts.read")
+ALL_ACCOUNTS, CHOSEN_ACCOUNTS = "all", "chosen"
+MAX_YEAR = 2200
 
 
-def _explained(name: str, meaning: str) -> SafeString:
+def _choice_label(name: str, meaning: str) -> SafeString:
     return format_html("<span><strong>{}</strong><br>{}</span>", name, meaning)
 
 
-def _scopes(words: Mapping[str, str], label: str) -> forms.MultipleChoiceField:
-    choices = [(scope, format_html("<span>{} <code>{}</code></span>", told, scope)) for scope, told in words.items()]
+def _scope_field(labels: Mapping[str, str], label: str) -> forms.MultipleChoiceField:
+    choices = [
+        (scope, format_html("<span>{} <code>{}</code></span>", meaning, scope)) for scope, meaning in labels.items()
+    ]
     return forms.MultipleChoiceField(label=label, choices=choices, widget=forms.CheckboxSelectMultiple)
 
 
 class AgentForm(forms.Form):
-    """An agent's settings. `accounts` are the accounts to choose from, by id and name; `agent` is the one to be changed.
+    """An agent's settings. `accounts` are the (id, name) choices; `agent` is the agent to change.
 
-    What was shown goes along hidden, so that `changes` holds what this person changed, whatever others did meanwhile.
+    The initial values are submitted as hidden fields, so that `changes` holds only what this user changed.
     """
 
     name = forms.CharField(
-        max_length=200, label="Name", help_text="It stands in the log and beside what the agent asks."
+        max_length=200, label="Name", help_text="Shown in the log and with the agent's posts and approvals."
     )
     description = forms.CharField(
         required=False, max_length=2000, label="What it is for", widget=forms.Textarea({"rows": 2, "class": "short"})
     )
     default_mode = forms.ChoiceField(
         label="How far it may go",
-        choices=[(mode, _explained(*words)) for mode, words in MODES.items()],
+        choices=[(mode, _choice_label(*label)) for mode, label in MODE_LABELS.items()],
         widget=forms.RadioSelect,
-        initial=Mode.REQUIRES_CONFIRMATION,
+        initial=AgentMode.REQUIRES_CONFIRMATION,
     )
-    scopes = _scopes(AGENT_SCOPES, "What it may do")
+    scopes = _scope_field(AGENT_SCOPE_LABELS, "What it may do")
     accounts_from = forms.ChoiceField(
         label="Where it may post",
-        choices=[(ALL, "On every account, also those that are connected later"), (CHOSEN, "Only on these accounts:")],
+        choices=[
+            (ALL_ACCOUNTS, "On every account, also those that are connected later"),
+            (CHOSEN_ACCOUNTS, "Only on these accounts:"),
+        ],
         widget=forms.RadioSelect,
-        initial=ALL,
+        initial=ALL_ACCOUNTS,
     )
     accounts = forms.MultipleChoiceField(required=False, label="Accounts", widget=forms.CheckboxSelectMultiple)
     monthly_spend = forms.DecimalField(
@@ -67,7 +72,7 @@ class AgentForm(forms.Form):
         max_value=Decimal(INT64) / 100,
         decimal_places=2,
         label="Dollars in a month",
-        help_text="Empty: as the workspace's own cap allows.",
+        help_text="Empty: only the workspace's cap applies.",
     )
     posts_per_day_cap = forms.IntegerField(
         required=False,
@@ -87,31 +92,35 @@ class AgentForm(forms.Form):
         required=False,
         min_value=1,
         label="Requests in a minute",
-        help_text="Empty: as many as any key.",
+        help_text="Empty: the limit of every key.",
     )
     webhook_url = forms.CharField(
         required=False,
         max_length=MAX_LENGTH,
         label="Webhook address",
-        help_text="Gets the events of its posts. Begins with https://.",
+        help_text="Receives the events of its posts. Must begin with https://.",
         widget=forms.URLInput,
     )
 
     def __init__(self, data: Any = None, *, accounts: Iterable[tuple[str, str]], agent: Agent | None = None) -> None:
-        super().__init__(data, initial=_shown(agent) if agent else {"scopes": USUAL_SCOPES})
+        super().__init__(data, initial=_initial_values(agent) if agent else {"scopes": DEFAULT_SCOPES})
         self.fields["accounts"].choices = list(accounts)  # type: ignore[attr-defined]
         for field in self.fields.values() if agent else ():
             field.show_hidden_initial = True
 
     def clean(self) -> dict[str, Any]:
         cleaned = dict(super().clean() or {})
-        if cleaned.get("accounts_from") == CHOSEN and not cleaned.get("accounts") and "accounts" not in self.errors:
+        if (
+            cleaned.get("accounts_from") == CHOSEN_ACCOUNTS
+            and not cleaned.get("accounts")
+            and "accounts" not in self.errors
+        ):
             self.add_error("accounts", "Choose at least one account, or allow every account.")
         return cleaned
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Everything, as create_agent takes it."""
+        """Return all fields as arguments of `create_agent`."""
         typed = self.cleaned_data
         names = ("posts_per_day_cap", "monthly_social_url_post_cap", "rate_limit_per_minute")
         return {
@@ -119,7 +128,7 @@ class AgentForm(forms.Form):
             "description": typed["description"] or None,
             "default_mode": typed["default_mode"],
             "scopes": typed["scopes"],
-            "account_allowlist": typed["accounts"] if typed["accounts_from"] == CHOSEN else None,
+            "account_allowlist": typed["accounts"] if typed["accounts_from"] == CHOSEN_ACCOUNTS else None,
             "monthly_spend_cap_cents": None if typed["monthly_spend"] is None else int(typed["monthly_spend"] * 100),
             **{name: typed[name] for name in names},
             "webhook_url": typed["webhook_url"] or None,
@@ -127,14 +136,14 @@ class AgentForm(forms.Form):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """What differs from what was shown, as update_agent takes it."""
+        """Return the changed fields as arguments of `update_agent`."""
         inputs = {"account_allowlist": {"accounts_from", "accounts"}, "monthly_spend_cap_cents": {"monthly_spend"}}
         changed = set(self.changed_data)
         return {name: value for name, value in self.settings.items() if changed & inputs.get(name, {name})}
 
 
-def _shown(agent: Agent) -> dict[str, Any]:
-    """The agent's settings as the form's inputs hold them."""
+def _initial_values(agent: Agent) -> dict[str, Any]:
+    """Return the agent's settings as initial values of the form."""
     names = ("name", "description", "default_mode", "scopes", "webhook_url")
     caps = ("posts_per_day_cap", "monthly_social_url_post_cap")
     cents = agent.monthly_spend_cap_cents
@@ -142,48 +151,48 @@ def _shown(agent: Agent) -> dict[str, Any]:
         **{name: getattr(agent, name) for name in (*names, *caps)},
         "rate_limit_per_minute": agent.effective_rate_limit,
         "monthly_spend": None if cents is None else f"{Decimal(cents) / 100:.2f}",
-        "accounts_from": ALL if agent.account_allowlist is None else CHOSEN,
+        "accounts_from": ALL_ACCOUNTS if agent.account_allowlist is None else CHOSEN_ACCOUNTS,
         "accounts": agent.account_allowlist or [],
     }
 
 
 class ApiKeyForm(forms.Form):
-    """A workspace key to be made; its last day ends on the workspace's clocks."""
+    """A new workspace key. Its last day ends at midnight in the workspace's time zone."""
 
-    name = forms.CharField(max_length=200, label="Name", help_text="Where it is used, so that you know it again.")
-    scopes = _scopes(KEY_SCOPES, "What it opens")
+    name = forms.CharField(max_length=200, label="Name", help_text="For example where it is used.")
+    scopes = _scope_field(KEY_SCOPE_LABELS, "What it opens")
     expires_at = forms.DateField(
         required=False,
         label="Last day it works",
-        help_text="Empty: until somebody revokes it.",
+        help_text="Empty: works until it is revoked.",
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
     )
     allowed_networks = forms.CharField(
         required=False,
-        max_length=100 * MAX_ALLOWED,
+        max_length=100 * MAX_ALLOWED_NETWORKS,
         label="Networks it may be used from",
-        help_text=f"One on each line, at most {MAX_ALLOWED}, such as 203.0.113.0/24 or 2001:db8::/32. Empty: anywhere.",
+        help_text=f"One per line, at most {MAX_ALLOWED_NETWORKS}, such as 203.0.113.0/24 or 2001:db8::/32. Empty: any.",
         widget=forms.Textarea({"rows": 3, "class": "short"}),
     )
 
     def __init__(self, data: Any = None, *, zone: ZoneInfo) -> None:
-        super().__init__(data, initial={"scopes": USUAL_SCOPES})
+        super().__init__(data, initial={"scopes": DEFAULT_SCOPES})
         self.zone = zone
         if settings.API_KEY_DEFAULT_DAYS:
-            self.fields["expires_at"].help_text = f"Empty: it ends after {settings.API_KEY_DEFAULT_DAYS} days."
+            self.fields["expires_at"].help_text = f"Empty: works for {settings.API_KEY_DEFAULT_DAYS} days."
 
     def clean_expires_at(self) -> datetime | None:
         day = self.cleaned_data["expires_at"]
         if day is None:
             return None
-        if day.year > LAST_YEAR:
+        if day.year > MAX_YEAR:
             raise forms.ValidationError("Choose an earlier day, or leave it empty.")
         return datetime.combine(day + timedelta(days=1), time.min, self.zone)
 
     def clean_allowed_networks(self) -> list[str]:
         typed = self.cleaned_data["allowed_networks"].replace(",", " ").split()
-        if len(typed) > MAX_ALLOWED:
-            raise forms.ValidationError(f"Name at most {MAX_ALLOWED} networks.")
+        if len(typed) > MAX_ALLOWED_NETWORKS:
+            raise forms.ValidationError(f"Enter at most {MAX_ALLOWED_NETWORKS} networks.")
         networks, problems = [], []
         for text in typed:
             try:

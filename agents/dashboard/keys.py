@@ -1,4 +1,4 @@
-"""API keys: the list, a new one, and its end."""
+"""API key pages: list, create, revoke."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from django.utils import timezone
 from agents import selectors, services
 from agents.dashboard.forms import ApiKeyForm
 from agents.models import ApiKey
-from config.api.caller import absent, require, require_recent_sign_in
+from config.api.caller import not_found_error, require, require_recent_sign_in
 from config.api.errors import ApiError
-from workspaces.frame import WorkspacePage, once, put_errors, refuse, workspace_page
+from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
 
 PER_PAGE = 50
-CREATE = "api_keys.create"
+CREATE_OPERATION = "api_keys.create"
 
 
 @workspace_page()
 def api_keys(page: WorkspacePage) -> HttpResponse:
-    """The keys of the workspace and its agents, the newest first; who may not make keys is not shown them either."""
+    """List the keys of the workspace and its agents, newest first, for users who may create keys."""
     if not page.may_write:
         return page.render("agents/keys.html")
     found = services.list_api_keys(
@@ -31,9 +31,9 @@ def api_keys(page: WorkspacePage) -> HttpResponse:
     return page.render("agents/keys.html", api_keys=found.rows, next_cursor=found.next_cursor, now=timezone.now())
 
 
-@workspace_page("GET", "POST", operation=CREATE)
+@workspace_page("GET", "POST", operation=CREATE_OPERATION)
 def new_api_key(page: WorkspacePage) -> HttpResponse:
-    """The form for a new key; its answer shows the key, which no page shows again."""
+    """Show the form of a new key and create the key on POST; the response shows the token once."""
     require(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
     form = ApiKeyForm(page.request.POST or None, zone=page.zone)
@@ -41,29 +41,33 @@ def new_api_key(page: WorkspacePage) -> HttpResponse:
         return page.render("agents/key_new.html", form=form)
     if not form.is_valid():
         return page.render("agents/key_new.html", form=form, status=422)
-    issued: list[services.KeyIssued] = []
+    issued: list[services.IssuedKey] = []
 
     def create() -> ApiKey:
         issued.append(services.create_api_key(caller=page.caller, workspace_id=page.workspace.id, **form.cleaned_data))
         return issued[0].api_key
 
     try:
-        _, repeated = once(page, CREATE, create)
+        _, repeated = submit_once(page, CREATE_OPERATION, create)
     except ApiError as error:
-        refuse(page, CREATE, error)
-        put_errors(form, error)
+        record_refused_write(page, CREATE_OPERATION, error)
+        add_api_error(form, error)
         return page.render("agents/key_new.html", form=form, status=error.status)
     if repeated:
-        return page.done("That key was made already, and was shown then. If nobody kept it, revoke it.", "api-keys")
-    [made] = issued
-    return page.render("agents/key_made.html", api_key=made.api_key, token=made.token, base_url=settings.BASE_URL)
+        return page.success_redirect(
+            "This key was already created and shown. If nobody saved it, revoke it.", "api-keys"
+        )
+    [issued_key] = issued
+    return page.render(
+        "agents/key_made.html", api_key=issued_key.api_key, token=issued_key.token, base_url=settings.BASE_URL
+    )
 
 
 @workspace_page("POST", operation="api_keys.revoke")
 def revoke(page: WorkspacePage, api_key_id: str) -> HttpResponse:
-    """Stop a key at once."""
+    """Revoke a key, which stops working at once."""
     key = selectors.api_key_of(caller=page.caller, api_key_id=api_key_id)
     if key.workspace_id != page.workspace.id:
-        raise absent(None, "API key")
+        raise not_found_error(None, "API key")
     services.revoke_api_key(caller=page.caller, api_key_id=key.id)
-    return page.back(f"The key {key.name} is revoked: it opens nothing any more.")
+    return page.success_redirect_back(f"The key {key.name} is revoked. It no longer works.")

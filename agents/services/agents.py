@@ -1,4 +1,4 @@
-"""Registering, changing and revoking agents."""
+"""Register, change and revoke agents."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from agents import selectors, tokens
 from agents.models import Agent, ApiKey, ClaimToken
-from agents.services.keys import forbid_agents, require_grantable
-from agents.services.loosening import require_for_loosening
+from agents.services.escalation import forbid_escalation
+from agents.services.keys import forbid_agent_callers, require_grantable_scopes
 from auditlog.services import record
 from config.api.caller import Caller, require, require_recent_sign_in
 from config.api.errors import Conflict, InvalidState, ValidationFailed
@@ -21,41 +21,41 @@ from config.api.webhook_url import check_webhook_url
 from workspaces.models import Member
 from workspaces.services import lock_workspace
 
-CLAIM_LIFETIME = timedelta(hours=24)
+CLAIM_TOKEN_LIFETIME = timedelta(hours=24)
 MAX_LIVE_AGENTS = 100  # of a workspace
 
 
 @dataclass(frozen=True)
-class AgentCreated:
-    """An agent with its one-time claim token (None in a preview)."""
+class CreatedAgent:
+    """A registered agent and its one-time claim token (None in a preview)."""
 
     agent: Agent
     claim_token: str | None
     claim_expires_at: datetime
 
 
-def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **fields: Any) -> AgentCreated:
+def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **fields: Any) -> CreatedAgent:
     """Register an agent and issue its claim token.
 
-    `fields` are the create-agent fields of SPEC.md. Raises ScopeMissing (also for granting a scope that the caller lacks),
+    `fields` are the create-agent fields of SPEC.md. Raises ScopeMissing (also for a granted scope that the caller lacks),
     Forbidden (an agent), ReauthenticationRequired, ValidationFailed (owner_user_id, rate_limit_per_minute),
     WebhookUrlNotAllowed, Conflict (MAX_LIVE_AGENTS), WorkspacePaused.
     """
     require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
-    forbid_agents(caller)
-    require_grantable(caller, fields["scopes"])
+    forbid_agent_callers(caller)
+    require_grantable_scopes(caller, fields["scopes"])
     require_recent_sign_in(caller)
     if not Member.objects.filter(workspace_id=workspace_id, user_id=fields["owner_user_id"], role="owner").exists():
         raise ValidationFailed.of("owner_user_id", "This user does not own the workspace.", "not_found")
     _check_rate_limit(fields.get("rate_limit_per_minute"))
     check_webhook_url(fields.get("webhook_url"))
-    token = None if dry_run else tokens.new_token(tokens.CLAIM)
-    created = AgentCreated(Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_LIFETIME)
+    token = None if dry_run else tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
+    created = CreatedAgent(Agent(workspace_id=workspace_id, **fields), token, timezone.now() + CLAIM_TOKEN_LIFETIME)
     with transaction.atomic():
-        lock_workspace(workspace_id)  # else two calls at once could both count one agent less than there are
+        lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
         if Agent.objects.filter(workspace_id=workspace_id, status=Agent.Status.ACTIVE).count() >= MAX_LIVE_AGENTS:
             raise Conflict(
-                f"The workspace has {MAX_LIVE_AGENTS} agents.", suggested_action="Revoke agents that are not used."
+                f"The workspace already has {MAX_LIVE_AGENTS} agents.", suggested_action="Revoke unused agents first."
             )
         if token:
             created.agent.save(force_insert=True)
@@ -74,16 +74,16 @@ def create_agent(*, caller: Caller, workspace_id: str, dry_run: bool = False, **
 
 
 def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **changes: Any) -> Agent:
-    """Change what is given of an agent: the create-agent fields of SPEC.md but its workspace and owner.
+    """Change the given fields of an agent: the create-agent fields of SPEC.md except workspace and owner.
 
-    None takes a setting away. Scopes that the agent holds already may stay, whoever changes it; added ones the caller
-    must hold. A change that lets the agent do more (services/loosening.py) needs all of its scopes.
+    None removes a setting. The caller must hold each added scope; scopes that the agent already has may stay. A change
+    that lets the agent do more (services/escalation.py) needs all scopes of the agent.
 
     Raises ScopeMissing, NotFound, Forbidden (an agent), InvalidState (revoked), ValidationFailed
     (rate_limit_per_minute), WebhookUrlNotAllowed, WorkspacePaused.
     """
     agent = selectors.agent_of(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
-    forbid_agents(caller)
+    forbid_agent_callers(caller)
     _check_rate_limit(changes.get("rate_limit_per_minute"))
     _require_changeable(caller, agent, changes)
     check_webhook_url(changes.get("webhook_url"))
@@ -110,12 +110,12 @@ def update_agent(*, caller: Caller, agent_id: str, dry_run: bool = False, **chan
 
 
 def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Agent:
-    """Stop an agent for good, with its keys and claim token; one that is revoked already is answered as it stands.
+    """Revoke an agent permanently, with its keys and claim token. Revoking it again changes nothing.
 
     Raises ScopeMissing, NotFound, Forbidden (an agent), ReauthenticationRequired, WorkspacePaused.
     """
     agent = selectors.agent_of(caller=caller, agent_id=agent_id, scope="api_keys.write", write=True)
-    forbid_agents(caller)
+    forbid_agent_callers(caller)
     require_recent_sign_in(caller)
     agent.status = Agent.Status.REVOKED
     with transaction.atomic():
@@ -132,10 +132,10 @@ def revoke_agent(*, caller: Caller, agent_id: str, dry_run: bool = False) -> Age
 
 
 def _require_changeable(caller: Caller, agent: Agent, changes: dict[str, Any]) -> None:
-    require_grantable(caller, [scope for scope in changes.get("scopes", ()) if scope not in agent.scopes])
-    require_for_loosening(caller, agent, changes)
+    require_grantable_scopes(caller, [scope for scope in changes.get("scopes", ()) if scope not in agent.scopes])
+    forbid_escalation(caller, agent, changes)
     if agent.status == Agent.Status.REVOKED:
-        raise InvalidState("The agent is revoked and cannot be changed any more.")
+        raise InvalidState("The agent is revoked and can no longer be changed.")
 
 
 def _check_rate_limit(requests_per_minute: int | None) -> None:
@@ -145,7 +145,7 @@ def _check_rate_limit(requests_per_minute: int | None) -> None:
 
 
 def _stop(agent: Agent) -> None:
-    """The claim token goes before the keys: a claim that runs at this moment has issued its key or comes too late."""
+    """Revoke the claim token before the keys, so that a concurrent claim has already issued its key or fails."""
     now = timezone.now()
     Agent.objects.filter(pk=agent.pk).update(status=Agent.Status.REVOKED, updated_at=now)
     ClaimToken.objects.filter(agent=agent, burned_at=None).update(burned_at=now)

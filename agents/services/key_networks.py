@@ -1,4 +1,4 @@
-"""Where keys are used from: calls from networks that a key does not allow, and the first call from another network."""
+"""Check and record the networks that API keys are used from."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from django.db import transaction
 from django.utils.module_loading import import_string
 
 from agents.models import ApiKey
-from agents.networks import is_within, network_of
+from agents.networks import is_in_networks, network_of
 from auditlog.services import record
 from config.api import fields, rate_limit
 from config.api.caller import Caller
 from config.api.errors import Forbidden
 from config.api.trace import current_trace_id
 
-MAX_SEEN = 20  # networks that are remembered for each key; the oldest goes first
+MAX_SEEN_NETWORKS = 20  # networks stored for each key; the oldest is dropped first
 
 
 def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
-    """Raise Forbidden when the key allows certain networks and the caller's address is in none of them.
+    """Raise Forbidden if the key is limited to networks and the caller's address is in none of them.
 
-    Each refusal is recorded, up to the rate limit: nobody fills the audit log with a stolen key.
+    Refusals are recorded up to the rate limit, so that a stolen key cannot fill the audit log.
     """
-    if not key.allowed_networks or is_within(caller.ip, key.allowed_networks):
+    if not key.allowed_networks or is_in_networks(caller.ip, key.allowed_networks):
         return
     error = Forbidden(
         f"This API key may not be used from {caller.ip or 'an unknown address'}.",
@@ -42,11 +42,11 @@ def require_allowed_network(*, caller: Caller, key: ApiKey) -> None:
     raise error
 
 
-def remember_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
-    """Remember the network that the key is used from, if it is another one than before; also notes the use.
+def record_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
+    """Save a network that the key is used from for the first time, with the time of use.
 
-    A key's first network is only remembered. Each later one leaves an audit entry and an event, and owners get a notice
-    (config/notices). Returns False, without a query, where there is nothing to remember.
+    A key's first network is only saved. Each later one also gets an audit entry, an event and a notice to the owner
+    (config/notices). Returns False, without a query, if the network was seen before.
     """
     network = network_of(caller.ip) if caller.ip else None
     if network is None or network in (key.seen_networks or ()):
@@ -59,7 +59,7 @@ def remember_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
         locked = ApiKey.objects.select_for_update(no_key=True).filter(pk=key.pk).first()
         if locked is None or network in (locked.seen_networks or ()):  # another request came first
             return False
-        locked.seen_networks = [*(locked.seen_networks or ()), network][-MAX_SEEN:]
+        locked.seen_networks = [*(locked.seen_networks or ()), network][-MAX_SEEN_NETWORKS:]
         locked.new_network_at = locked.last_used_at = now
         locked.save(update_fields=["seen_networks", "new_network_at", "last_used_at"])
         record(
@@ -80,7 +80,7 @@ def remember_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
 
 
 def _key_body(key: ApiKey) -> dict[str, Any]:
-    """The key as GET /api-keys answers it (agents.serializers.ApiKeySerializer); a test holds both equal."""
+    """Return the key as ApiKeySerializer does; a test checks that both are equal."""
     moment = fields.Timestamp().to_representation
     return {
         "id": key.id,

@@ -1,4 +1,4 @@
-"""API keys: made, shown once, revoked."""
+"""Create, list and revoke API keys."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from config.api.errors import Conflict, Forbidden, ScopeMissing, ValidationFaile
 from config.api.paging import Page
 from workspaces.services import lock_workspace
 
-MAX_LIVE_KEYS = 100  # of a workspace, its agents' not counted
+MAX_LIVE_KEYS = 100  # of a workspace, without agent keys
 
 
 @dataclass(frozen=True)
-class KeyIssued:
-    """A key with its token, which is shown once (None in a preview)."""
+class IssuedKey:
+    """An API key and its token, which is shown once (None in a preview)."""
 
     api_key: ApiKey
     token: str | None
 
 
 def list_api_keys(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ApiKey]:
-    """The keys of a workspace and of its agents, newest first. Raises ScopeMissing, NotFound, Forbidden (an agent)."""
+    """Return the keys of a workspace and its agents, newest first. Raises ScopeMissing, NotFound, Forbidden (an agent)."""
     require(caller, workspace_id, "api_keys.write", write=False)
-    forbid_agents(caller)
+    forbid_agent_callers(caller)
     return selectors.api_keys_of(workspace_id=workspace_id, limit=limit, cursor=cursor)
 
 
@@ -45,8 +45,8 @@ def create_api_key(
     expires_at: datetime | None = None,
     allowed_networks: Sequence[str] | None = None,
     dry_run: bool = False,
-) -> KeyIssued:
-    """Make a workspace key. Without `expires_at` it ends when API_KEY_DEFAULT_DAYS says.
+) -> IssuedKey:
+    """Create a workspace key. Without `expires_at` it expires after API_KEY_DEFAULT_DAYS.
 
     `allowed_networks`: as `parse_network` returns them; without them the key may be used from anywhere.
 
@@ -54,22 +54,22 @@ def create_api_key(
     (MAX_LIVE_KEYS), WorkspacePaused.
     """
     require(caller, workspace_id, "api_keys.write", body_field="workspace_id")
-    forbid_agents(caller)
-    require_grantable(caller, scopes)
+    forbid_agent_callers(caller)
+    require_grantable_scopes(caller, scopes)
     require_recent_sign_in(caller)
     if expires_at and expires_at <= timezone.now():
-        raise ValidationFailed.of("expires_at", "Must lie in the future.")
+        raise ValidationFailed.of("expires_at", "Must be in the future.")
     with transaction.atomic():
-        lock_workspace(workspace_id)  # else two calls at once could both count one key less than there are
+        lock_workspace(workspace_id)  # so that concurrent calls cannot exceed the limit together
         if selectors.live_keys(workspace_id=workspace_id).count() >= MAX_LIVE_KEYS:
             raise Conflict(
-                f"The workspace has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke keys that are not used."
+                f"The workspace already has {MAX_LIVE_KEYS} keys.", suggested_action="Revoke unused keys first."
             )
         issued = issue_key(
             workspace_id=workspace_id,
             name=name,
             scopes=scopes,
-            expires_at=expires_at or default_end(),
+            expires_at=expires_at or default_expiry(),
             allowed_networks=list(dict.fromkeys(allowed_networks)) if allowed_networks else None,
             save=not dry_run,
         )
@@ -85,12 +85,12 @@ def create_api_key(
 
 
 def revoke_api_key(*, caller: Caller, api_key_id: str, dry_run: bool = False) -> ApiKey:
-    """Stop a key at once; one that is revoked already is answered as it stands.
+    """Revoke an API key, which stops working at once. Revoking it again changes nothing.
 
     Raises NotFound, Forbidden, ReauthenticationRequired.
     """
     key = selectors.api_key_of(caller=caller, api_key_id=api_key_id)
-    forbid_agents(caller)
+    forbid_agent_callers(caller)
     require_recent_sign_in(caller)
     key.revoked_at = key.revoked_at or timezone.now()
     with transaction.atomic():
@@ -117,14 +117,14 @@ def issue_key(
     expires_at: datetime | None = None,
     allowed_networks: list[str] | None = None,
     save: bool = True,
-) -> KeyIssued:
-    """A new key row and its token, without questions asked; services and commands that may do so call it."""
-    token = tokens.new_token(tokens.AGENT_KEY if agent else tokens.WORKSPACE_KEY)
+) -> IssuedKey:
+    """Create a key and its token without any permission check, which is up to the calling service or command."""
+    token = tokens.new_token(tokens.AGENT_KEY_PREFIX if agent else tokens.WORKSPACE_KEY_PREFIX)
     key = ApiKey(
         workspace_id=workspace_id,
         agent=agent,
         name=name,
-        prefix=token[: tokens.PREFIX_LENGTH],
+        prefix=token[: tokens.SHOWN_KEY_LENGTH],
         token_sha256=tokens.digest(token),
         scopes=[] if agent else list(scopes),
         expires_at=expires_at,
@@ -132,28 +132,28 @@ def issue_key(
     )
     if not save:
         key.prefix = ""
-        return KeyIssued(key, None)
+        return IssuedKey(key, None)
     key.save(force_insert=True)
-    return KeyIssued(key, token)
+    return IssuedKey(key, token)
 
 
-def default_end() -> datetime | None:
-    """When a key ends that was given no end; None: never."""
+def default_expiry() -> datetime | None:
+    """Return the default expiry of a new key by API_KEY_DEFAULT_DAYS; None means never."""
     days = settings.API_KEY_DEFAULT_DAYS
     return timezone.now() + timedelta(days=days) if days else None
 
 
-def forbid_agents(caller: Caller) -> None:
-    """Agents and keys are the business of owners and their keys, whatever scope an agent holds."""
+def forbid_agent_callers(caller: Caller) -> None:
+    """Raise Forbidden if the caller is an agent, because agents may not manage agents or keys, whatever their scopes."""
     if caller.agent_id:
         raise Forbidden("An agent's key cannot manage agents or keys.")
 
 
-def require_grantable(caller: Caller, scopes: Sequence[str]) -> None:
-    """Nobody grants a scope that they do not hold themselves."""
+def require_grantable_scopes(caller: Caller, scopes: Sequence[str]) -> None:
+    """Raise ScopeMissing if the caller lacks one of the scopes that it wants to grant."""
     missing = [scope for scope in scopes if scope not in caller.scopes]
     if missing:
         raise ScopeMissing(
             f"The caller does not hold {', '.join(missing)} and so cannot grant it.",
-            suggested_action="Grant scopes that the calling key holds, or use a wider key.",
+            suggested_action="Grant only scopes that the calling key holds, or use a key with more scopes.",
         )

@@ -1,4 +1,4 @@
-"""What operators do with keys: stop one that has leaked, whoever's it is."""
+"""Actions of operators on API keys of any workspace."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from django.utils import timezone
 from agents import tokens
 from agents.models import ApiKey
 from auditlog.services import record
-from config.api.caller import Caller, absent, require_operator
+from config.api.caller import Caller, not_found_error, require_operator
 
 
-def revoke_any_key(
+def revoke_key_as_operator(
     *, caller: Caller, token: str | None = None, api_key_id: str | None = None, dry_run: bool = False
 ) -> ApiKey:
-    """Stop the key that has this token or this id at once; one that is revoked already is answered as it stands.
+    """Revoke the API key with this token or id as an operator. Revoking it again changes nothing.
 
-    Raises Forbidden (no operator), ValidationFailed on `token` or `id` when there is no such key.
+    Raises Forbidden (not an operator), ValidationFailed on `token` or `id` if the key does not exist.
     """
     require_operator(caller)
-    wanted = {"token_sha256": tokens.digest(token)} if token is not None else {"pk": api_key_id}
+    lookup = {"token_sha256": tokens.digest(token)} if token is not None else {"pk": api_key_id}
     with transaction.atomic():
-        key = ApiKey.objects.select_related("agent").select_for_update(of=("self",)).filter(**wanted).first()
+        key = ApiKey.objects.select_related("agent").select_for_update(of=("self",)).filter(**lookup).first()
         if key is None:
-            raise absent("id" if token is None else "token", "API key")
+            raise not_found_error("id" if token is None else "token", "API key")
         if key.revoked_at is None:
             key.revoked_at = timezone.now()
             if not dry_run:

@@ -1,35 +1,35 @@
-"""Modes and scopes in templates."""
+"""Template filters for agent modes and scopes."""
 
 from __future__ import annotations
 
 from django import template
 
-from agents.dashboard.words import AGENT_SCOPES, KEY_SCOPES, MODES, scopes_in_words
+from agents.dashboard.labels import AGENT_SCOPE_LABELS, KEY_SCOPE_LABELS, MODE_LABELS, scope_labels
 from agents.models import ApiKey
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 
 register = template.Library()
 
 
 @register.filter
 def mode_name(mode: str) -> str:
-    """A mode as people say it."""
-    return MODES[Mode(mode)][0]
+    """Return the display name of an agent mode."""
+    return MODE_LABELS[AgentMode(mode)][0]
 
 
 @register.filter
 def mode_meaning(mode: str) -> str:
-    """What an agent of this mode does."""
-    return MODES[Mode(mode)][1]
+    """Return the description of an agent mode."""
+    return MODE_LABELS[AgentMode(mode)][1]
 
 
 @register.filter
 def allowed(scopes: list[str]) -> list[str]:
-    """What an agent's scopes allow it."""
-    return scopes_in_words(scopes, AGENT_SCOPES)
+    """Return the labels of an agent's scopes."""
+    return scope_labels(scopes, AGENT_SCOPE_LABELS)
 
 
 @register.filter
 def opens(key: ApiKey) -> list[str]:
-    """What a key allows whoever holds it."""
-    return scopes_in_words(key.held_scopes, AGENT_SCOPES if key.agent_id else KEY_SCOPES)
+    """Return the labels of a key's scopes."""
+    return scope_labels(key.held_scopes, AGENT_SCOPE_LABELS if key.agent_id else KEY_SCOPE_LABELS)

@@ -1,1 +1,1 @@
-"""The page of usage and billing."""
+"""The dashboard page of usage and billing."""

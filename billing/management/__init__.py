@@ -1,1 +1,1 @@
-"""Billing's commands for `manage.py`."""
+"""Management commands of billing."""

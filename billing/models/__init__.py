@@ -1,11 +1,11 @@
-"""The tables of billing: the books, what the payment processor tells, what is told to it, and what needs an operator."""
+"""Models of billing: ledger and counters, processor events, subscriptions, usage reports and alarms."""
 
 from __future__ import annotations
 
 from billing.models.alarms import BillingAlarm
-from billing.models.books import DayCounter, LedgerEntry, MonthCounter, UsageTotal
-from billing.models.reports import UsageReport
+from billing.models.ledger import DayCounter, LedgerEntry, MonthCounter, UsageTotal
 from billing.models.subscriptions import ProcessorEvent, Subscription
+from billing.models.usage_reports import UsageReport
 
 __all__ = [
     "BillingAlarm",

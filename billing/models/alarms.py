@@ -1,4 +1,4 @@
-"""What an operator has to look at."""
+"""The model of billing alarms, which need an operator's attention."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from django.utils import timezone
 
 
 class BillingAlarm(models.Model):
-    """Something about money that is not as it must be, until `resolved_at`. Open ones stand once for each subject.
+    """A problem with billing, open until `resolved_at`. There is at most one open alarm for each kind and subject.
 
-    `subject` is the id of what it is about: a workspace, ledger entry or customer; "" for the service as a whole.
+    `subject` is the id of the affected workspace, ledger entry, event or customer; "" means the whole service.
     """
 
     class Kind(models.TextChoices):
         EVENTS = "events"  # the processor's events about a workspace had no effect
-        SUBSCRIPTIONS = "subscriptions"  # a customer with several subscriptions
-        CUSTOMER = "customer"  # the processor does not know the customer
-        DELETED = "deleted"  # a deleted workspace whose subscription could not be ended
-        USAGE_WAITS = "usage_waits"  # usage that cannot be reported, since no subscription would pay for it
-        USAGE_REFUSED = "usage_refused"  # the processor does not take a report
-        USAGE_UNRESOLVED = "usage_unresolved"  # nobody knows whether the processor has a report, or it came too late
-        USAGE_SUM = "usage_sum"  # what the processor has is not what was reported
+        SUBSCRIPTIONS = "subscriptions"  # a customer has several running subscriptions
+        CUSTOMER = "customer"  # the customer does not exist at the processor
+        DELETED = "deleted"  # a deleted workspace's subscription could not be cancelled
+        USAGE_WAITS = "usage_waits"  # usage cannot be reported because no subscription pays
+        USAGE_REFUSED = "usage_refused"  # the processor refuses a report
+        USAGE_UNRESOLVED = "usage_unresolved"  # it is unknown whether a report arrived, or it is too old
+        USAGE_SUM = "usage_sum"  # the processor's sum differs from the reported sum
         BOOKS = "books"  # a month's counter is not the sum of its ledger entries
-        RECONCILIATION = "reconciliation"  # the nightly look could not be finished
+        RECONCILIATION = "reconciliation"  # the nightly reconciliation could not finish
 
     kind = models.CharField(max_length=20, choices=Kind.choices)
     subject = models.CharField(max_length=255, blank=True)

@@ -1,4 +1,4 @@
-"""What the payment processor tells: its events as they arrived, and each workspace's subscription as it stands there."""
+"""Models of the payment processor's events and of each workspace's subscription."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from config.db.models import DueRow, TimestampedModel
 
 
 class ProcessorEvent(DueRow):
-    """An event of the payment processor as it arrived, kept once by its own id.
+    """An event of the payment processor as received, stored once for each event id.
 
-    `processed_at` is null until it had its effect; `due_at` is when that is tried (next), null once it will not be any more.
+    `processed_at` is null until the event is processed; `due_at` is the next attempt, null if there will be none.
     """
 
     class Outcome(models.TextChoices):
         WAITING = ""
         APPLIED = "applied"
-        IGNORED = "ignored"  # of a kind without effect, or about nobody that the service knows
-        GIVEN_UP = "given_up"  # the nightly reconciliation sees to it
+        IGNORED = "ignored"  # of a type without effect, or about an unknown customer
+        GIVEN_UP = "given_up"  # left to the nightly reconciliation
 
     event_id = models.CharField(max_length=255, primary_key=True)
     type = models.CharField(max_length=255)
@@ -44,10 +44,10 @@ class ProcessorEvent(DueRow):
 
 
 class Subscription(TimestampedModel):
-    """A workspace's subscription as the processor told last; `status` is the processor's word, "" when it has none.
+    """The last known subscription of a workspace; `status` is the processor's status, "" if there is no subscription.
 
-    Written by events and by the reconciliation alone. `version` rises with every write: who asked the processor before
-    another wrote must ask again. `told_at` and `told_rank` order the events whose own copies were believed.
+    Only events and the reconciliation write it. Each write raises `version`, so that an answer that the processor gave before
+    another write is not saved. `told_at` and `told_rank` are time and rank of the last event whose copy was applied.
     """
 
     workspace_id = models.CharField(max_length=ids.LENGTH, primary_key=True)
@@ -63,7 +63,7 @@ class Subscription(TimestampedModel):
     told_at = models.DateTimeField(null=True)
     told_rank = models.PositiveSmallIntegerField(default=0)
     version = models.PositiveIntegerField(default=0)
-    # For a workspace that was deleted: when its end was last tried, and when nothing of it ran any more.
+    # For a deleted workspace: the last attempt to cancel its subscriptions, and when none was running any more.
     end_tried_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
 
@@ -72,8 +72,8 @@ class Subscription(TimestampedModel):
 
     @property
     def is_running(self) -> bool:
-        return self.status in entitlement.RUNNING
+        return self.status in entitlement.RUNNING_STATUSES
 
     def entitles(self, now: datetime) -> bool:
-        """Whether it pays for what goes beyond the free credit at this time."""
+        """Return whether the subscription pays for usage beyond the free credit at `now`."""
         return entitlement.entitles(self.status, self.status_since, now)

@@ -1,4 +1,4 @@
-"""The one way to the payment processor's API. Every fault is BillingUnavailable."""
+"""Creates clients of the payment processor's API and translates their errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 def new_client(*, retries: int) -> stripe.StripeClient:
-    """A client that asks again so often by itself when the network or the processor fails."""
+    """Return a client that repeats a failed request up to `retries` times."""
     return stripe.StripeClient(
         settings.STRIPE_SECRET_KEY,
         base_addresses={"api": settings.STRIPE_API_BASE},
@@ -27,23 +27,23 @@ def new_client(*, retries: int) -> stripe.StripeClient:
 
 @contextmanager
 def processor_client(*, retries: int = 1) -> Iterator[stripe.StripeClient]:
-    """A client whose faults are BillingUnavailable, or NotAtProcessor for an id that the processor does not know.
+    """Yield a client whose errors become BillingUnavailable, or NotAtProcessor for an unknown id.
 
-    `retries` 0 is for work that comes again by itself.
+    Use `retries=0` for work that is repeated anyway.
     """
     try:
         yield new_client(retries=retries)
     except stripe.StripeError as error:
-        logger.warning("The payment processor did not serve a request: %s", fault_of(error))
+        logger.warning("A request to the payment processor failed: %s", loggable_fault(error))
         unknown = error.http_status == 404 or error.code == "resource_missing"
         kind = NotAtProcessor if unknown and isinstance(error, stripe.InvalidRequestError) else BillingUnavailable
         raise kind(
-            "The payment processor does not answer as it should.",
+            "The payment processor did not answer the request.",
             suggested_action="Try again after the time in Retry-After.",
             headers={"Retry-After": "30"},
         ) from error
 
 
-def fault_of(error: stripe.StripeError) -> str:
-    """What may be logged of a fault: no message, since that may quote what was sent."""
+def loggable_fault(error: stripe.StripeError) -> str:
+    """Return an error's type, status and ids for the log, without its message, which may quote the request."""
     return f"{type(error).__name__}, status {error.http_status}, code {error.code}, request {error.request_id}"

@@ -1,25 +1,27 @@
-"""The processor's truth about a customer's subscriptions."""
+"""Lists and cancels a customer's subscriptions at the payment processor."""
 
 from __future__ import annotations
 
 from billing.errors import NotAtProcessor
 from billing.processor.client import processor_client
-from billing.states import SubscriptionState
+from billing.subscription_state import SubscriptionState
 
-AT_MOST = 100  # one page; the processor lists the latest first
+MAX_SUBSCRIPTIONS = 100  # one page, newest first
 
 
 def subscriptions_of(customer_id: str, *, retries: int = 1) -> list[SubscriptionState]:
-    """All of the customer's subscriptions, ended ones included. Raises NotAtProcessor for an unknown customer."""
+    """Return all subscriptions of the customer, including ended ones. Raises NotAtProcessor for an unknown customer."""
     with processor_client(retries=retries) as client:
-        found = client.v1.subscriptions.list({"customer": customer_id, "status": "all", "limit": AT_MOST}).data
-    return [state for state in map(SubscriptionState.of, (one.to_dict() for one in found)) if state]
+        found = client.v1.subscriptions.list(
+            {"customer": customer_id, "status": "all", "limit": MAX_SUBSCRIPTIONS}
+        ).data
+    return [state for state in map(SubscriptionState.from_object, (one.to_dict() for one in found)) if state]
 
 
 def cancel_subscription(subscription_id: str) -> None:
-    """End it now. What was used and not yet invoiced is; of what was paid ahead nothing is given back."""
+    """Cancel a subscription now. Open usage is invoiced; nothing that was paid in advance is refunded."""
     try:
         with processor_client(retries=0) as client:
             client.v1.subscriptions.cancel(subscription_id, {"invoice_now": True, "prorate": False})
-    except NotAtProcessor:  # it has ended meanwhile
+    except NotAtProcessor:  # it has already ended
         return

@@ -1,4 +1,4 @@
-"""The processor's client library over config.outbound, so that its requests have a total time limit like all others."""
+"""Sends the requests of the processor's client library through config.outbound, with a total time limit."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ MAX_ANSWER_BYTES = 10_000_000
 
 
 class OutboundClient(stripe.HTTPClient):
-    """Sends the library's requests; the cause of each APIConnectionError is an OutboundError."""
+    """The library's HTTP client. The cause of each APIConnectionError is an OutboundError."""
 
     name = "outbound"
 
     def request(
         self, method: str, url: str, headers: Mapping[str, str] | None, post_data: Any = None, **unused: Any
     ) -> tuple[str, int, Mapping[str, str]]:
-        """Send one request; return body, status and headers of its answer."""
+        """Send one request and return body, status and headers of the response."""
         try:
             answer = outbound.request(
                 method, url, headers=headers, data=post_data, timeout=TIMEOUT_SECONDS, max_bytes=MAX_ANSWER_BYTES
@@ -32,4 +32,4 @@ class OutboundClient(stripe.HTTPClient):
         return answer.body.decode(errors="replace"), answer.status, answer.headers
 
     def close(self) -> None:
-        """Nothing is open between two requests."""
+        """Do nothing, because no connection is open between requests."""

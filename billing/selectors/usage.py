@@ -1,4 +1,4 @@
-"""Reads: what came of a month's targets, and what it costs."""
+"""Queries of usage and bill of a month."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from agents.selectors import agent_of
 from billing.caps import Period, SpendCap, month_of
 from billing.models import Subscription, UsageTotal
 from billing.plans import billing_mode
-from billing.selectors.room import agent_spend_cap, spend_cap
+from billing.selectors.caps import agent_spend_cap, spend_cap
 from billing.selectors.subscriptions import subscription_of
 from config.api.caller import Caller, require
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What came of a month's targets; `totals` as the API tells them. `agent_id` is "" for a whole workspace."""
+    """Usage of a workspace or an agent in a month; `totals` as in the API. `agent_id` is "" for a whole workspace."""
 
     workspace_id: str
     agent_id: str
@@ -30,9 +30,9 @@ class Usage:
 
 @dataclass(frozen=True)
 class Bill:
-    """What a month costs, in cents, reckoned with the free credit and the cap of `spend_cap`.
+    """The bill of a month in cents, with the free credit and the cap of `spend_cap`.
 
-    `subscription` is the last one that the processor told of, ended ones included; null when there was none.
+    `subscription` is the last known one, even if it has ended; None if there was none.
     """
 
     workspace_id: str
@@ -53,30 +53,30 @@ class Bill:
 
 
 def usage_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int) -> Usage:
-    """The workspace's UTC month of `at`, as it would stand with this cap. Raises ScopeMissing, NotFound."""
+    """Return the workspace's usage in the UTC month of `at`, with this cap. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
-    standing = replace(spend_cap(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
-    return Usage(workspace_id, "", Period.around(at), _totals(at, workspace_id=workspace_id), standing)
+    cap = replace(spend_cap(workspace_id=workspace_id, at=at), cap_cents=cap_cents)
+    return Usage(workspace_id, "", Period.containing(at), _totals(at, workspace_id=workspace_id), cap)
 
 
 def agent_usage_of(*, caller: Caller, agent_id: str, at: datetime) -> Usage:
-    """The agent's UTC month of `at` under its own caps. Raises ScopeMissing, NotFound."""
+    """Return the agent's usage in the UTC month of `at`, with its own cap. Raises ScopeMissing, NotFound."""
     workspace_id = agent_of(caller=caller, agent_id=agent_id, scope="usage.read").workspace_id
-    standing = agent_spend_cap(workspace_id=workspace_id, agent_id=agent_id, at=at)
+    cap = agent_spend_cap(workspace_id=workspace_id, agent_id=agent_id, at=at)
     totals = _totals(at, workspace_id=workspace_id, agent_id=agent_id)
-    return Usage(workspace_id, agent_id, Period.around(at), totals, standing)
+    return Usage(workspace_id, agent_id, Period.containing(at), totals, cap)
 
 
 def bill_of(*, caller: Caller, workspace_id: str, at: datetime, cap_cents: int, free_credit_cents: int) -> Bill:
-    """The workspace's UTC month of `at`, reckoned with this cap and free credit. Raises ScopeMissing, NotFound."""
+    """Return the workspace's bill of the UTC month of `at`, with this cap and free credit. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "usage.read", write=False)
-    standing = spend_cap(workspace_id=workspace_id, at=at)
-    standing = replace(standing, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
-    return Bill(workspace_id, Period.around(at), billing_mode(), standing, subscription_of(workspace_id=workspace_id))
+    cap = spend_cap(workspace_id=workspace_id, at=at)
+    cap = replace(cap, cap_cents=cap_cents, free_credit_cents=free_credit_cents)
+    return Bill(workspace_id, Period.containing(at), billing_mode(), cap, subscription_of(workspace_id=workspace_id))
 
 
 def _totals(at: datetime, **holder: str) -> dict[str, Any]:
-    """What came of the month's targets, out of its totals: one row for each agent and platform, however many targets."""
+    """Return the month's usage totals, overall and by platform."""
     names = ("published", "failed", "url_posts", "spend_cents")
     rows = UsageTotal.objects.filter(**holder, month=month_of(at)).values_list("platform")
     by_platform = [

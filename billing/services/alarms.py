@@ -1,4 +1,4 @@
-"""Telling operators of what is not as it must be: in the log each time it is seen, and in a row until it is over."""
+"""Raise and resolve billing alarms, which operators see in the log and as rows of BillingAlarm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def raise_alarm(kind: BillingAlarm.Kind, subject: str, detail: str) -> None:
-    """Log it, and keep it open; `detail` holds ids and figures, no text of people."""
+    """Log an alarm and save it as open. `detail` has ids and numbers, no personal text."""
     logger.error("Billing alarm %s %s: %s", kind, subject, detail)
     now = timezone.now()
     seen = BillingAlarm(kind=kind, subject=subject, detail=detail[:500], first_seen_at=now, last_seen_at=now)
@@ -24,15 +24,15 @@ def raise_alarm(kind: BillingAlarm.Kind, subject: str, detail: str) -> None:
 
 
 def resolve_alarms(kind: BillingAlarm.Kind, subjects: Iterable[str]) -> None:
-    """What it was about is well again; nothing happens where nothing was open."""
+    """Mark the open alarms of these subjects as resolved."""
     rows = BillingAlarm.objects.filter(kind=kind, subject__in=list(subjects), resolved_at=None)
-    if over := list(rows):
+    if resolved := list(rows):
         rows.update(resolved_at=timezone.now())
-    for alarm in over:
-        logger.info("Billing alarm %s %s is over.", kind, alarm.subject)
+    for alarm in resolved:
+        logger.info("Billing alarm %s %s is resolved.", kind, alarm.subject)
 
 
-def resolve_others(kind: BillingAlarm.Kind, still_open: Iterable[str]) -> None:
-    """Of this kind, only these subjects are still not as they must be."""
+def resolve_other_alarms(kind: BillingAlarm.Kind, still_open: Iterable[str]) -> None:
+    """Mark all open alarms of this kind as resolved, except those of the subjects in `still_open`."""
     rows = BillingAlarm.objects.filter(kind=kind, resolved_at=None).exclude(subject__in=list(still_open))
     resolve_alarms(kind, list(rows.values_list("subject", flat=True)))

@@ -1,4 +1,4 @@
-"""What operators set going at the payment processor."""
+"""Actions of operators on billing."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from dataclasses import asdict
 
 from auditlog.services import record
 from billing.plans import is_paid
-from billing.services.reconcile import Reconciled, reconcile
-from config.api import budget
+from billing.services.reconcile import ReconciliationResult, reconcile
+from config.api import request_limits
 from config.api.caller import Caller, require_operator
-from workspaces.customers import customer_workspaces
+from workspaces.processor_customers import workspaces_with_customer
 
 
-def reconcile_now(*, caller: Caller, dry_run: bool = False) -> Reconciled:
-    """The nightly look, at once; a dry run tells only how many workspaces it would ask the processor about.
+def reconcile_now(*, caller: Caller, dry_run: bool = False) -> ReconciliationResult:
+    """Run the nightly reconciliation now; a dry run only counts the workspaces to compare.
 
-    `complete` is false when the processor did not answer: then the beat takes the look up within the hour. Raises
-    Forbidden (no operator), RateLimited.
+    `complete` is False if the processor did not answer; the hourly task then repeats the reconciliation. Raises Forbidden
+    (not an operator), RateLimited.
     """
     require_operator(caller)
     if dry_run:
-        found = Reconciled(workspaces=customer_workspaces(deleted=False).count() if is_paid() else 0)
+        result = ReconciliationResult(workspaces=workspaces_with_customer(deleted=False).count() if is_paid() else 0)
     else:
-        with budget.outside_threads.held(caller.actor_id):  # with many customers it takes longer than the deadline
-            found = reconcile()
+        with request_limits.outbound_threads.held(caller.actor_id):  # may take longer than the deadline
+            result = reconcile()
     record(
         caller=caller,
         operation="ops.reconcile_billing",
         resource_type="billing",
         dry_run=dry_run,
-        metadata={} if dry_run else asdict(found),
+        metadata={} if dry_run else asdict(result),
     )
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""The nightly look at the payment processor's truth and at the books; what is found differs is mended or an alarm."""
+"""The nightly reconciliation of subscriptions, reported usage and ledger. Differences are corrected or raise alarms."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from billing import selectors
 from billing.errors import BillingUnavailable, NotAtProcessor
 from billing.models import BillingAlarm
 from billing.plans import is_paid
-from billing.services.alarms import Kind, raise_alarm, resolve_alarms, resolve_others
-from billing.services.subscriptions import OutrunError, refresh_subscription
-from billing.services.usage_truth import reconcile_usage
-from workspaces.customers import customer_workspaces
+from billing.services.alarms import Kind, raise_alarm, resolve_alarms, resolve_other_alarms
+from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
+from billing.services.usage_reconciliation import reconcile_usage
+from workspaces.processor_customers import workspaces_with_customer
 
 NIGHT_HOUR = 3  # UTC
-EACH = 100
-Say = Callable[[str], None]
+BATCH_SIZE = 100
+Progress = Callable[[str], None]
 
 
-def _silent(line: str) -> None:
-    """Nobody listens."""
+def _no_progress(line: str) -> None:
+    """Ignore the progress line."""
 
 
 @dataclass(frozen=True)
-class Reconciled:
-    """What a look found: subscriptions that had changed unseen, customers whose usage differs, months that drift."""
+class ReconciliationResult:
+    """Numbers found by a reconciliation: changed subscriptions, usage differences, and months that differ from the ledger."""
 
     workspaces: int = 0
     subscriptions_changed: int = 0
@@ -39,16 +39,16 @@ class Reconciled:
         return ", ".join(f"{field.name} {getattr(self, field.name)}" for field in fields(self))
 
 
-def reconcile_at_night() -> Reconciled | None:
-    """For the beat, each hour: a look in the night's hour, or in any while the last one could not be finished."""
+def run_nightly_reconciliation() -> ReconciliationResult | None:
+    """Reconcile if it is NIGHT_HOUR or the last reconciliation was incomplete. Called every hour by the periodic task."""
     unfinished = BillingAlarm.objects.filter(kind=Kind.RECONCILIATION, resolved_at=None).exists()
     return reconcile() if unfinished or timezone.now().hour == NIGHT_HOUR else None
 
 
-def reconcile(say: Say = _silent) -> Reconciled:
-    """Look at everything: each customer's subscription, the reported usage, the books. `say` hears how far it is.
+def reconcile(say: Progress = _no_progress) -> ReconciliationResult:
+    """Compare subscriptions and reported usage with the processor, and counters with the ledger.
 
-    A processor that does not answer ends its part of the look, which is an alarm until a look is complete.
+    `say` gets progress lines. If the processor does not answer, an alarm stays open until a complete reconciliation.
     """
     workspaces = changed = differences = 0
     complete = True
@@ -59,48 +59,50 @@ def reconcile(say: Say = _silent) -> Reconciled:
             resolve_alarms(Kind.RECONCILIATION, [""])
         except BillingUnavailable:
             complete = False
-            raise_alarm(Kind.RECONCILIATION, "", "The processor does not answer; the look is taken up in an hour.")
-    return Reconciled(workspaces, changed, differences, check_books(say), complete)
+            raise_alarm(
+                Kind.RECONCILIATION, "", "The processor does not answer; the reconciliation is repeated in an hour."
+            )
+    return ReconciliationResult(workspaces, changed, differences, check_ledger(say), complete)
 
 
-def reconcile_subscriptions(say: Say = _silent) -> tuple[int, int]:
-    """Read every known customer's subscription anew; returns how many there are and how many had changed unseen.
+def reconcile_subscriptions(say: Progress = _no_progress) -> tuple[int, int]:
+    """Update every customer's subscription from the processor; returns how many were checked and how many had changed.
 
     Raises BillingUnavailable.
     """
-    looked_at = changed = 0
+    checked = changed = 0
     last = ""
-    while rows := list(customer_workspaces(deleted=False).filter(pk__gt=last)[:EACH]):
+    while rows := list(workspaces_with_customer(deleted=False).filter(pk__gt=last)[:BATCH_SIZE]):
         for workspace in rows:
             try:
                 customer_id = workspace.processor_customer_id
                 changed += refresh_subscription(workspace_id=workspace.pk, customer_id=customer_id)
                 resolve_alarms(Kind.CUSTOMER, [workspace.pk])
             except NotAtProcessor:
-                raise_alarm(Kind.CUSTOMER, workspace.pk, f"The processor does not know the customer {customer_id}.")
-            except OutrunError:  # by events that told the same
+                raise_alarm(Kind.CUSTOMER, workspace.pk, f"The customer {customer_id} does not exist at the processor.")
+            except ConcurrentUpdateError:  # events have just updated it
                 continue
-        looked_at, last = looked_at + len(rows), rows[-1].pk
-        say(f"Subscriptions: {looked_at} workspaces, {changed} had changed.")
-    resolve_others(Kind.EVENTS, [])  # what they told is known now
-    return looked_at, changed
+        checked, last = checked + len(rows), rows[-1].pk
+        say(f"Subscriptions: {checked} workspaces, {changed} had changed.")
+    resolve_other_alarms(Kind.EVENTS, [])  # all subscriptions are up to date
+    return checked, changed
 
 
-def check_books(say: Say = _silent) -> int:
-    """Compare counters and ledger; returns how many months differ, each of them an alarm until it does not.
+def check_ledger(say: Progress = _no_progress) -> int:
+    """Compare counters with the ledger; returns how many months differ. Each of them raises an alarm.
 
-    Two looks, since money that moves between the statements of one makes it see what is not there.
+    Only a difference that is found twice counts, because money may move between the statements of one comparison.
     """
     first = selectors.drift()
-    again = selectors.drift() if first else []
-    wrong = [found for found in first if found in again]
-    for found in wrong:
-        detail = f"The month's counter says {_figures(found.counter)}, its ledger {_figures(found.ledger)}."
-        raise_alarm(Kind.BOOKS, f"{found.holder_id} {found.month:%Y-%m}", detail)
-    resolve_others(Kind.BOOKS, [f"{found.holder_id} {found.month:%Y-%m}" for found in wrong])
-    say(f"Books: {len(wrong)} months differ.")
-    return len(wrong)
+    second = selectors.drift() if first else []
+    different = {f"{drift.holder_id} {drift.month:%Y-%m}": drift for drift in first if drift in second}
+    for subject, drift in different.items():
+        detail = f"The month's counter says {_amounts_text(drift.counter)}, its ledger {_amounts_text(drift.ledger)}."
+        raise_alarm(Kind.BOOKS, subject, detail)
+    resolve_other_alarms(Kind.BOOKS, different)
+    say(f"Ledger: {len(different)} months differ.")
+    return len(different)
 
 
-def _figures(amounts: selectors.Amounts) -> str:
+def _amounts_text(amounts: selectors.MonthAmounts) -> str:
     return f"held {amounts.held_cents}, settled {amounts.settled_cents}, URL posts {amounts.url_posts}"

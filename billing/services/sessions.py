@@ -1,4 +1,4 @@
-"""Sessions at the payment processor. Prices and return addresses are the service's own; callers choose a plan only."""
+"""Create checkout and portal sessions at the payment processor. Callers choose only the plan, never prices or URLs."""
 
 from __future__ import annotations
 
@@ -7,53 +7,53 @@ from billing import processor
 from billing.errors import BillingUnavailable
 from billing.plans import available_plans, is_paid
 from billing.processor import Session
-from config.api.budget import outside
 from config.api.caller import Caller, require_role
 from config.api.errors import ValidationFailed
-from workspaces.customers import remember_customer
+from config.api.request_limits import outbound_slot
 from workspaces.models import Workspace
+from workspaces.processor_customers import save_customer_id
 
 
 def create_checkout_session(*, caller: Caller, workspace_id: str, plan: str, dry_run: bool = False) -> Session:
-    """A page where the workspace subscribes to the plan; for one that has a subscription, the portal instead.
+    """Create a checkout page for the plan, or a portal page if the workspace has a running subscription.
 
     Raises UserSessionRequired, Forbidden, WorkspacePaused, BillingUnavailable, RateLimited, and ValidationFailed
     (workspace_id, plan).
     """
-    workspace = _billed(caller, workspace_id)
+    workspace = _require_billing_access(caller, workspace_id)
     if plan not in available_plans():
         raise ValidationFailed.of(
             "plan", f"Must be one of {', '.join(available_plans()) or 'no plans'}.", "unavailable"
         )
     session = Session(None, None)
     if not dry_run:
-        with outside(workspace_id, operator_chosen=True):
+        with outbound_slot(workspace_id, operator_chosen=True):
             session = _checkout_or_portal(workspace, plan)
     _record(caller, "billing.create_checkout_session", workspace_id, dry_run, plan=plan)
     return session
 
 
 def create_portal_session(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> Session:
-    """A page where the workspace's payment methods, invoices and subscription are kept. Errors as for checkout."""
-    workspace = _billed(caller, workspace_id)
+    """Create a portal page for payment methods, invoices and subscription. Raises the errors of `create_checkout_session`."""
+    workspace = _require_billing_access(caller, workspace_id)
     session = Session(None, None)
     if not dry_run:
-        with outside(workspace_id, operator_chosen=True):
+        with outbound_slot(workspace_id, operator_chosen=True):
             session = processor.create_portal_session(workspace_id, _customer_of(workspace))
     _record(caller, "billing.create_portal_session", workspace_id, dry_run)
     return session
 
 
 def _checkout_or_portal(workspace: Workspace, plan: str) -> Session:
-    known = bool(workspace.processor_customer_id)
+    is_customer = bool(workspace.processor_customer_id)
     customer_id = _customer_of(workspace)
-    if known and any(state.is_running for state in processor.subscriptions_of(customer_id)):
+    if is_customer and any(state.is_running for state in processor.subscriptions_of(customer_id)):
         return processor.create_portal_session(workspace.pk, customer_id)
     return processor.create_checkout_session(workspace.pk, customer_id, plan)
 
 
-def _billed(caller: Caller, workspace_id: str) -> Workspace:
-    """The workspace, when this person may see to its billing and the service bills at all."""
+def _require_billing_access(caller: Caller, workspace_id: str) -> Workspace:
+    """Return the workspace if the caller is its owner or an admin and billing is available."""
     require_role(caller, workspace_id, "owner", "admin", body_field="workspace_id")
     if not is_paid():
         raise BillingUnavailable()
@@ -61,11 +61,11 @@ def _billed(caller: Caller, workspace_id: str) -> Workspace:
 
 
 def _customer_of(workspace: Workspace) -> str:
-    """The processor's name for the workspace; on first use the processor makes one."""
+    """Return the workspace's customer id, creating the customer on first use."""
     if workspace.processor_customer_id:
         return workspace.processor_customer_id
-    made = processor.create_customer(workspace.pk, workspace.name)
-    return remember_customer(workspace_id=workspace.pk, customer_id=made)
+    customer_id = processor.create_customer(workspace.pk, workspace.name)
+    return save_customer_id(workspace_id=workspace.pk, customer_id=customer_id)
 
 
 def _record(caller: Caller, operation: str, workspace_id: str, dry_run: bool, **metadata: str) -> None:

@@ -1,4 +1,4 @@
-"""Keeping each workspace's subscription as the payment processor has it: the only way to be entitled to paid usage."""
+"""Save each workspace's subscription as the payment processor has it. Only these functions write Subscription."""
 
 from __future__ import annotations
 
@@ -9,69 +9,69 @@ from django.utils import timezone
 
 from billing import processor
 from billing.models import Subscription, UsageReport
-from billing.occurrences import SESSION, Occurrence
 from billing.services.alarms import Kind, raise_alarm, resolve_alarms
-from billing.services.metering import LOOP
-from billing.states import SubscriptionState
+from billing.services.usage_reporting import USAGE_REPORTS_LOOP
+from billing.subscription_events import SESSION_RANK, SubscriptionEvent
+from billing.subscription_state import SubscriptionState
 from config.jobs.wake_up import wake
-from workspaces.customers import keep_tier
+from workspaces.processor_customers import set_retention_tier
 
-CARRIES_TIER = ("pro", "scale")
-TRIES = 5
-# What is not there at the processor.
-NONE = SubscriptionState("", "", "", "", "", "", None, None, None)
+TIER_PLANS = ("pro", "scale")
+MAX_TRIES = 5
+# The state of a workspace without a subscription at the processor.
+NO_SUBSCRIPTION = SubscriptionState("", "", "", "", "", "", None, None, None)
 
 
-class OutrunError(Exception):
-    """Others wrote the same subscription again and again meanwhile."""
+class ConcurrentUpdateError(Exception):
+    """Other writers updated the same subscription during each of MAX_TRIES attempts."""
 
 
 def refresh_subscription(*, workspace_id: str, customer_id: str) -> bool:
-    """Ask the processor how the customer's subscriptions stand and keep the one that counts; true when that was news.
+    """Fetch the customer's subscriptions from the processor and save the relevant one; returns whether it changed.
 
-    Who was outrun by another writer asks again, so that an answer never replaces one that was asked for later.
-    Raises BillingUnavailable, NotAtProcessor, OutrunError; nothing has changed then.
+    If another writer was faster, the processor is asked again, so that an old answer never replaces a newer one.
+    Raises BillingUnavailable, NotAtProcessor, ConcurrentUpdateError; then nothing has changed.
     """
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         row, _ = Subscription.objects.get_or_create(workspace_id=workspace_id)
         states = [
             state
             for state in processor.subscriptions_of(customer_id, retries=0)
             if state.workspace_id in ("", workspace_id)
         ]
-        state = max(states, key=lambda each: each.precedence, default=NONE)
+        state = max(states, key=lambda each: each.precedence, default=NO_SUBSCRIPTION)
         written = _write(row, state, customer_id=customer_id)
         if written is not None:
-            _look_for_several(workspace_id, states)
+            _alarm_if_several(workspace_id, states)
             return written
-    raise OutrunError(workspace_id)
+    raise ConcurrentUpdateError(workspace_id)
 
 
-def believe(*, workspace_id: str, told: Occurrence) -> bool:
-    """Keep what an event's own copy says, where the processor cannot be asked; true when that was news.
+def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
+    """Save the subscription in an event's own copy, for a service without an API key; returns whether it changed.
 
-    Events come in any order: an older one changes nothing, nor does one about another subscription than the one that
-    counts. A finished checkout speaks of a beginning alone.
+    Events arrive in any order. An older event changes nothing, nor does one about a less relevant subscription. A finished
+    checkout only starts a subscription.
     """
-    state = told.state
+    state = event.state
     if state is None:
         return False
     with transaction.atomic():
         Subscription.objects.get_or_create(workspace_id=workspace_id)
         row = Subscription.objects.select_for_update().get(pk=workspace_id)
         if row.subscription_id == state.subscription_id:
-            news = told.rank != SESSION and _order(told) >= (_seconds(row.told_at), row.told_rank)
+            news = event.rank != SESSION_RANK and _order(event) >= (_seconds(row.told_at), row.told_rank)
         else:
-            news = not row.subscription_id or state.precedence > _kept(row).precedence
+            news = not row.subscription_id or state.precedence > _stored_state(row).precedence
         if not news:
             return False
-        order = {"told_at": told.told_at, "told_rank": told.rank}
-        return bool(_write(row, state, customer_id=told.customer_id, **order))
+        order = {"told_at": event.occurred_at, "told_rank": event.rank}
+        return bool(_write(row, state, customer_id=event.customer_id, **order))
 
 
 @transaction.atomic
 def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool | None:
-    """Write what is known now, unless another has written since the row was read (None); true when anything changed."""
+    """Save a state and return whether it changed; None if another writer has updated the row since it was read."""
     now = timezone.now()
     changes: dict[str, Any] = {
         "subscription_id": state.subscription_id,
@@ -84,7 +84,7 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
         "ended_at": state.ended_at,
         **further,
     }
-    if state.is_running:  # of a deleted workspace too: then the sweep sees to it once more
+    if state.is_running:  # then a deleted workspace's subscription is cancelled again
         changes["closed_at"] = None
     changed = any(
         getattr(row, name) != value for name, value in changes.items() if name not in ("told_at", "told_rank")
@@ -95,29 +95,31 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
     for name, value in changes.items():
         setattr(row, name, value)
     pays = row.entitles(now)
-    keep_tier(workspace_id=row.pk, tier=row.plan if pays and row.plan in CARRIES_TIER else "free")
+    set_retention_tier(workspace_id=row.pk, tier=row.plan if pays and row.plan in TIER_PLANS else "free")
     if pays:
-        _let_reports_go(row.pk)
+        _send_waiting_reports(row.pk)
     return changed
 
 
-def _let_reports_go(workspace_id: str) -> None:
-    """Usage that waited for a subscription that pays waits no longer."""
+def _send_waiting_reports(workspace_id: str) -> None:
+    """Make the usage reports due that waited for a paying subscription."""
     rows = UsageReport.objects.filter(workspace_id=workspace_id, status=UsageReport.Status.PENDING, attempts=0)
     if rows.update(due_at=timezone.now()):
-        wake(LOOP)
+        wake(USAGE_REPORTS_LOOP)
 
 
-def _look_for_several(workspace_id: str, states: list[SubscriptionState]) -> None:
+def _alarm_if_several(workspace_id: str, states: list[SubscriptionState]) -> None:
     running = sorted(state.subscription_id for state in states if state.is_running)
     if len(running) > 1:
-        raise_alarm(Kind.SUBSCRIPTIONS, workspace_id, f"The customer pays for several: {', '.join(running)}.")
+        raise_alarm(
+            Kind.SUBSCRIPTIONS, workspace_id, f"The customer has several running subscriptions: {', '.join(running)}."
+        )
     else:
         resolve_alarms(Kind.SUBSCRIPTIONS, [workspace_id])
 
 
-def _kept(row: Subscription) -> SubscriptionState:
-    """The row as the state it was written from."""
+def _stored_state(row: Subscription) -> SubscriptionState:
+    """Return the state that the row was saved from."""
     return SubscriptionState(
         subscription_id=row.subscription_id,
         customer_id=row.customer_id,
@@ -131,8 +133,8 @@ def _kept(row: Subscription) -> SubscriptionState:
     )
 
 
-def _order(told: Occurrence) -> tuple[float, int]:
-    return told.told_at.timestamp(), told.rank
+def _order(event: SubscriptionEvent) -> tuple[float, int]:
+    return event.occurred_at.timestamp(), event.rank
 
 
 def _seconds(at: Any) -> float:

@@ -1,4 +1,4 @@
-"""What the operators' console has in common: rows are read, changes go through services, and nothing is counted."""
+"""Base classes for the operators' admin: read-only tables that run no COUNT(*) and never show secrets."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 
-from config.api.admin_actions import OperatingAdmin
-from config.api.admin_search import DIGEST, SearchedAdmin, kind_of
+from config.api.admin_actions import ActionAdmin
+from config.api.admin_search import DIGEST, ExactSearchAdmin, search_word_kind
 from config.api.models import IdempotencyRecord
 from config.db.encryption import EncryptedJSONField
 
 
-class UncountedList(ChangeList):
-    """A page of rows, and whether more follow; how many there are in all is never asked (COUNT(*) reads a whole table)."""
+class ChangeListWithoutCount(ChangeList):
+    """A change list that pages without counting all rows, because COUNT(*) reads the whole table."""
 
     newer_page = older_page = ""
 
@@ -38,14 +38,14 @@ class UncountedList(ChangeList):
             self.older_page = self.get_query_string({PAGE_VAR: page + 1})
 
 
-class ReadOnlyAdmin(SearchedAdmin, OperatingAdmin):
-    """A table to look at, the newest rows first: no column that could mean to sort it all, no number of rows.
+class ReadOnlyAdmin(ExactSearchAdmin, ActionAdmin):
+    """A read-only table, newest rows first, without sorting by columns and without a row count.
 
-    A row's page shows all of its columns but sealed ones and `secrets`, the actions, and where else the row is spoken of.
+    The detail page shows all columns except encrypted ones and those in `secrets`, the actions, and links to related lists.
     """
 
     secrets: ClassVar[tuple[str, ...]] = ()
-    extra_fields: ClassVar[tuple[str, ...]] = ()  # methods that a row's page shows below the columns
+    extra_fields: ClassVar[tuple[str, ...]] = ()  # methods shown below the columns on the detail page
 
     list_per_page = 50
     show_full_result_count = False
@@ -64,10 +64,10 @@ class ReadOnlyAdmin(SearchedAdmin, OperatingAdmin):
         return False
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return UncountedList
+        return ChangeListWithoutCount
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Secrets are not even read."""
+        """Leave secret columns out of the query."""
         return super().get_queryset(request).defer(*self._hidden())
 
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
@@ -79,14 +79,14 @@ class ReadOnlyAdmin(SearchedAdmin, OperatingAdmin):
         return self.get_fields(request, obj)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Nobody feels their way to a secret by the filters of an address."""
+        """Refuse filters on secret columns, which would let a user guess their values."""
         return lookup.partition("__")[0] not in self._hidden() and super().lookup_allowed(lookup, value, request)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         row = kwargs.get("obj")
-        context["elsewhere"] = self._elsewhere(row) if row else []
+        context["related_lists"] = self._related_lists(row) if row else []
         context["row_actions"] = self.get_action_choices(request, default_choices=[])
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -94,13 +94,18 @@ class ReadOnlyAdmin(SearchedAdmin, OperatingAdmin):
         sealed = {field.name for field in self.opts.concrete_fields if isinstance(field, EncryptedJSONField)}
         return sealed | set(self.secrets)
 
-    def _elsewhere(self, row: Any) -> list[tuple[str, str]]:
-        """The tables whose search finds rows by this one's id or trace: their names and addresses."""
+    def _related_lists(self, row: Any) -> list[tuple[str, str]]:
+        """Return (name, URL) of each other table whose search finds rows by this row's id or trace id."""
         words = [str(row.pk), getattr(row, "trace_id", "")]
         found = []
         for model, other in self.admin_site._registry.items():
             word = next(
-                (each for each in words if isinstance(other, SearchedAdmin) and kind_of(each) in other.found_by), ""
+                (
+                    each
+                    for each in words
+                    if isinstance(other, ExactSearchAdmin) and search_word_kind(each) in other.found_by
+                ),
+                "",
             )
             if word and model is not self.model:
                 path = reverse(f"admin:{other.opts.app_label}_{other.opts.model_name}_changelist")
@@ -109,7 +114,7 @@ class ReadOnlyAdmin(SearchedAdmin, OperatingAdmin):
 
 
 class WaitingFilter(admin.SimpleListFilter):
-    """Rows that wait for a worker (config/jobs/due.py), by the index that the workers themselves go by."""
+    """Filters rows that wait for a worker (config/jobs/due.py), using the same index as the workers."""
 
     title = "waiting"
     parameter_name = "waiting"

@@ -1,4 +1,4 @@
-"""What operators set going from the console: services, with the signed-in operator as their caller."""
+"""Admin actions that call services with the signed-in operator as the caller."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from config.api.scopes import ALL_SCOPES
 Action = Callable[..., HttpResponseBase | None]
 
 
-def operator_of(request: HttpRequest, workspace: Any = None) -> Caller:
-    """The signed-in operator as services take callers; audit entries name them, `via` operator.
+def signed_in_operator(request: HttpRequest, workspace: Any = None) -> Caller:
+    """Return the signed-in operator as a Caller; audit entries name the person, with `via` operator.
 
-    In a `workspace` they hold every scope, while it is paused too; one that was deleted is not there for them either.
+    Within a `workspace` the operator has every scope, even while it is paused. A deleted workspace is not accessible.
     """
     caller = replace(operator_caller(request.META.get("REMOTE_ADDR") or None), actor_id=str(request.user.pk))
     if workspace is None:
@@ -37,21 +37,23 @@ def operator_of(request: HttpRequest, workspace: Any = None) -> Caller:
     return replace(caller, workspace_id=workspace.pk, scopes=ALL_SCOPES, workspace_status=status)
 
 
-def asks_first(warning: str, form_class: type[forms.Form] = forms.Form) -> Callable[[Action], Action]:
-    """For an action that cannot be taken back: a page says what it does to which rows, and waits for a yes.
+def requires_confirmation(warning: str, form_class: type[forms.Form] = forms.Form) -> Callable[[Action], Action]:
+    """Decorate an irreversible admin action: show a confirmation page with the affected rows before running it.
 
-    What the page's form brings is given to the action as keyword arguments. Goes below `@admin.action`.
+    The fields of the page's form are passed to the action as keyword arguments. Place this decorator below `@admin.action`.
     """
 
     def decorate(action: Action) -> Action:
         @functools.wraps(action)
-        def ask(model_admin: admin.ModelAdmin, request: HttpRequest, rows: QuerySet[Any]) -> HttpResponseBase | None:
+        def action_or_confirmation(
+            model_admin: admin.ModelAdmin, request: HttpRequest, rows: QuerySet[Any]
+        ) -> HttpResponseBase | None:
             form = form_class(request.POST if "confirmed" in request.POST else None)
             if form.is_valid():
                 return action(model_admin, request, rows, **form.cleaned_data)
             shown = {
                 **model_admin.admin_site.each_context(request),
-                "title": str(ask.short_description),  # type: ignore[attr-defined]  # by @admin.action
+                "title": str(action_or_confirmation.short_description),  # type: ignore[attr-defined]  # by @admin.action
                 "opts": model_admin.opts,
                 "warning": warning,
                 "rows": rows,
@@ -60,13 +62,13 @@ def asks_first(warning: str, form_class: type[forms.Form] = forms.Form) -> Calla
             }
             return TemplateResponse(request, "admin/confirm_action.html", shown)
 
-        return ask
+        return action_or_confirmation
 
     return decorate
 
 
-class OperatingAdmin(admin.ModelAdmin):
-    """A table with actions, declared with `permissions=["operate"]`: for whom Django's permission to change it is given."""
+class ActionAdmin(admin.ModelAdmin):
+    """A table whose actions declare `permissions=["operate"]`: allowed for users with Django's change permission."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(f"{self.opts.app_label}.{get_permission_codename('change', self.opts)}")
@@ -74,13 +76,13 @@ class OperatingAdmin(admin.ModelAdmin):
     def carry_out(
         self, request: HttpRequest, rows: Iterable[Any], operation: str, work: Callable[[Any], object], done: str
     ) -> None:
-        """`work` for each row. What is refused is told and put on record as a refused `operation`, and holds up no other."""
+        """Call `work` for each row. A refusal is shown and recorded in the audit log; the other rows are still processed."""
         finished = []
         for row in rows:
             try:
                 work(row)
             except ApiError as error:
-                put_on_record(request, operation, error)
+                record_operator_refusal(request, operation, error)
                 self.message_user(request, f"{row.pk}: {error.message} {error.suggested_action}", messages.WARNING)
             else:
                 finished.append(str(row.pk))
@@ -88,7 +90,7 @@ class OperatingAdmin(admin.ModelAdmin):
             self.message_user(request, f"{done}: {', '.join(finished)}.", messages.SUCCESS)
 
 
-def put_on_record(request: HttpRequest, operation: str, error: ApiError) -> None:
-    """An audit entry of what the operator was refused."""
+def record_operator_refusal(request: HttpRequest, operation: str, error: ApiError) -> None:
+    """Write an audit entry for an operation that was refused to the operator."""
     recorder = import_string(settings.REFUSAL_RECORDER)
-    recorder(caller=operator_of(request), operation=operation, error=error, dry_run=False)
+    recorder(caller=signed_in_operator(request), operation=operation, error=error, dry_run=False)

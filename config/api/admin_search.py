@@ -1,7 +1,6 @@
-"""What operators type into the search of a table: ids, trace ids, days.
+"""Admin search by exact values: ids, trace ids, SHA-256 digests and days.
 
-Each word is looked up in the one column that holds its kind, exactly and by an index; however long a table has become,
-nothing in it is compared with LIKE.
+Each search word is looked up in the indexed column for its kind. No search uses LIKE, so large tables stay fast.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from django.http import HttpRequest
 from config.db.ids import PrefixedIdField, first_id
 
 TRACE, DIGEST, DAY = "trace", "sha256", "day"
-Lookup = str | Callable[[str], Q]  # the column that equals the word, or what else the word asks for
+Lookup = str | Callable[[str], Q]  # a column to compare with the word, or a function that returns the condition
 
 _TRACE = re.compile(r"[0-9a-f]{32}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -29,8 +28,8 @@ _ID = re.compile(r"([a-z]{2,4})_\w+")
 _NAMES = {TRACE: "a trace id", DIGEST: "a SHA-256", DAY: "a day such as 2027-03-10 (UTC)"}
 
 
-def kind_of(word: str) -> str:
-    """TRACE, DIGEST, DAY, the prefix of an id, or "" for anything else."""
+def search_word_kind(word: str) -> str:
+    """Classify a search word: TRACE, DIGEST, DAY, the prefix of an id, or "" for anything else."""
     if _TRACE.fullmatch(word):
         return TRACE
     if _DIGEST.fullmatch(word):
@@ -41,13 +40,13 @@ def kind_of(word: str) -> str:
     return named[1] if named else ""
 
 
-class SearchedAdmin(admin.ModelAdmin):
-    """A table that is searched by words of certain kinds; all words of a search must hold.
+class ExactSearchAdmin(admin.ModelAdmin):
+    """A table that is searched by exact words; a row must match all words of a search.
 
-    `finds`: the columns that an index finds rows by. The row's own id and the day on which it was made are among them by
-    themselves where the key is a prefixed id; `id_prefix` says what a plain key holds. `narrows`: columns without an index
-    of their own, looked at only among the rows that another word has found. `search_fields` stand in small tables, for
-    texts: what Django makes of them.
+    `finds` maps each kind of word to its indexed column. The row's own id and its creation day are added automatically
+    when the primary key is a prefixed id; `id_prefix` gives the prefix when the key is a plain column.
+    `narrows` maps kinds to columns without an index, which only filter the rows found by another word.
+    `search_fields` is Django's text search, for small tables.
     """
 
     finds: ClassVar[Mapping[str, Lookup]] = {}
@@ -60,25 +59,25 @@ class SearchedAdmin(admin.ModelAdmin):
         prefix = key.prefix if isinstance(key, PrefixedIdField) else self.id_prefix
         own: dict[str, Lookup] = {prefix: "pk", DAY: partial(_made_on, prefix)} if prefix else {}
         self.found_by: dict[str, Lookup] = {**own, **self.finds}
-        self.search_help_text = self._told()  # type: ignore[misc]  # it follows from the class
+        self.search_help_text = self._help_text()  # type: ignore[misc]  # computed from the class attributes
 
     def get_search_fields(self, request: HttpRequest) -> Any:
-        """What the list asks before it shows the search's box."""
+        """Return a non-empty value where the table is searchable; Django then shows the search box."""
         return self.search_fields or tuple(self.found_by)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """The rows that hold all words; none, and a message, for words that this table is not searched by."""
-        words = [(kind_of(word), word) for word in search_term.split()]
+        """Return the rows that match all words; no rows and a message when a word's kind is not searchable here."""
+        words = [(search_word_kind(word), word) for word in search_term.split()]
         finding = [pair for pair in words if pair[0] in self.found_by]
         narrowing = [pair for pair in words if pair[0] in self.narrows and pair not in finding]
         texts = [pair[1] for pair in words if pair not in finding + narrowing]
         if texts and not self.search_fields:
-            return self._nothing(request, queryset, f"This table is not searched by {' '.join(texts)}.")
+            return self._nothing(request, queryset, f"This table cannot be searched by {' '.join(texts)}.")
         if narrowing and not finding:
             alone = " ".join(word for _, word in narrowing)
-            return self._nothing(request, queryset, f"{alone} alone would mean to read the whole table.")
+            return self._nothing(request, queryset, f"{alone} alone would read the whole table.")
         for kind, word in finding + narrowing:
             queryset = queryset.filter(_condition((self.found_by | dict(self.narrows))[kind], word))
         return super().get_search_results(request, queryset, " ".join(texts)) if texts else (queryset, False)
@@ -87,13 +86,15 @@ class SearchedAdmin(admin.ModelAdmin):
         self.message_user(request, f"{why} {self.search_help_text}", messages.WARNING)
         return queryset.none(), False
 
-    def _told(self) -> str:
-        """The help below the search's box."""
+    def _help_text(self) -> str:
+        """Return the help text below the search box."""
         texts = [str(field).partition("__")[0].replace("_", " ") for field in self.search_fields]
         found = [_name(kind) for kind in self.found_by] + ([f"words of {', '.join(texts)}"] if texts else [])
-        told = f"Finds {_either(found)}." if found else ""
-        return told + (
-            f" Beside one of these also {_either([_name(kind) for kind in self.narrows])}." if self.narrows else ""
+        text = f"Finds {_joined_by_or(found)}." if found else ""
+        return text + (
+            f" Together with one of these also {_joined_by_or([_name(kind) for kind in self.narrows])}."
+            if self.narrows
+            else ""
         )
 
 
@@ -101,7 +102,7 @@ def _name(kind: str) -> str:
     return _NAMES.get(kind, f"{kind}_…")
 
 
-def _either(names: list[str]) -> str:
+def _joined_by_or(names: list[str]) -> str:
     return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
@@ -110,16 +111,16 @@ def _condition(lookup: Lookup, word: str) -> Q:
 
 
 def _made_on(prefix: str, day: str) -> Q:
-    """Made on this UTC day: ids sort by time, so it is a range of the key."""
+    """Return the condition for rows created on this UTC day. Ids sort by time, so it is a range of the primary key."""
     start = _start_of(day)
     return Q(pk__gte=first_id(prefix, start), pk__lt=first_id(prefix, start + timedelta(days=1)))
 
 
 def _is_day(word: str) -> bool:
-    """Whether it is a day of this century."""
+    """Return whether the word is a valid day of this century."""
     try:
         return bool(_DAY.fullmatch(word) and _start_of(word))
-    except ValueError:  # the form of a day, but there is no such day
+    except ValueError:  # formatted as a date, but no such day exists
         return False
 
 

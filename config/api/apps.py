@@ -1,4 +1,4 @@
-"""The `api` app: it owns the table of idempotency records."""
+"""The `api` app, which owns the table of idempotency records."""
 
 from __future__ import annotations
 

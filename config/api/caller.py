@@ -1,6 +1,6 @@
-"""Who is calling, and what they may do.
+"""The Caller of a request or job, and the functions that check what it may do.
 
-Authentication (the agents app) builds a Caller; every service's first line is `require(caller, workspace_id, scope)`.
+Authentication (the agents app) builds a Caller. Every service starts with `require(caller, workspace_id, scope)`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, Protocol, cast
+from typing import Literal, Protocol, cast
 
 from django.conf import settings
 from django.db.models import TextChoices
@@ -19,11 +19,11 @@ from config.api import errors
 from config.api.scopes import ALL_SCOPES, READ_SCOPES, AnyOf
 
 OPERATOR = "operator"
-OPERATORS_RATE = 600  # requests a minute: an incident is no time to wait
+OPERATOR_REQUESTS_PER_MINUTE = 600  # higher than for customers, so that operators can act in an incident
 
 
-class Mode(TextChoices):
-    """An agent's ceiling, from the narrowest to the widest."""
+class AgentMode(TextChoices):
+    """The most that an agent may do, from the narrowest mode to the widest."""
 
     DRY_RUN = "dry_run"
     DRAFT = "draft"
@@ -38,8 +38,8 @@ class WorkspaceStatus(TextChoices):
 
 
 @dataclass(frozen=True)
-class Access:
-    """A user's place in a workspace, as the resolver that settings name finds it."""
+class WorkspaceAccess:
+    """A user's role in a workspace with the workspace's status, as WORKSPACE_ACCESS_RESOLVER returns it."""
 
     role: str  # owner, admin or member
     workspace_status: str
@@ -47,14 +47,14 @@ class Access:
 
 
 class AccessResolver(Protocol):
-    def __call__(self, *, workspace_id: str, user_id: str) -> Access | None: ...
+    def __call__(self, *, workspace_id: str, user_id: str) -> WorkspaceAccess | None: ...
 
 
 @dataclass
 class Caller:
-    """One authenticated caller for one request or job.
+    """The authenticated caller of one request or job.
 
-    `workspace_id` is the workspace of a key; a user has none until `require` let them into one.
+    An API key has a fixed `workspace_id`. A user has none until `require` grants access to a workspace.
     """
 
     kind: Literal["user", "api_key", "agent", "claim", "system", "nobody"]
@@ -65,13 +65,13 @@ class Caller:
     workspace_owner_id: str | None = None
     workspace_status: str = WorkspaceStatus.ACTIVE
     retention_tier: str = "free"
-    mode: str = Mode.ALLOW_PUBLISH
+    mode: str = AgentMode.ALLOW_PUBLISH
     account_allowlist: tuple[str, ...] | None = None
     rate_limit_per_minute: int | None = None
     role: str | None = None
     via: str | None = None
     ip: str | None = None
-    authenticated_at: datetime | None = None  # of a person: when they last proved who they are; None is not asked about
+    authenticated_at: datetime | None = None  # when a person last signed in; None skips the check for a recent sign-in
 
     @property
     def is_user(self) -> bool:
@@ -87,14 +87,14 @@ class Caller:
 
     @property
     def actor_type(self) -> str:
-        """As audit entries name it: a workspace key's client may say that it is a cli, mcp or agent_runtime."""
-        if self.kind == "claim":  # who holds the claim token, is the agent
+        """The kind of actor in audit entries. Clients with a workspace key may identify as cli, mcp or agent_runtime."""
+        if self.kind == "claim":  # the holder of a claim token acts as the agent
             return "agent"
         return self.via if self.kind == "api_key" and self.via else self.kind
 
     @property
     def idempotency_actor(self) -> str:
-        """Two agents that both count from 1 never meet; an agent's two keys do."""
+        """The owner of Idempotency-Keys. Two agents may use the same key independently; two keys of one agent share them."""
         return f"{self.kind}:{self.actor_id}"
 
     def holds(self, scope: str | AnyOf) -> bool:
@@ -103,28 +103,33 @@ class Caller:
 
 
 def system_caller(workspace_id: str | None = None, *, retention_tier: str = "free") -> Caller:
-    """The service itself, for what workers and commands do."""
+    """Return the caller for work of the service itself, in workers and commands."""
     return Caller("system", "system", workspace_id, ALL_SCOPES, retention_tier=retention_tier)
 
 
 def operator_caller(ip: str | None = None) -> Caller:
-    """Who holds ADMIN_TOKEN: without scopes and in no workspace, so that only what asks for an operator lets them in.
+    """Return the caller for the holder of ADMIN_TOKEN: no scopes and no workspace, so only operator operations admit it.
 
-    What they do is kept in the audit log as long as anything is.
+    Its audit entries are stored for the longest retention period.
     """
     return Caller(
-        "system", OPERATOR, via=OPERATOR, ip=ip, rate_limit_per_minute=OPERATORS_RATE, retention_tier="enterprise"
+        "system",
+        OPERATOR,
+        via=OPERATOR,
+        ip=ip,
+        rate_limit_per_minute=OPERATOR_REQUESTS_PER_MINUTE,
+        retention_tier="enterprise",
     )
 
 
 def require_operator(caller: Caller) -> None:
-    """Raise Forbidden for everybody else."""
+    """Raise Forbidden unless the caller is an operator."""
     if not caller.is_operator:
         raise errors.Forbidden("Only an operator of the service may do this.")
 
 
-def nobody() -> Caller:
-    """Who calls an operation that asks for no bearer token: holds no scope and enters no workspace."""
+def anonymous_caller() -> Caller:
+    """Return the caller of a public operation, which needs no bearer token: no scopes and no workspace."""
     return Caller("nobody", "nobody")
 
 
@@ -137,16 +142,16 @@ def require(
     body_field: str | None = None,
     noun: str = "workspace",
 ) -> None:
-    """Let the caller act in the workspace, or raise.
+    """Check that the caller may act in the workspace with this scope (None: any scope); raise an ApiError otherwise.
 
-    In this order: ScopeMissing; NotFound for a workspace that is foreign, absent or deleted (ValidationFailed on
-    `body_field` when its id came in a body); WorkspacePaused when a write meets a pause. `scope` None: any caller.
-    `noun` names what was asked for, so that a foreign one is answered as an absent one is.
+    Raises, in this order: ScopeMissing; NotFound for a workspace that does not exist, was deleted or belongs to others
+    (ValidationFailed on `body_field` when its id came in a body); WorkspacePaused for a write to a paused workspace.
+    `noun` names the requested resource in the message, which is the same for missing and foreign resources.
     """
     if not caller.is_user:
         require_scope(caller, scope)
     if not _enter(caller, workspace_id):
-        raise absent(body_field, noun)
+        raise not_found_error(body_field, noun)
     require_scope(caller, scope)
     if write and caller.workspace_status == WorkspaceStatus.PAUSED:
         raise errors.WorkspacePaused()
@@ -159,13 +164,13 @@ def require_recent_sign_in(caller: Caller) -> None:
 
 
 def is_recent_sign_in(at: datetime) -> bool:
-    """Whether somebody who proved then who they are need not do so again; always, when the setting is 0."""
+    """Return whether a sign-in at this time is recent enough; always True when REAUTHENTICATE_MINUTES is 0."""
     longest = timedelta(minutes=settings.REAUTHENTICATE_MINUTES)
     return not longest or timezone.now() - at <= longest
 
 
-def workspace_of(caller: Caller, workspace_id: str | None) -> str:
-    """The workspace that a body names, or the key's own where it names none."""
+def resolve_workspace_id(caller: Caller, workspace_id: str | None) -> str:
+    """Return the workspace id given in a body, else the API key's own. Raises ValidationFailed when there is neither."""
     chosen = workspace_id or caller.workspace_id
     if chosen is None:
         raise errors.ValidationFailed.of("workspace_id", "A signed-in user must name the workspace.", "required")
@@ -173,7 +178,7 @@ def workspace_of(caller: Caller, workspace_id: str | None) -> str:
 
 
 def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
-    """Raise ScopeMissing unless the caller holds the scope (of several: one)."""
+    """Raise ScopeMissing (Forbidden for a user) unless the caller has the scope, or one of an AnyOf."""
     if scope is None or caller.holds(scope):
         return
     wanted = " or ".join(scope) if isinstance(scope, AnyOf) else scope
@@ -182,15 +187,15 @@ def require_scope(caller: Caller, scope: str | AnyOf | None) -> None:
     raise errors.ScopeMissing(f"This operation needs the scope {wanted}.")
 
 
-def absent(body_field: str | None, noun: str) -> errors.ApiError:
-    """What a foreign or absent id is answered with: 422 on its field in a body, 404 anywhere else."""
+def not_found_error(body_field: str | None, noun: str) -> errors.ApiError:
+    """Return the error for a missing or foreign id: 422 on its field when it came in a body, else 404."""
     if body_field:
         return errors.ValidationFailed.of(body_field, f"There is no such {noun}.", "not_found")
     return errors.NotFound(f"There is no such {noun}.")
 
 
 def _enter(caller: Caller, workspace_id: str) -> bool:
-    """Whether the workspace exists for this caller; a user who is let in gets the scopes of the role."""
+    """Return whether the caller may access the workspace. A user gets the scopes of their role there."""
     if not caller.is_user:
         return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
     if caller.role and caller.workspace_id == workspace_id:
@@ -211,7 +216,7 @@ def access_resolver() -> AccessResolver:
 def require_role(
     caller: Caller, workspace_id: str, *roles: str, write: bool = True, body_field: str | None = None
 ) -> None:
-    """As `require`, for what only a signed-in person of one of these roles may do. Raises UserSessionRequired for keys."""
+    """Check as `require` does that the caller is a signed-in person with one of these roles. Raises UserSessionRequired."""
     if not caller.is_user:
         raise errors.UserSessionRequired()
     require(caller, workspace_id, None, write=write, body_field=body_field)
@@ -219,12 +224,7 @@ def require_role(
         raise errors.Forbidden(f"This needs the role {' or '.join(roles)} in the workspace.")
 
 
-def check_allowlist(caller: Caller, account_ids: Iterable[str]) -> None:
-    """Raises AccountNotAllowed when an agent may not use one of these accounts."""
+def check_account_allowlist(caller: Caller, account_ids: Iterable[str]) -> None:
+    """Raise AccountNotAllowed when the agent's allowlist lacks one of these accounts."""
     if caller.account_allowlist is not None and not set(account_ids) <= set(caller.account_allowlist):
         raise errors.AccountNotAllowed()
-
-
-def facts(caller: Caller) -> dict[str, Any]:
-    """Who made a thing, as resources tell it."""
-    return {"actor_type": caller.actor_type, "actor_id": caller.actor_id}

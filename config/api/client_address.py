@@ -1,4 +1,4 @@
-"""Whose address a request comes from. Source: RFC 7239, section 5.2, on reading X-Forwarded-For."""
+"""Middleware that sets REMOTE_ADDR to the client's address behind trusted proxies (X-Forwarded-For)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 
 
 class ClientAddressMiddleware:
-    """REMOTE_ADDR becomes the address that spoke to the outermost of our own proxies (FORWARDED_ALLOW_IPS).
+    """Sets REMOTE_ADDR to the address that connected to the outermost trusted proxy (FORWARDED_ALLOW_IPS).
 
-    X-Forwarded-For is read from its end, where our proxies write; what stands before their entries is anybody's claim.
+    X-Forwarded-For is read from its end, where trusted proxies append. Entries before theirs can be forged by the client.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -22,13 +22,13 @@ class ClientAddressMiddleware:
         hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
         while hops and _is_ours(request.META.get("REMOTE_ADDR", "")) and (address := _plain(hops.pop())):
             request.META["REMOTE_ADDR"] = address
-            if "*" in settings.TRUSTED_PROXIES:  # whoever connects is a proxy; further away nobody is known to be one
+            if "*" in settings.TRUSTED_PROXIES:  # the peer is a proxy; nothing is known about hops further away
                 break
         return self.get_response(request)
 
 
 def _plain(hop: str) -> str:
-    """The address of an entry, which may carry a port and brackets; "" for anything else."""
+    """Return the IP address of an entry without port and brackets; "" when it is no address."""
     for candidate in (hop, hop.rpartition(":")[0].strip("[]"), hop.strip("[]")):
         try:
             return str(ip_address(candidate))
@@ -38,7 +38,7 @@ def _plain(hop: str) -> str:
 
 
 def _is_ours(address: str) -> bool:
-    """Whether a proxy of ours has this address; a Unix socket, which has none, is one."""
+    """Return whether the address is a trusted proxy. A Unix socket has no address and is trusted."""
     if not address or "*" in settings.TRUSTED_PROXIES:
         return True
     try:

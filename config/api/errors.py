@@ -1,4 +1,4 @@
-"""Errors as callers see them: one class for each code, all in one envelope.
+"""API errors: one exception class for each error code, all answered in the same JSON envelope.
 
 ApiError
 ├── MalformedRequest 400 · Unauthenticated, ApiKeyExpired, ApiKeyRevoked, ReauthenticationRequired 401
@@ -8,7 +8,7 @@ ApiError
 ├── Conflict, InvalidState, IdempotencyInProgress 409 · ValidationFailed, WebhookUrlNotAllowed 422 · RateLimited 429
 └── InternalError 500 · ServiceUnavailable 503
 
-Errors of one app's own subject stand in that app (billing: SpendCapExceeded, …) and derive from ApiError as well.
+Errors that belong to one app are defined there (billing: SpendCapExceeded, …) and derive from ApiError.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from config.api.trace import current_trace_id
 
 
 class ApiError(Exception):
-    """What a caller gets instead of an answer: `code` to branch on, `message` to read, `suggested_action` to follow."""
+    """An error answer: `code` for programs, `message` for people, and `suggested_action` as the next step."""
 
     status = 500
     code = "INTERNAL_ERROR"
     message = "Internal error."
-    suggested_action = "Try again later; if it goes on, report the trace_id."
+    suggested_action = "Try again later. If the error persists, report the trace_id."
     auto_fixable = False
 
     def __init__(
@@ -42,7 +42,7 @@ class ApiError(Exception):
         super().__init__(self.message)
 
     def envelope(self) -> dict[str, Any]:
-        """The body of the answer: the five fields, and `details` where there are some."""
+        """Return the JSON body of the error, with `details` where the error has them."""
         body: dict[str, Any] = {
             "code": self.code,
             "message": self.message,
@@ -73,7 +73,7 @@ class Unauthenticated(ApiError):
 
 class ApiKeyExpired(Unauthenticated):
     code, message = "API_KEY_EXPIRED", "This API key has expired."
-    suggested_action = "Use the key that replaced it, or have a new one made."
+    suggested_action = "Use the key that replaced it, or create a new one."
 
 
 class ApiKeyRevoked(Unauthenticated):
@@ -82,7 +82,7 @@ class ApiKeyRevoked(Unauthenticated):
 
 
 class ReauthenticationRequired(Unauthenticated):
-    """RFC 9470: the token is valid, but the sign-in behind it is too old for this operation."""
+    """The token is valid, but the sign-in behind it is too old for this operation (RFC 9470)."""
 
     code, message = "REAUTHENTICATION_REQUIRED", "This operation needs a recent sign-in."
     suggested_action = "Have the person sign in again (`prompt=login`), then send the request with the new token."
@@ -125,19 +125,19 @@ class UserSessionRequired(Forbidden):
 
 class NotFound(ApiError):
     status, code = 404, "NOT_FOUND"
-    message = "There is nothing at this address for this caller."
+    message = "Not found."
     suggested_action = "Check the path and the identifier."
 
 
 class MethodNotAllowed(ApiError):
     status, code = 405, "METHOD_NOT_ALLOWED"
-    message = "This address does not take this method."
-    suggested_action = "Use a method that the Allow header names."
+    message = "This method is not allowed here."
+    suggested_action = "Use a method listed in the Allow header."
 
 
 class NotAcceptable(ApiError):
     status, code = 406, "NOT_ACCEPTABLE"
-    message = "The answer is JSON only."
+    message = "Only JSON answers are available."
     suggested_action = "Send `Accept: application/json`, or no Accept header."
 
 
@@ -150,8 +150,8 @@ class RequestTimeout(ApiError):
 
 class Conflict(ApiError):
     status, code = 409, "CONFLICT"
-    message = "The request conflicts with what stands now."
-    suggested_action = "Read the resource again and decide anew."
+    message = "The request conflicts with the current state of the resource."
+    suggested_action = "Read the resource again, then decide whether to repeat the request."
 
 
 class InvalidState(ApiError):
@@ -171,40 +171,40 @@ class IdempotencyInProgress(ApiError):
 
 class PayloadTooLarge(ApiError):
     status, code = 413, "PAYLOAD_TOO_LARGE"
-    message = "The body is larger than this operation takes."
+    message = "The body is too large for this operation."
     suggested_action = "Send at most 1 MB of JSON."
 
 
 class UnsupportedMediaType(ApiError):
     status, code = 415, "UNSUPPORTED_MEDIA_TYPE"
-    message = "The body is not of a type that this operation takes."
+    message = "This operation does not accept this Content-Type."
     suggested_action = "Send `Content-Type: application/json`."
 
 
 class ValidationFailed(ApiError):
-    """`details`: `[{field, code, message}]`, `field` a path such as `targets[0].platform`."""
+    """Some fields are invalid. `details` lists `{field, code, message}`; `field` is a path such as `targets[0].platform`."""
 
     status, code = 422, "VALIDATION_FAILED"
-    message = "Some fields are not right; details names each."
-    suggested_action = "Correct the fields that details names, then send the request again."
+    message = "Some fields are invalid; details lists each."
+    suggested_action = "Correct the fields listed in details, then send the request again."
     auto_fixable = True
 
     @classmethod
     def of(cls, field: str, message: str, code: str = "invalid") -> ValidationFailed:
-        """The error for one field."""
+        """Return the error for one field."""
         return cls(details=[{"field": field, "code": code, "message": message}])
 
 
 class WebhookUrlNotAllowed(ApiError):
     status, code = 422, "WEBHOOK_URL_NOT_ALLOWED"
-    message = "Events are not sent to this address."
+    message = "Events cannot be sent to this address."
     suggested_action = "Give a public https address on port 443 or above 1023, without credentials in it."
 
 
 class RateLimited(ApiError):
     status, code = 429, "RATE_LIMITED"
-    message = "Too many requests by this caller."
-    suggested_action = "Wait for the time in Retry-After, then go on more slowly."
+    message = "Too many requests from this caller."
+    suggested_action = "Wait for the time in Retry-After, then send requests more slowly."
     auto_fixable = True
 
 
@@ -214,7 +214,7 @@ class InternalError(ApiError):
 
 class ServiceUnavailable(ApiError):
     status, code = 503, "SERVICE_UNAVAILABLE"
-    message = "The service cannot answer at the moment."
+    message = "The service is temporarily unavailable."
     suggested_action = "Send the same request again after the time in Retry-After, with the same Idempotency-Key."
     auto_fixable = True
 

@@ -1,4 +1,4 @@
-"""Serializer fields without coercion: a string is a string, a boolean true or false, a time carries its offset."""
+"""Strict serializer fields, which never convert types: strings, booleans, integers, times, ids and maps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from config.db.ids import ALPHABET, is_id
 INT64 = 2**63 - 1
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.IGNORECASE | re.ASCII)
-# Zone files that are no places: the machine's own zone, POSIX rules, and the leap-second family.
+# Without zone files that are not IANA zones: the machine's own zone, POSIX rules and leap-second zones.
 TIMEZONES = frozenset(
     zone
     for zone in available_timezones()
@@ -26,7 +26,7 @@ TIMEZONES = frozenset(
 
 
 class Text(serializers.CharField):
-    """A JSON string, kept as it is: nothing is trimmed."""
+    """A JSON string, stored unchanged: whitespace is not trimmed."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("trim_whitespace", False)
@@ -35,13 +35,13 @@ class Text(serializers.CharField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             raise serializers.ValidationError("Must be a string.", code="wrong_type")
-        if "\0" in data:  # JSON bodies were refused already; this is for query parameters
+        if "\0" in data:  # JSON bodies are checked by the parser; this covers query parameters
             raise serializers.ValidationError("Must not hold NUL.", code="invalid")
         return super().to_internal_value(data)
 
 
 class Name(Text):
-    """A short label for people: 1 to 200 characters, not only blanks."""
+    """A short name for people: 1 to 200 characters, not only whitespace."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("max_length", 200)
@@ -55,7 +55,7 @@ class Name(Text):
 
 
 class Identifier(Text):
-    """An id with one of the given prefixes, such as `acc_01jd…`."""
+    """An id with the given prefix, such as `acc_01jd…`."""
 
     def __init__(self, prefix: str, **kwargs: Any) -> None:
         self.prefix = prefix
@@ -74,7 +74,7 @@ class Identifier(Text):
 
 @extend_schema_field(OpenApiTypes.BOOL)
 class Boolean(serializers.Field):
-    """true or false, nothing that merely looks like it."""
+    """JSON true or false; strings and numbers are refused."""
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
@@ -86,7 +86,7 @@ class Boolean(serializers.Field):
 
 
 class Integer(serializers.IntegerField):
-    """A whole number of at most 64 bits."""
+    """A JSON integer of at most 64 bits."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("min_value", -INT64 - 1)
@@ -100,7 +100,7 @@ class Integer(serializers.IntegerField):
 
 
 class Timestamp(serializers.DateTimeField):
-    """An RFC 3339 time with an offset; answers are in UTC and end in Z."""
+    """An RFC 3339 time with a UTC offset; answers are in UTC and end in Z."""
 
     def to_internal_value(self, value: Any) -> datetime:
         if not isinstance(value, str) or not _RFC3339.fullmatch(value):
@@ -113,7 +113,7 @@ class Timestamp(serializers.DateTimeField):
                 raise ValueError
             return parsed.astimezone(UTC)
         except (ValueError, OverflowError) as error:
-            raise serializers.ValidationError("There is no such time.", code="invalid") from error
+            raise serializers.ValidationError("This time does not exist.", code="invalid") from error
 
 
 class Date(serializers.DateField):
@@ -129,7 +129,7 @@ class Date(serializers.DateField):
 
 
 class Timezone(Text):
-    """A name of the IANA time zone database."""
+    """The name of an IANA time zone."""
 
     def to_internal_value(self, data: Any) -> str:
         value = super().to_internal_value(data)
@@ -139,7 +139,7 @@ class Timezone(Text):
 
 
 class Choice(serializers.ChoiceField):
-    """One of a set of strings."""
+    """One string of a fixed set."""
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -162,7 +162,7 @@ class StringMap(serializers.DictField):
 
 
 class QueryInteger(Integer):
-    """A whole number in a query string."""
+    """An integer in a query string."""
 
     def to_internal_value(self, data: Any) -> int:
         if not isinstance(data, str) or not re.fullmatch(r"-?[0-9]{1,19}", data):

@@ -1,5 +1,5 @@
-"""Files in the forms of pages. A page takes them once it knows who sends them (workspaces/frame.py); nowhere else are they
-kept, so that nobody fills the disk by way of a form that asks for none."""
+"""Files in the forms of pages. A page takes them once it knows who sends them (workspaces/workspace_page.py); nowhere else
+are they kept, so that nobody fills the disk by way of a form that asks for none."""
 
 from __future__ import annotations
 

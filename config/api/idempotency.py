@@ -1,9 +1,9 @@
-"""Idempotent calls: one key, one effect, one answer, for 24 hours.
+"""Idempotency-Key: runs a request with the same key once, and replays its answer for 24 hours.
 
-Two kinds. `transaction`: record, effect and answer commit together, so a crash leaves all or nothing, and a second
-request with the key waits at the record's unique id. `lease`: for work that goes over the network; the record is
-committed first as running, then settled, and a lease that ran out (its process died) lets the next request take over.
-Only successes are kept: a request that failed may be sent again with the same key.
+There are two modes. In `transaction` mode the record, the effect and the answer commit together, so a crash leaves
+everything or nothing, and a second request with the key waits on the record's unique id. `lease` mode is for work that
+uses the network: the record is committed first as running, then completed. When its lease expires because the process
+died, the next request takes over. Only successes are stored: a failed request may be repeated with the same key.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from django.utils import timezone
 from config.api.errors import IdempotencyInProgress, ValidationFailed
 from config.api.models import IdempotencyRecord
 
-WINDOW = timedelta(hours=24)
+REPLAY_WINDOW = timedelta(hours=24)
 LEASE = timedelta(seconds=90)
 WAIT_SECONDS = 10.0
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 _LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL: lock_timeout ran out
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What is kept of a success: the rendered body (secrets taken out) and the resource it made."""
+class StoredAnswer:
+    """The stored answer of a successful request: its rendered body without secrets, and the id of its resource."""
 
     status: int
     body: Any
     resource_id: str = ""
-    workspace_id: str = ""  # where it was done, so that a replay is shown only to who still belongs there
+    workspace_id: str = ""  # a replay is shown only to members of this workspace
 
 
 @dataclass(frozen=True)
-class Ticket:
-    """One request's claim on a key."""
+class KeyedRequest:
+    """A request with an Idempotency-Key: the id of its record, its operation and a fingerprint of its input."""
 
     record_id: str
     operation: str
@@ -50,7 +50,7 @@ class Ticket:
 
 
 def read_key(value: str | None) -> str | None:
-    """The Idempotency-Key header's value. Raises ValidationFailed unless it is 1 to 255 printable ASCII characters."""
+    """Return the value of the Idempotency-Key header. Raises ValidationFailed unless it is 1 to 255 printable characters."""
     if value is None:
         return None
     if not 1 <= len(value) <= 255 or not all(" " <= character <= "~" for character in value):
@@ -58,99 +58,99 @@ def read_key(value: str | None) -> str | None:
     return value
 
 
-def ticket(*, workspace_id: str, actor: str, operation: str, key: str, request: Any) -> Ticket:
-    """The ticket of a request; `request` is what makes a repeat the same request (path and input)."""
+def keyed_request(*, workspace_id: str, actor: str, operation: str, key: str, request: Any) -> KeyedRequest:
+    """Build the KeyedRequest. `request` is the path and input, whose hash detects a repeat with different input."""
     scope = "\n".join((workspace_id, actor, operation, key))
     content = json.dumps(request, sort_keys=True, default=str)
-    return Ticket(_sha256(scope), operation, _sha256(content))
+    return KeyedRequest(_sha256(scope), operation, _sha256(content))
 
 
-def in_transaction(ticket: Ticket, work: Callable[[], Any], answer_of: Callable[[Any], Answer]) -> Any:
-    """Run `work` and keep its answer in one transaction; returns its result, or the IdempotencyRecord to replay."""
+def run_in_transaction(keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer]) -> Any:
+    """Run `work` and store its answer in one transaction; returns its result, or the IdempotencyRecord to replay."""
     with transaction.atomic():
-        kept = _claim(ticket, lease_until=None)
-        if kept is not None:
-            return _answered(kept)
+        record = _claim(keyed, lease_until=None)
+        if record is not None:
+            return _answered(record)
         result = work()
-        _settle(ticket, answer_of(result), lease_until=None)
+        _settle(keyed, answer_of(result), lease_until=None)
     return result
 
 
-def under_lease(
-    ticket: Ticket, work: Callable[[], Any], answer_of: Callable[[Any], Answer], *, lease: timedelta = LEASE
+def run_under_lease(
+    keyed: KeyedRequest, work: Callable[[], Any], answer_of: Callable[[Any], StoredAnswer], *, lease: timedelta = LEASE
 ) -> Any:
-    """As `in_transaction`, for work that must not hold a transaction open; another request with the key waits for it."""
+    """Run `work` as `run_in_transaction` does, but outside a transaction; other requests with the key wait for it."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         lease_until = timezone.now() + lease
         with transaction.atomic():
-            kept = _claim(ticket, lease_until=lease_until)
-        if kept is None:
+            record = _claim(keyed, lease_until=lease_until)
+        if record is None:
             break
-        if kept.answered_at is not None:
-            return kept
+        if record.answered_at is not None:
+            return record
         if time.monotonic() > deadline:
             raise IdempotencyInProgress()
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     try:
         result = work()
     except BaseException:
-        _running(ticket, lease_until).delete()
+        _running(keyed, lease_until).delete()
         raise
-    _settle(ticket, answer_of(result), lease_until=lease_until)
+    _settle(keyed, answer_of(result), lease_until=lease_until)
     return result
 
 
-def find_answered(ticket: Ticket) -> IdempotencyRecord | None:
-    """The record of a call with this key that was answered within the window, where there is one."""
+def find_answered_record(keyed: KeyedRequest) -> IdempotencyRecord | None:
+    """Return the record of an answered request with this key, or None; records expire after 24 hours."""
     return IdempotencyRecord.objects.filter(
-        pk=ticket.record_id, answered_at__isnull=False, expires_at__gt=timezone.now()
+        pk=keyed.record_id, answered_at__isnull=False, expires_at__gt=timezone.now()
     ).first()
 
 
-def differs(kept: IdempotencyRecord, ticket: Ticket) -> bool:
-    """Whether the repeat asks for something else than the first request did."""
-    return kept.fingerprint != ticket.fingerprint
+def request_differs(record: IdempotencyRecord, keyed: KeyedRequest) -> bool:
+    """Return whether this request's input differs from the input of the first request with the key."""
+    return record.fingerprint != keyed.fingerprint
 
 
-def _claim(ticket: Ticket, *, lease_until: datetime | None) -> IdempotencyRecord | None:
-    """None when the key is ours now, else the record that stands. Waits while another transaction holds the key."""
+def _claim(keyed: KeyedRequest, *, lease_until: datetime | None) -> IdempotencyRecord | None:
+    """Reserve the key; returns None on success, else the existing record. Waits while another transaction holds the key."""
     now = timezone.now()
     try:
-        if _insert(ticket, lease_until):
+        if _insert(keyed, lease_until):
             return None
     except OperationalError as error:
         if getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
             raise IdempotencyInProgress() from error
         raise
-    rows = IdempotencyRecord.objects.filter(pk=ticket.record_id)
+    rows = IdempotencyRecord.objects.filter(pk=keyed.record_id)
     renewed = {
-        "fingerprint": ticket.fingerprint,
+        "fingerprint": keyed.fingerprint,
         "lease_until": lease_until,
         "answered_at": None,
         "created_at": now,
-        "expires_at": now + WINDOW,
+        "expires_at": now + REPLAY_WINDOW,
     }
     if rows.filter(expires_at__lte=now).update(**renewed):
         return None
     if rows.filter(answered_at=None, lease_until__lte=now).update(**renewed):
         return None
-    kept = rows.first()
+    record = rows.first()
     return (
-        kept if kept else _claim(ticket, lease_until=lease_until)
-    )  # its request failed meanwhile: the key is free again
+        record if record else _claim(keyed, lease_until=lease_until)
+    )  # the other request failed in the meantime: the key is free
 
 
-def _insert(ticket: Ticket, lease_until: datetime | None) -> bool:
-    """INSERT … ON CONFLICT DO NOTHING by hand: the ORM's form does not tell whether the row went in."""
+def _insert(keyed: KeyedRequest, lease_until: datetime | None) -> bool:
+    """Insert the record unless it exists; returns whether it was inserted, which the ORM's ignore_conflicts does not."""
     now = timezone.now()
     row = IdempotencyRecord(
-        id=ticket.record_id,
-        operation=ticket.operation,
-        fingerprint=ticket.fingerprint,
+        id=keyed.record_id,
+        operation=keyed.operation,
+        fingerprint=keyed.fingerprint,
         lease_until=lease_until,
         created_at=now,
-        expires_at=now + WINDOW,
+        expires_at=now + REPLAY_WINDOW,
     )
     fields = IdempotencyRecord._meta.concrete_fields
     columns = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
@@ -162,8 +162,8 @@ def _insert(ticket: Ticket, lease_until: datetime | None) -> bool:
         return cursor.rowcount == 1
 
 
-def _settle(ticket: Ticket, answer: Answer, *, lease_until: datetime | None) -> None:
-    _running(ticket, lease_until).update(
+def _settle(keyed: KeyedRequest, answer: StoredAnswer, *, lease_until: datetime | None) -> None:
+    _running(keyed, lease_until).update(
         answered_at=timezone.now(),
         status=answer.status,
         body=answer.body,
@@ -172,16 +172,16 @@ def _settle(ticket: Ticket, answer: Answer, *, lease_until: datetime | None) -> 
     )
 
 
-def _running(ticket: Ticket, lease_until: datetime | None) -> QuerySet[IdempotencyRecord]:
-    """The record as long as this call holds it; a lease's end tells its holder from one that took over after it."""
-    return IdempotencyRecord.objects.filter(pk=ticket.record_id, lease_until=lease_until, answered_at=None)
+def _running(keyed: KeyedRequest, lease_until: datetime | None) -> QuerySet[IdempotencyRecord]:
+    """Return the running record of this request. `lease_until` distinguishes it from a request that took the key over."""
+    return IdempotencyRecord.objects.filter(pk=keyed.record_id, lease_until=lease_until, answered_at=None)
 
 
-def _answered(kept: IdempotencyRecord) -> IdempotencyRecord:
-    """In a transaction a standing record is an answered one, unless a lease of the same operation runs."""
-    if kept.answered_at is None:
+def _answered(record: IdempotencyRecord) -> IdempotencyRecord:
+    """Return the record; raises IdempotencyInProgress while a request in lease mode still runs."""
+    if record.answered_at is None:
         raise IdempotencyInProgress()
-    return kept
+    return record
 
 
 def _sha256(text: str) -> str:

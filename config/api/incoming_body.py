@@ -1,8 +1,8 @@
-"""The body of a request that the server may still be receiving.
+"""A request body that the server may still be receiving, and the decoder for chunked bodies.
 
-The server (config/runtime) starts a request as soon as its headers have arrived. Whatever refuses the request for those
-alone, such as a missing token, does so before the body is read. The first read of a body that is not complete ends the
-run by `BodyAwaited`: the server then receives the body without holding a thread, and runs the request a second time.
+The server (config/runtime) starts a request as soon as its headers have arrived, so that a request without a valid token
+is refused before its body is read. Reading an incomplete body raises `BodyNotReceived`: the server then receives the body
+without occupying a thread, and runs the request a second time.
 """
 
 from __future__ import annotations
@@ -14,20 +14,21 @@ from typing import IO, Any
 from config.api import errors
 
 MAX_BODY_BYTES = 1_000_000
-MEMORY_BYTES = 65_536  # more of a body than this is on disk
+MEMORY_BYTES = 65_536  # longer bodies are written to disk
 MAX_LINE_BYTES = 8_190  # the line with a chunk's size, and each trailer
 MAX_TRAILERS = 100
 
 
-class BodyAwaited(BaseException):
-    """The body is needed and has not arrived. No `Exception`, so that nothing on its way takes it for a failure."""
+class BodyNotReceived(BaseException):
+    """The application reads a body that is not complete. A BaseException, so that `except Exception` does not catch it."""
 
 
 class IncomingBody:
-    """What has arrived of a body; read like any `wsgi.input` once it is `ready`.
+    """The received part of a body; it is read like any `wsgi.input` once it is `ready`.
 
-    `length` is the Content-Length, None for a body that comes in chunks. `limit`: how long the application lets it become.
-    `notes`: what the first run wants the second one to know. `fault`: why it can never be read, raised by the reads.
+    `length` is the Content-Length, None for a chunked body. `limit` is the most bytes that the application accepts.
+    `notes` carries values from the first run of the request to the second. `fault` is the error that reads raise when the
+    body cannot be received.
     """
 
     def __init__(self, length: int | None, folder: str) -> None:
@@ -43,21 +44,21 @@ class IncomingBody:
 
     @property
     def complete(self) -> bool:
-        """Whether all of it is there."""
+        """Whether the whole body was received."""
         return self._chunks.ended if self._chunks else self.received == self.length
 
     @property
     def too_long(self) -> bool:
-        """Whether it is, or says that it will be, longer than the limit."""
+        """Whether the body, or its declared length, exceeds the limit."""
         return max(self.received, self.length or 0) > self.limit
 
     @property
     def ready(self) -> bool:
-        """Whether nothing more has to be received before a read can answer."""
+        """Whether reads can return without waiting for more data."""
         return self.complete or self.too_long or self.fault is not None
 
     def feed(self, data: bytes) -> bytes:
-        """Take what belongs to the body; returns what follows it. A body that cannot be received gets a `fault`."""
+        """Store received data; returns the bytes after the end of the body. Sets `fault` on an error."""
         try:
             if self._chunks:
                 content, rest = self._chunks.decode(data)
@@ -69,25 +70,25 @@ class IncomingBody:
             self.fault = fault
             return b""
         except OSError:  # the disk is full
-            self.fault = errors.ServiceUnavailable("There is no room for the body at the moment.")
+            self.fault = errors.ServiceUnavailable("There is not enough disk space for the body.")
             return b""
         self.received += len(content)
         if self.complete:
             self._file.seek(0)
         return rest
 
-    def break_off(self) -> None:
-        """The client sends no more of it."""
+    def connection_ended(self) -> None:
+        """Record that the client closed the connection before the end of the body."""
         if not self.complete:
-            self.fault = errors.MalformedRequest("The body broke off before it was whole.")
+            self.fault = errors.MalformedRequest("The connection ended before the whole body arrived.")
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes. Raises BodyAwaited before the body is `ready`, and its fault if it has one."""
+        """Return the next bytes. Raises BodyNotReceived before the body is `ready`, or its `fault`."""
         self._require_ready()
         return self._file.read(size)
 
     def readline(self, size: int = -1) -> bytes:
-        """The next line. Raises as `read` does."""
+        """Return the next line. Raises as `read` does."""
         self._require_ready()
         return self._file.readline(size)
 
@@ -97,15 +98,15 @@ class IncomingBody:
         if self.too_long:
             raise errors.PayloadTooLarge()
         if not self.complete:
-            raise BodyAwaited
+            raise BodyNotReceived
 
     def close(self) -> None:
-        """Delete what was received."""
+        """Delete the received data."""
         self._file.close()
 
 
 class ChunkDecoder:
-    """Takes a body apart that comes in chunks (RFC 9112, section 7.1); extensions and trailers are read and ignored."""
+    """Decodes a chunked body (RFC 9112, section 7.1); chunk extensions and trailers are ignored."""
 
     def __init__(self) -> None:
         self.ended = False
@@ -114,7 +115,7 @@ class ChunkDecoder:
         self._trailers: int | None = None
 
     def decode(self, data: bytes) -> tuple[bytes, bytes]:
-        """The content in `data`, and what follows the body. Raises MalformedRequest."""
+        """Return (decoded content, bytes after the end of the body). Raises MalformedRequest."""
         self._buffer += data
         content = bytearray()
         while not self.ended and (self._take_content(content) if self._missing else self._take_line()):
@@ -123,7 +124,7 @@ class ChunkDecoder:
         return bytes(content), rest
 
     def _take_content(self, content: bytearray) -> bool:
-        """Move what there is of the current chunk; False when more has to arrive."""
+        """Move the received part of the current chunk; returns False when more data is needed."""
         taken = self._buffer[: max(0, self._missing - 2)]
         content += taken
         del self._buffer[: len(taken)]
@@ -137,7 +138,7 @@ class ChunkDecoder:
         return True
 
     def _take_line(self) -> bool:
-        """Read the line before a chunk or one after the last; False when more has to arrive."""
+        """Read a chunk-size line or a trailer; returns False when more data is needed."""
         end = self._buffer.find(b"\r\n", 0, MAX_LINE_BYTES + 2)
         if end < 0:
             if len(self._buffer) > MAX_LINE_BYTES + 1:
@@ -161,6 +162,4 @@ class ChunkDecoder:
 
 
 def _bad_chunks() -> errors.MalformedRequest:
-    return errors.MalformedRequest(
-        "The chunks of the body cannot be read.", suggested_action="Send well-formed HTTP/1.1."
-    )
+    return errors.MalformedRequest("The body is not validly chunked.", suggested_action="Send well-formed HTTP/1.1.")

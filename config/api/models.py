@@ -1,4 +1,4 @@
-"""The record of an idempotent call: who called what with which key, and what was answered."""
+"""The model for stored answers of requests with an Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from django.utils import timezone
 
 
 class IdempotencyRecord(models.Model):
-    """`id` is the SHA-256 of (workspace, actor, operation, key); caller ids are plain text, since apps lie above this layer.
+    """A request with an Idempotency-Key and its answer. `id` is the SHA-256 of workspace, actor, operation and key.
 
-    A record of a running call outside a transaction ("lease") has `answered_at` null and `lease_until` set.
+    Ids are plain text, because this layer knows no app. While a request in lease mode runs, `answered_at` is null and
+    `lease_until` is set.
     """
 
     id = models.CharField(primary_key=True, max_length=64, editable=False)

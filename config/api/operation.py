@@ -1,9 +1,9 @@
-"""The one declaration of an operation, and how a request runs through it.
+"""The @operation decorator, which declares an API operation and runs its requests.
 
-`@operation("agents.create", …)` on a view method says who may call it, what goes in and out, whether it replays and
-whether it can be previewed. The request's path follows from it, and the OpenAPI document says the same (schema.py).
-The order of checks: authentication, rate limit, form of the request, scope; then the service's own. A request whose
-Idempotency-Key has an answer gets that answer whatever its form is, once its JSON can be read.
+`@operation("agents.create", …)` on a view method declares who may call it, its input and output, whether it is idempotent
+and whether it can be previewed. The OpenAPI document is generated from the same declaration (schema.py).
+The checks run in this order: authentication, rate limit, input, scope, then those of the service. A request whose
+Idempotency-Key was already answered gets the stored answer even if its input is invalid, as long as its JSON is readable.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer, Serializer
 
 from config.api import errors, fields, idempotency
-from config.api.caller import Caller, Mode, nobody, require, require_scope
+from config.api.caller import AgentMode, Caller, anonymous_caller, require, require_scope
 from config.api.models import IdempotencyRecord
 from config.api.operation_input import (
     SAFE_METHODS,
@@ -35,36 +35,37 @@ from config.api.operation_input import (
 )
 from config.api.rendering import render_preview, render_reply
 from config.api.scopes import AnyOf
-from config.api.serializers import QuerySerializer, StrictSerializer, shape
+from config.api.serializers import QuerySerializer, StrictSerializer, shared_serializer
 from config.api.uploads import Spool, UploadRules
 from config.api.webhook_url import check_webhook_hosts, collected_webhook_urls
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-INPUT_REFUSALS = (ValidationError, errors.ValidationFailed, errors.WebhookUrlNotAllowed)
+INPUT_ERRORS = (ValidationError, errors.ValidationFailed, errors.WebhookUrlNotAllowed)
 
 
 class WriteBody(StrictSerializer):
-    """The body of a write; every write can be previewed."""
+    """The body of a write that can be previewed by `dry_run`."""
 
-    dry_run = fields.Boolean(required=False, help_text="Answer what would happen, and change nothing.")
+    dry_run = fields.Boolean(required=False, help_text="Return what would happen, without changing anything.")
 
 
 class WriteQuery(QuerySerializer):
-    """The query of a write."""
+    """The query of a write that can be previewed by `dry_run`."""
 
     dry_run = fields.QueryBoolean(required=False, help_text="The same as `dry_run` in the body.")
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What the decorator was given.
+    """The declaration of an API operation, as given to the @operation decorator.
 
-    `public`: no bearer token is asked for, and the service is called as nobody. `operator`: the operator's token alone opens
-    it. `raw_body`: any JSON object, which the service reads itself out of the request's bytes. `headers`: those that it
-    reads, told in the document. `media_types`: what it answers besides JSON, by a `response` of its own. `upload`: it takes
-    a file, in a form or in JSON (`body`). `lease`: how long work under a lease may take before a repeat of the call takes
-    it for dead. `audited_read`: a read whose answer is sensitive, so each one leaves an audit entry as writes do: its service
-    records those that succeed, the request's path those that are refused.
+    `public`: no bearer token is needed; the caller is anonymous. `operator`: only ADMIN_TOKEN is accepted.
+    `raw_body`: any JSON object, which the service parses from the request's bytes.
+    `headers`: request headers that the operation reads, for the OpenAPI document.
+    `media_types`: answers besides JSON, returned as `Reply.response`.
+    `upload`: the operation takes a file, as multipart/form-data or in JSON (`body`).
+    `lease`: how long a request in lease mode may run before a repeated request takes it over.
+    `audited_read`: a sensitive read that leaves an audit entry. The service records successes, this module refusals.
     """
 
     name: str
@@ -106,13 +107,13 @@ class Operation:
         return WriteQuery if self.preview and self.query is QuerySerializer else self.query
 
     def writes_by(self, method: str) -> bool:
-        """Whether a caller's request by this HTTP method may change something; a GET does where it can be previewed."""
+        """Return whether a request with this HTTP method may change data; a GET may if the operation has a preview."""
         return self.writes and not self.public and (method not in SAFE_METHODS or self.preview is not None)
 
 
 @dataclass
 class Call:
-    """One request's input, checked for form."""
+    """One request to an operation: its caller and its validated input."""
 
     caller: Caller
     operation: Operation
@@ -125,16 +126,16 @@ class Call:
 
 @dataclass
 class Reply:
-    """A success: `data` is rendered by the serializer declared for `status`.
+    """A successful answer: `data` is rendered by the serializer that the operation declares for `status`.
 
-    `finish` runs after the commit and may bring newer data, as `wait` does. `response` is an answer that is not JSON; it
-    is sent as it is.
+    `finish` runs after the commit and returns newer data, for `wait` for example. `response` is an answer other than JSON,
+    sent unchanged.
     """
 
     data: Any
     status: int = 200
     resource_id: str = ""
-    kept: Any = None  # what `replay` needs beside the resource_id
+    replay_data: Any = None  # what `replay` needs besides the resource_id
     finish: Callable[[], Any] | None = None
     headers: dict[str, str] = field(default_factory=dict)
     body: Any = None
@@ -143,7 +144,7 @@ class Reply:
 
 @dataclass
 class Preview:
-    """A dry run's answer: the resolved input, and what would be created, updated or deleted."""
+    """The answer to a dry run: the resolved input, and what would be created, updated or deleted."""
 
     request: Any
     would: Any
@@ -156,7 +157,7 @@ def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
     """Declare a view method `(self, call, **path) -> Reply | Preview` as the operation `resource.verb`."""
     declaration = Operation(name, **declared)
     if declaration.body and not declaration.body.__doc__:
-        raise TypeError(f"{name}: its body's serializer says nothing about itself.")
+        raise TypeError(f"{name}: the serializer of its body needs a docstring.")
 
     def decorate(method: Method) -> Method:
         @functools.wraps(method)
@@ -170,11 +171,11 @@ def operation(name: str, **declared: Any) -> Callable[[Method], Method]:
 
 
 def _run(declared: Operation, method: Callable[..., Any], request: Request, path: dict[str, str]) -> HttpResponseBase:
-    caller = nobody() if declared.public else cast(Caller, request.user)
+    caller = anonymous_caller() if declared.public else cast(Caller, request.user)
     call: Call | None = None
     with Spool(declared.upload.most_bytes if declared.upload else None) as spool:
         try:
-            if any("\0" in value for value in path.values()):  # no text of PostgreSQL holds NUL
+            if any("\0" in value for value in path.values()):  # PostgreSQL text cannot contain NUL
                 raise errors.NotFound()
             key = idempotency.read_key(request.headers.get("Idempotency-Key")) if declared.idempotent else None
             if declared.upload:
@@ -187,9 +188,9 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
                 call.dry_run = take_dry_run(call)
                 _require_scope(caller, declared)
                 check_webhook_hosts(webhook_urls, caller)
-            except INPUT_REFUSALS:
+            except INPUT_ERRORS:
                 given = raw if isinstance(raw, dict) else {}
-                replayed = _replay_whatever_the_form(
+                replayed = _replay_despite_invalid_input(
                     Call(caller, declared, given, {}, False, request, path), key, spool
                 )
                 if replayed is None:
@@ -206,7 +207,7 @@ def _run(declared: Operation, method: Callable[..., Any], request: Request, path
 
 
 def _require_scope(caller: Caller, declared: Operation) -> None:
-    """A user's scopes are known in a workspace only, and a claim token holds none."""
+    """Check the scope of API keys and agents. Users get their scopes with a workspace, and claim tokens have none."""
     if not caller.is_user and caller.kind != "claim":
         require_scope(caller, declared.scope)
 
@@ -214,23 +215,23 @@ def _require_scope(caller: Caller, declared: Operation) -> None:
 def _answer(call: Call, work: Callable[[], Reply | Preview], key: str | None) -> HttpResponseBase:
     if key is None or call.dry_run:
         return _respond(call, work())
-    ticket = _ticket(call, key)
-    run: Callable[..., Any] = idempotency.in_transaction
+    keyed = _keyed_request(call, key)
+    run: Callable[..., Any] = idempotency.run_in_transaction
     if call.operation.idempotent == "lease":
-        run = functools.partial(idempotency.under_lease, lease=call.operation.lease)
-    result = run(ticket, work, functools.partial(_keep, call))
+        run = functools.partial(idempotency.run_under_lease, lease=call.operation.lease)
+    result = run(keyed, work, functools.partial(_stored_answer, call))
     if isinstance(result, IdempotencyRecord):
-        return _replay(call, result, idempotency.differs(result, ticket))
+        return _replay(call, result, idempotency.request_differs(result, keyed))
     return _respond(call, result)
 
 
-def _ticket(call: Call, key: str) -> idempotency.Ticket:
-    # A user has no workspace before the service lets them into one: the resource in the path stands for its own.
+def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
+    # A user has no workspace before the service grants access to one: the resource in the path is used instead.
     workspace_id = call.caller.workspace_id or "/".join(call.path.values()) or str(call.data.get("workspace_id", ""))
     actor = call.caller.idempotency_actor
     if call.operation.idempotency_actor is not None:
         workspace_id, actor = "", call.operation.idempotency_actor(call)
-    return idempotency.ticket(
+    return idempotency.keyed_request(
         workspace_id=workspace_id,
         actor=actor,
         operation=call.operation.name,
@@ -239,40 +240,40 @@ def _ticket(call: Call, key: str) -> idempotency.Ticket:
     )
 
 
-def _replay_whatever_the_form(call: Call, key: str | None, spool: Spool) -> Response | None:
+def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> Response | None:
     """The replay of a key that has an answer, for a request that failed the check of its form; `call.data` is unchecked.
 
     None when there is no such answer, when a dry run was asked for, and for a caller who may not have the answer: they
     are told what is wrong with the form.
     """
-    declared, only_previews = call.operation, call.caller.mode == Mode.DRY_RUN and call.operation.preview
+    declared, only_previews = call.operation, call.caller.mode == AgentMode.DRY_RUN and call.operation.preview
     if key is None or only_previews or asked_for_preview(declared, call.request, spool):
         return None
     try:
         _require_scope(call.caller, declared)
-        record = idempotency.find_answered(_ticket(call, key))
+        record = idempotency.find_answered_record(_keyed_request(call, key))
     except errors.ApiError:
         return None
     return _replay(call, record, request_differs=True) if record else None
 
 
-def _keep(call: Call, reply: Reply) -> idempotency.Answer:
-    """The answer as it is stored: rendered, each secret taken out; nothing where a replay shows the resource anew."""
+def _stored_answer(call: Call, reply: Reply) -> idempotency.StoredAnswer:
+    """Return the answer to store: rendered and without secrets, or only `replay_data` when `replay` builds the answer."""
     reply.body = render_reply(call, reply)
-    kept = reply.kept
+    body = reply.replay_data
     if call.operation.replay is None:
-        kept = {name: None if name in call.operation.secrets else value for name, value in reply.body.items()}
-    return idempotency.Answer(reply.status, kept, reply.resource_id, call.caller.workspace_id or "")
+        body = {name: None if name in call.operation.secrets else value for name, value in reply.body.items()}
+    return idempotency.StoredAnswer(reply.status, body, reply.resource_id, call.caller.workspace_id or "")
 
 
 def _replay(call: Call, record: IdempotencyRecord, request_differs: bool) -> Response:
     declared = call.operation
-    if call.caller.is_user and record.workspace_id:  # keys are of one workspace; a person may have left it meanwhile
+    if call.caller.is_user and record.workspace_id:  # a key belongs to one workspace; a person may have left it since
         require(call.caller, record.workspace_id, None, write=False)
     status = declared.replay_status or record.status
     body = record.body
     if declared.replay is not None:
-        body = shape(declared.responses[record.status]).to_representation(declared.replay(call, record))
+        body = shared_serializer(declared.responses[record.status]).to_representation(declared.replay(call, record))
     headers = {"Idempotency-Replayed": "true"}
     if request_differs:
         headers["Idempotency-Request-Differs"] = "true"

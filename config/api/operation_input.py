@@ -1,4 +1,4 @@
-"""Reading and checking what comes in with the request of an operation."""
+"""Reads and validates the body, query and dry_run flag of a request to an operation."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from django.http.request import RawPostDataException
 from rest_framework.request import Request
 
 from config.api import errors
-from config.api.caller import Mode
-from config.api.serializers import StrictSerializer, shape
-from config.api.uploads import Spool, read_fields
+from config.api.caller import AgentMode
+from config.api.serializers import StrictSerializer, shared_serializer
+from config.api.upload_body import read_fields
+from config.api.uploads import Spool
 
 if TYPE_CHECKING:
     from config.api.operation import Call, Operation
@@ -22,7 +23,7 @@ NO_BODY: Mapping[str, Any] = MappingProxyType({})
 
 
 def read_body(declared: Operation, request: Request, spool: Spool) -> Any:
-    """The body as it was sent; none is an empty object, and NO_BODY where none is read.
+    """Return the parsed, unvalidated body: {} for an empty body, NO_BODY where the operation reads none.
 
     Raises MalformedRequest, UnsupportedMediaType, PayloadTooLarge.
     """
@@ -34,7 +35,7 @@ def read_body(declared: Operation, request: Request, spool: Spool) -> Any:
 
 
 def check_body(declared: Operation, raw: Any, spool: Spool) -> dict[str, Any]:
-    """The checked body; empty where none is read. Raises DRF's ValidationError."""
+    """Return the validated body, {} where the operation reads none. Raises DRF's ValidationError."""
     if raw is NO_BODY:
         return {}
     if not declared.upload:
@@ -46,7 +47,7 @@ def check_body(declared: Operation, raw: Any, spool: Spool) -> dict[str, Any]:
 
 
 def check_query(declared: Operation, request: Request) -> dict[str, Any]:
-    """The checked query. Raises DRF's ValidationError, and ValidationFailed for a parameter that is given twice."""
+    """Return the validated query. Raises DRF's ValidationError, and ValidationFailed for a repeated parameter."""
     twice = [name for name, values in request.query_params.lists() if len(values) > 1]
     if twice:
         raise errors.ValidationFailed.of(twice[0], "This parameter is given more than once.", "repeated")
@@ -54,23 +55,24 @@ def check_query(declared: Operation, request: Request) -> dict[str, Any]:
 
 
 def take_dry_run(call: Call) -> bool:
-    """Take `dry_run` out of body and query. An agent whose ceiling is dry_run can only preview.
+    """Remove `dry_run` from body and query and return whether the call is a dry run.
 
-    Raises ValidationFailed when body and query disagree, AgentModeForbids when such an agent asks for a real call.
+    An agent in dry_run mode can only preview. Raises AgentModeForbids when it asks for a real call, and ValidationFailed
+    when body and query disagree.
     """
-    told = [source.pop("dry_run") for source in (call.data, call.query) if "dry_run" in source]
-    if len(set(told)) > 1:
-        raise errors.ValidationFailed.of("dry_run", "The body and the query disagree.", "conflict")
-    wanted = bool(told and told[0])
-    if call.caller.mode == Mode.DRY_RUN and call.operation.preview:
-        if told and not wanted:
-            raise errors.AgentModeForbids("The owner lets this agent make dry runs only.")
+    given = [source.pop("dry_run") for source in (call.data, call.query) if "dry_run" in source]
+    if len(set(given)) > 1:
+        raise errors.ValidationFailed.of("dry_run", "The body and the query have different values.", "conflict")
+    wanted = bool(given and given[0])
+    if call.caller.mode == AgentMode.DRY_RUN and call.operation.preview:
+        if given and not wanted:
+            raise errors.AgentModeForbids("The owner allows this agent to make dry runs only.")
         return True
     return wanted
 
 
 def asked_for_preview(declared: Operation, request: Request, spool: Spool) -> bool:
-    """Whether a request whose form was refused asked for a dry run, as far as it could be read."""
+    """Return whether a request with invalid input asked for a dry run, as far as it could be read."""
     if request.query_params.get("dry_run") == "true":
         return True
     if declared.upload:
@@ -82,4 +84,4 @@ def asked_for_preview(declared: Operation, request: Request, spool: Spool) -> bo
 
 
 def _checked(serializer: type[StrictSerializer], raw: Any) -> dict[str, Any]:
-    return dict(shape(serializer).run_validation(raw))
+    return dict(shared_serializer(serializer).run_validation(raw))

@@ -1,4 +1,4 @@
-"""Pages of a list by opaque cursors."""
+"""Cursor pagination of querysets, by id or by time."""
 
 from __future__ import annotations
 
@@ -25,18 +25,16 @@ class Page(Generic[Entry]):
 
 
 def paginate(queryset: QuerySet[Row], *, limit: int, cursor: str | None = None) -> Page[Row]:
-    """The rows after the cursor; ids sort by time, so newest first is highest id first."""
+    """Return the page of rows after the cursor, newest first; ids sort by time."""
     rows = list(_after(queryset, cursor).order_by("-pk")[: limit + 1])
     more = len(rows) > limit
     return Page(rows[:limit], _encoded(rows[limit - 1].pk) if more else None)
 
 
-def paginate_within(
-    queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, cursor: str | None = None
-) -> Page[Row]:
-    """As `paginate`, those that are wanted of the next `span` rows; the next page may go on where this look ended.
+def paginate_scan(queryset: QuerySet[Row], *, wanted: Q, span: int, limit: int, cursor: str | None = None) -> Page[Row]:
+    """Return a page of the rows that match `wanted`, reading at most the next `span` rows.
 
-    What few rows fit is found in bounded looks, so a page may be empty and not the last one.
+    The bound limits the work when few rows match. A page may therefore be empty without being the last one.
     """
     behind = _after(queryset, cursor)
     last = behind.order_by("-pk").values_list("pk", flat=True)[span - 1 : span].first()
@@ -47,7 +45,7 @@ def paginate_within(
 
 
 def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor: str | None = None) -> Page[Row]:
-    """The rows after the cursor, earliest first by a time (rows of one instant by id)."""
+    """Return the page of rows after the cursor, earliest first by a time field and then by id."""
     if cursor is not None:
         text, _, pk = _decoded(cursor).partition("|")
         at = _time(text)
@@ -59,12 +57,12 @@ def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor:
 
 
 def page_body(plural: str, page: Page[Any]) -> dict[str, Any]:
-    """The page in the form that its serializer takes."""
+    """Return the page as the dict that its serializer (`page_of`) takes."""
     return {plural: page.rows, "next_cursor": page.next_cursor}
 
 
 def _after(queryset: QuerySet[Row], cursor: str | None) -> QuerySet[Row]:
-    """The rows behind the cursor, highest id first. Raises ValidationFailed."""
+    """Filter the queryset to rows after the cursor, in descending id order. Raises ValidationFailed."""
     if cursor is None:
         return queryset
     pk = _decoded(cursor)
@@ -73,10 +71,10 @@ def _after(queryset: QuerySet[Row], cursor: str | None) -> QuerySet[Row]:
 
 
 def _time(text: str) -> datetime | None:
-    """A time as cursors of ours tell it, or None."""
+    """Parse the time in a cursor; None when it is invalid."""
     try:
         return parse_datetime(text) if text.endswith("+00:00") else None
-    except ValueError:  # the form of a time, but there is no such time
+    except ValueError:  # formatted as a time, but no such time exists
         return None
 
 
@@ -89,7 +87,7 @@ def _encoded(position: str) -> str:
 
 
 def _decoded(cursor: str) -> str:
-    """The position that a cursor of ours stands for. Raises ValidationFailed for any other text."""
+    """Decode the position in a cursor. Raises ValidationFailed for an invalid cursor."""
     try:
         text = urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)).decode("ascii")
     except (ValueError, binascii.Error):
@@ -101,4 +99,4 @@ def _decoded(cursor: str) -> str:
 
 def _refuse_unless(right: bool) -> None:
     if not right:
-        raise ValidationFailed.of("cursor", "This cursor is not one that the service gave.", "invalid_cursor")
+        raise ValidationFailed.of("cursor", "This is not a cursor of this service.", "invalid_cursor")

@@ -1,4 +1,4 @@
-"""Tokens that were sent over plain http."""
+"""Middleware that refuses bearer tokens sent over plain http."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from config.api.error_handlers import error_response
 from config.api.errors import Forbidden
-from config.api.handler import respond
 
 
 class PlainHttpTokenMiddleware:
-    """In production, refuses what sends an Authorization header over plain http, in place of a redirect to https.
+    """Refuses requests with an Authorization header over plain http in production, instead of redirecting to https.
 
-    A redirect would hide the mistake: the client goes on sending its token in the clear, and never learns of it.
+    A redirect would hide the mistake: the client would continue to send its token unencrypted.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -22,9 +22,9 @@ class PlainHttpTokenMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if settings.PRODUCTION and "HTTP_AUTHORIZATION" in request.META and not request.is_secure():
-            return respond(
+            return error_response(
                 Forbidden(
-                    "This request came over plain http, so its token was sent in the clear.",
+                    "This request came over plain http, so its token was sent unencrypted.",
                     suggested_action="Use https, and replace the token: others may have read it.",
                 )
             )

@@ -1,9 +1,10 @@
-"""The rate limit: GCRA (a leaky bucket stored as one time stamp) with a burst equal to the limit.
+"""The API's rate limit: requests that do not fit into the caller's leaky buckets are refused (config/api/gcra.py).
 
-Each key and each person has a bucket, and all keys of a workspace share one more.
+Each key and each person has a bucket, and all keys of a workspace share another one. A minute's requests may come at once.
 
-Shared by all processes through Redis. Without Redis, and while it is away, each process counts for itself: the limit is
-then looser, but the doors do not stand open.
+There are two limiters with one interface, `take(*buckets)`. `SharedLimiter` counts in Redis, for all processes.
+`LocalLimiter` counts in this process; it serves without Redis and while Redis is down, when the limit holds for each process
+on its own.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from functools import lru_cache
 import redis
 from django.conf import settings
 
+from config.api.gcra import LeakyBucket
+
 logger = logging.getLogger(__name__)
 PERIOD = 60.0
 PAUSE_AFTER_FAILURE = 5.0
 MAX_LOCAL_ENTRIES = 10_000
 
-# The theoretical arrival time moves on by one emission interval for each request; it may run one period ahead of now.
-# A request takes from all of its buckets, or from none of them when one is full.
+# `LocalLimiter.take` in Lua: a request goes into all of its buckets, or into none of them when one is full.
 _GCRA = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
@@ -50,63 +52,65 @@ return {allowed, backlogs}
 
 @dataclass(frozen=True)
 class Bucket:
-    """What requests are counted in: the key's or person's own, or one that several share; `limit` a minute."""
+    """A counter of requests: for one API key, one person or one workspace; `limit` requests a minute."""
 
     key: str
     limit: int
 
     @property
-    def interval(self) -> float:
-        return PERIOD / self.limit
+    def rate(self) -> LeakyBucket:
+        return LeakyBucket(PERIOD / self.limit, PERIOD)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a request may pass, and what its answer tells of the limit."""
+    """The decision of the rate limit for one request, and the values for its RateLimit headers."""
 
     allowed: bool
-    limit: int
+    bucket: Bucket
     backlog: float  # seconds until the bucket is empty
 
     @property
     def remaining(self) -> int:
-        return max(0, math.floor((PERIOD - self.backlog) / (PERIOD / self.limit) + 1e-6))
+        return self.bucket.rate.remaining(self.backlog)
 
     @property
     def retry_after(self) -> int:
-        return max(1, math.ceil(self.backlog + PERIOD / self.limit - PERIOD))
+        return max(1, math.ceil(self.bucket.rate.wait(self.backlog)))
 
     def headers(self) -> dict[str, str]:
-        told = {
-            "RateLimit-Limit": str(self.limit),
+        headers = {
+            "RateLimit-Limit": str(self.bucket.limit),
             "RateLimit-Remaining": str(self.remaining),
             "RateLimit-Reset": str(math.ceil(self.backlog)),
         }
-        return told if self.allowed else {**told, "Retry-After": str(self.retry_after)}
+        return headers if self.allowed else {**headers, "Retry-After": str(self.retry_after)}
 
 
 class LocalLimiter:
-    """GCRA in this process."""
+    """Counts requests in the memory of this process."""
 
     def __init__(self) -> None:
-        self._arrivals: dict[str, float] = {}
+        self._empty_at: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def take(self, *buckets: Bucket) -> Verdict:
         now = time.monotonic()
         with self._lock:
-            if len(self._arrivals) > MAX_LOCAL_ENTRIES:
-                self._arrivals = {name: tat for name, tat in self._arrivals.items() if tat > now}
-            backlogs = [max(self._arrivals.get(bucket.key, 0.0) - now, 0.0) for bucket in buckets]
-            ahead = [backlog + bucket.interval for backlog, bucket in zip(backlogs, buckets, strict=True)]
-            allowed = max(ahead) <= PERIOD + 1e-6
+            if len(self._empty_at) > MAX_LOCAL_ENTRIES:
+                self._empty_at = {key: moment for key, moment in self._empty_at.items() if moment > now}
+            backlogs = [max(self._empty_at.get(bucket.key, 0.0) - now, 0.0) for bucket in buckets]
+            allowed = all(bucket.rate.fits(backlog) for bucket, backlog in zip(buckets, backlogs, strict=True))
             if allowed:
-                self._arrivals.update({bucket.key: now + tat for bucket, tat in zip(buckets, ahead, strict=True)})
-        return _tightest(allowed, buckets, ahead if allowed else backlogs)
+                backlogs = [backlog + bucket.rate.interval for bucket, backlog in zip(buckets, backlogs, strict=True)]
+                self._empty_at.update(
+                    {bucket.key: now + backlog for bucket, backlog in zip(buckets, backlogs, strict=True)}
+                )
+        return _tightest(allowed, buckets, backlogs)
 
 
 class SharedLimiter:
-    """GCRA in Redis, one round trip for each request; falls back to this process while Redis is away."""
+    """Counts requests in Redis with one round trip; counts in this process while Redis is down."""
 
     def __init__(self, url: str) -> None:
         client = redis.Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
@@ -119,7 +123,7 @@ class SharedLimiter:
             return self._local.take(*buckets)
         keys = [f"rate:{bucket.limit}:{bucket.key}" for bucket in buckets]
         try:
-            allowed, backlogs = self._script(keys=keys, args=[PERIOD, *(bucket.interval for bucket in buckets)])
+            allowed, backlogs = self._script(keys=keys, args=[PERIOD, *(bucket.rate.interval for bucket in buckets)])
         except redis.RedisError as error:
             self._silent_until = time.monotonic() + PAUSE_AFTER_FAILURE
             logger.warning("Redis does not count the rate limit (%s); this process counts for itself.", error)
@@ -130,17 +134,17 @@ class SharedLimiter:
 def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> Verdict:
     """The verdict by the bucket that has the fewest requests left; of several, by the one that takes longest to have one."""
     if len(buckets) == 1:
-        return Verdict(allowed, buckets[0].limit, backlogs[0])
-    verdicts = [Verdict(allowed, bucket.limit, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
+        return Verdict(allowed, buckets[0], backlogs[0])
+    verdicts = [Verdict(allowed, bucket, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
     return min(verdicts, key=lambda verdict: (verdict.remaining, -verdict.retry_after))
 
 
 @lru_cache(maxsize=4)
 def limiter(url: str) -> SharedLimiter | LocalLimiter:
-    """This process's limiter for a Redis address, or its own where that is empty."""
+    """Return the process's limiter: shared through the Redis at `url`, or local when `url` is empty."""
     return SharedLimiter(url) if url else LocalLimiter()
 
 
 def take(*buckets: Bucket) -> Verdict:
-    """Count one request in each of these buckets. When one is full it is refused, and counted in none."""
+    """Count one request in all of these buckets. If one is full, the request is refused and counted in none."""
     return limiter(settings.REDIS_URL).take(*buckets)

@@ -1,4 +1,4 @@
-"""Idempotency records go when their 24 hours have passed."""
+"""The retention rule that deletes idempotency records after 24 hours."""
 
 from __future__ import annotations
 

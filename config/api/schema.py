@@ -1,4 +1,4 @@
-"""The OpenAPI document, out of the operations' declarations. Loaded through settings, after the apps are ready."""
+"""Generates the OpenAPI document from the declarations of operations (DRF's DEFAULT_SCHEMA_CLASS)."""
 
 from __future__ import annotations
 
@@ -12,38 +12,39 @@ from rest_framework.serializers import ModelSerializer
 
 from config.api import fields
 from config.api.operation import Operation, WriteBody
-from config.api.schema_errors import codes_of, error_answers, error_examples
+from config.api.schema_errors import error_answers, error_codes_of, error_examples
 from config.api.schema_examples import add_examples
 from config.api.scopes import AnyOf
 from config.api.serializers import ErrorEnvelope
-from config.api.uploads import FILE_PART, FORM, JSON, UploadRules
+from config.api.upload_limits import FORM
+from config.api.uploads import FILE_PART, JSON, UploadRules
 
-RATE_LIMIT_HEADERS = {
+RATE_LIMIT_HEADER_SCHEMAS = {
     name: {"schema": {"type": "integer"}, "description": text, "required": True}
     for name, text in {
         "RateLimit-Limit": "Requests a minute.",
-        "RateLimit-Remaining": "Requests left at this moment.",
-        "RateLimit-Reset": "Seconds until all of them are left again.",
+        "RateLimit-Remaining": "Requests left now.",
+        "RateLimit-Reset": "Seconds until the full limit is available again.",
     }.items()
 }
-TRACE_HEADER = {
+TRACE_HEADER_SCHEMA = {
     "x-trace-id": {"schema": {"type": "string"}, "description": "The request's trace identifier.", "required": True}
 }
-REPLAY_HEADERS = {
+REPLAY_HEADER_SCHEMAS = {
     "Idempotency-Replayed": {
         "schema": {"type": "string", "enum": ["true"]},
-        "description": "This is the first result once more; nothing was done anew.",
+        "description": "This is the stored answer of the first request; nothing was done again.",
     },
     "Idempotency-Request-Differs": {
         "schema": {"type": "string", "enum": ["true"]},
-        "description": "The request of the first result was another one.",
+        "description": "The first request with this key had different input.",
     },
 }
 
-# The document tells of itself as well; it is served by a plain view (config/api/views.py).
+# The document describes its own address too; a plain Django view serves it (config/api/views.py).
 DOCUMENT_OPERATION = {
     "operationId": "openapi_get",
-    "summary": "Read this contract",
+    "summary": "Read the OpenAPI document",
     "description": "The OpenAPI 3.1 document of the whole API. It needs no bearer token.",
     "tags": ["openapi"],
     "security": [],
@@ -52,25 +53,28 @@ DOCUMENT_OPERATION = {
             "name": "If-None-Match",
             "in": "header",
             "schema": {"type": "string"},
-            "description": "The ETag of the document that the caller holds.",
+            "description": "The ETag of the caller's copy of the document.",
         }
     ],
     "responses": {
         "200": {
             "description": "The document.",
-            "headers": {**TRACE_HEADER, "ETag": {"schema": {"type": "string"}, "description": "Names this version."}},
+            "headers": {
+                **TRACE_HEADER_SCHEMA,
+                "ETag": {"schema": {"type": "string"}, "description": "Identifies this version."},
+            },
             "content": {"application/json": {"schema": {"type": "object", "additionalProperties": True}}},
         },
-        "304": {"description": "The caller holds this version already.", "headers": TRACE_HEADER},
+        "304": {"description": "The caller's copy is current.", "headers": TRACE_HEADER_SCHEMA},
         **error_answers(
-            ["MALFORMED_REQUEST", "FORBIDDEN"], {"$ref": "#/components/schemas/ErrorEnvelope"}, TRACE_HEADER
+            ["MALFORMED_REQUEST", "FORBIDDEN"], {"$ref": "#/components/schemas/ErrorEnvelope"}, TRACE_HEADER_SCHEMA
         ),
     },
 }
 
 
 class IdentifierField(OpenApiSerializerFieldExtension):
-    """Identifiers are strings of a known form."""
+    """Describes Identifier fields as strings with a pattern."""
 
     target_class = "config.api.fields.Identifier"
 
@@ -80,7 +84,7 @@ class IdentifierField(OpenApiSerializerFieldExtension):
 
 
 class TextField(OpenApiSerializerFieldExtension):
-    """Strings that may not be blank have at least one character."""
+    """Describes Text fields: minLength 1 unless they may be blank."""
 
     target_class = "config.api.fields.Text"
     match_subclasses = True
@@ -97,7 +101,7 @@ class TextField(OpenApiSerializerFieldExtension):
 
 
 class OneOfSerializer(OpenApiSerializerExtension):
-    """An answer that has one of several forms."""
+    """Describes OneOf serializers as `oneOf` their alternatives."""
 
     target_class = "config.api.serializers.OneOf"
     match_subclasses = True
@@ -107,7 +111,7 @@ class OneOfSerializer(OpenApiSerializerExtension):
 
 
 class OperationSchema(AutoSchema):
-    """Describes an operation by its declaration."""
+    """Describes a view method in the OpenAPI document from its @operation declaration."""
 
     @property
     def declared(self) -> Operation:
@@ -116,7 +120,7 @@ class OperationSchema(AutoSchema):
         return declared
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Lists are pages: objects with a cursor, never bare arrays."""
+        """Return False always: list answers are objects with a cursor, not bare arrays."""
         return False
 
     def get_operation_id(self) -> str:
@@ -136,12 +140,12 @@ class OperationSchema(AutoSchema):
         return "\n\n".join(text)
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
-        """`security: []` is left out by drf-spectacular, though it says something: that no token is needed."""
+        """Add `security: []` to public operations, which drf-spectacular omits; it means that no token is needed."""
         operation = super().get_operation(*args, **kwargs)
         return operation and {**operation, "security": operation.get("security", [])}
 
     def get_auth(self) -> list[dict[str, list[str]]]:
-        super().get_auth()  # puts the scheme itself into the document
+        super().get_auth()  # registers the security scheme in the document
         if self.declared.public:
             return []
         if self.declared.operator:
@@ -152,7 +156,7 @@ class OperationSchema(AutoSchema):
         return [{"bearerAuth": [scope] if scope else []}]
 
     def get_request_serializer(self) -> Any:
-        """A POST without input of its own takes `dry_run`; DELETE says it in the query, whose body means nothing."""
+        """Return the body serializer. A POST without a declared body takes `dry_run`; a DELETE takes it in the query."""
         if self.declared.raw_body:
             return OpenApiTypes.OBJECT
         if self.declared.upload:
@@ -161,7 +165,7 @@ class OperationSchema(AutoSchema):
         return self.declared.body or (WriteBody if previewed else None)
 
     def _get_upload_serializers(self, rules: UploadRules) -> dict[str, Any]:
-        """A form, or one of the shapes of JSON."""
+        """Return the multipart serializer and the JSON alternatives of an upload."""
         name = f"{rules.form.__name__.removesuffix('FormSerializer')}Json"
         json = PolymorphicProxySerializer(name, serializers=list(rules.shapes), resource_type_field_name=None)
         form = OpenApiRequest(rules.form, encoding={FILE_PART: {"contentType": ", ".join(rules.mime_types)}})
@@ -187,13 +191,13 @@ class OperationSchema(AutoSchema):
                     "Idempotency-Key",
                     {"type": "string", "minLength": 1, "maxLength": 255},
                     OpenApiParameter.HEADER,
-                    description="The same key within 24 hours answers the first result again and does nothing anew.",
+                    description="A repeated request with this key within 24 hours returns the first answer and does nothing.",
                 )
             )
         return parameters
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> Any:
-        """Rows are only ever answered, and whole: each field is there but those that the serializer names as optional."""
+        """Mark the fields of model serializers as required, except `optional_fields`: answers contain whole rows."""
         schema = super()._map_basic_serializer(serializer, direction)
         if isinstance(serializer, ModelSerializer):
             optional = getattr(serializer, "optional_fields", ())
@@ -211,7 +215,7 @@ class OperationSchema(AutoSchema):
         return body
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
-        """Private in drf-spectacular (pinned below 0.31): the declared answers, the preview, and the errors."""
+        """Add the preview and the errors to the declared answers. Overrides a private method of drf-spectacular (< 0.31)."""
         declared = self.declared
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         if declared.preview:
@@ -222,15 +226,15 @@ class OperationSchema(AutoSchema):
         for media_type in declared.media_types:
             bodies[str(min(declared.responses))]["content"][media_type] = {"schema": {"type": "string"}}
         headers = {
-            **TRACE_HEADER,
-            **({} if declared.public else RATE_LIMIT_HEADERS),
-            **(REPLAY_HEADERS if declared.idempotent else {}),
+            **TRACE_HEADER_SCHEMA,
+            **({} if declared.public else RATE_LIMIT_HEADER_SCHEMAS),
+            **(REPLAY_HEADER_SCHEMAS if declared.idempotent else {}),
         }
         for body in bodies.values():
             body["headers"] = headers
         envelope = self.resolve_serializer(ErrorEnvelope, "response").ref
-        codes = codes_of(declared, self.method, self.path)
-        return {**bodies, **error_answers(codes, envelope, TRACE_HEADER)}
+        codes = error_codes_of(declared, self.method, self.path)
+        return {**bodies, **error_answers(codes, envelope, TRACE_HEADER_SCHEMA)}
 
     def _add_preview(self, bodies: dict[str, Any], declared: Operation, preview: dict[str, Any]) -> None:
         status = str(declared.preview_status)
@@ -241,7 +245,7 @@ class OperationSchema(AutoSchema):
             content = bodies[status]["content"]["application/json"]
             content["schema"] = {"oneOf": [content["schema"], preview]}
         else:
-            bodies[status] = self._json(preview, "What the call would do; nothing was changed.")
+            bodies[status] = self._json(preview, "What the call would do. Nothing was changed.")
 
     @staticmethod
     def _json(schema: dict[str, Any], description: str) -> dict[str, Any]:
@@ -249,13 +253,13 @@ class OperationSchema(AutoSchema):
 
 
 def finish_document(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
-    """A postprocessing hook: objects take no fields that are not declared, and the document names its own address."""
+    """Postprocess the document: forbid undeclared fields, add examples, and add /openapi.json itself."""
     for component in result["components"]["schemas"].values():
         if component.get("type") == "object" and "additionalProperties" not in component:
             component["additionalProperties"] = False
     add_examples(result)
     paths = {**result["paths"], "/openapi.json": {"get": DOCUMENT_OPERATION}}
     result["components"]["examples"] = error_examples(paths)
-    # The generator's order of methods differs from process to process; all shall serve the same bytes and ETag.
+    # The generator's order of methods varies between processes. Sorting gives all of them the same bytes and ETag.
     result["paths"] = {path: dict(sorted(methods.items())) for path, methods in paths.items()}
     return result

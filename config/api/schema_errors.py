@@ -1,4 +1,4 @@
-"""The error answers of an operation in the OpenAPI document: which codes it can give, by status, each with an example."""
+"""Describes the error answers of operations in the OpenAPI document: codes by status, each with an example."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any
 from config.api.errors import ApiError
 from config.api.operation import Operation
 
-GENERAL = (
+GENERAL_CODES = (
     "FORBIDDEN",  # a token over plain http, a key from a network that it does not allow, a member who may only read
     "MALFORMED_REQUEST",
     "NOT_ACCEPTABLE",
     "PAYLOAD_TOO_LARGE",
     "VALIDATION_FAILED",
 )
-ALWAYS = ("INTERNAL_ERROR", "SERVICE_UNAVAILABLE")
-BEARER = ("UNAUTHENTICATED", "API_KEY_EXPIRED", "API_KEY_REVOKED", "RATE_LIMITED")
-OPERATORS = ("UNAUTHENTICATED", "RATE_LIMITED", "NOT_FOUND")  # the last: the service has no operator's token
-WRITES = ("UNSUPPORTED_MEDIA_TYPE", "WORKSPACE_PAUSED")
+ALWAYS_CODES = ("INTERNAL_ERROR", "SERVICE_UNAVAILABLE")
+BEARER_CODES = ("UNAUTHENTICATED", "API_KEY_EXPIRED", "API_KEY_REVOKED", "RATE_LIMITED")
+OPERATOR_CODES = ("UNAUTHENTICATED", "RATE_LIMITED", "NOT_FOUND")  # NOT_FOUND: no ADMIN_TOKEN is set
+WRITE_CODES = ("UNSUPPORTED_MEDIA_TYPE", "WORKSPACE_PAUSED")
 
-STATUSES = {
-    400: "Malformed: not JSON, a key twice, nested too deep, or a bad header.",
+STATUS_DESCRIPTIONS = {
+    400: "Malformed request: invalid JSON, a repeated key, nested too deep, or a bad header.",
     401: "No valid bearer token, or the sign-in behind it is too old.",
     402: "The spend cap is reached, or a payment method is needed.",
     403: "The caller may not do this.",
-    404: "Nothing there for this caller.",
-    405: "Not a method of this address.",
-    406: "The answer is JSON only.",
-    409: "In conflict with what stands now.",
-    410: "Too late.",
+    404: "Not found.",
+    405: "Method not allowed.",
+    406: "Only JSON answers are available.",
+    409: "Conflict with the current state.",
+    410: "No longer available.",
     413: "The body is too large.",
-    415: "The body is of no type that is read here.",
-    422: "Some of the input is not right; `details` names each field.",
-    429: "Too many requests; `Retry-After` says when to go on.",
-    500: "A fault of the service.",
-    502: "The platform answered with a fault.",
-    503: "Not at the moment; `Retry-After` says when to try again.",
+    415: "This Content-Type is not accepted.",
+    422: "Some fields are invalid; `details` lists each.",
+    429: "Too many requests; `Retry-After` says when to continue.",
+    500: "Internal error.",
+    502: "The platform answered with an error.",
+    503: "Temporarily unavailable; `Retry-After` says when to try again.",
 }
 _RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait.", "required": True}}
 _HEADERS = {
@@ -50,7 +50,7 @@ _HEADERS = {
     429: _RETRY_AFTER,
     503: _RETRY_AFTER,
 }
-_DETAILS = {
+_EXAMPLE_DETAILS = {
     "VALIDATION_FAILED": [{"field": "workspace_id", "code": "required", "message": "This field is required."}],
     "CONTENT_INVALID": [
         {
@@ -70,38 +70,38 @@ _DETAILS = {
 }
 
 
-def codes_of(declared: Operation, method: str, path: str) -> list[str]:
-    """The codes that the operation can give, in the order in which their checks come."""
+def error_codes_of(declared: Operation, method: str, path: str) -> list[str]:
+    """Return the error codes that the operation can answer, in the order of its checks."""
     if declared.operator:
         sent = ("UNSUPPORTED_MEDIA_TYPE",) if declared.writes_by(method) else ()
-        return list(dict.fromkeys([*GENERAL, *OPERATORS, *sent, *declared.errors, *ALWAYS]))
-    codes = [*GENERAL, *(() if declared.public else BEARER)]
+        return list(dict.fromkeys([*GENERAL_CODES, *OPERATOR_CODES, *sent, *declared.errors, *ALWAYS_CODES]))
+    codes = [*GENERAL_CODES, *(() if declared.public else BEARER_CODES)]
     writes = declared.writes_by(method)
     if declared.scope:
         codes.append("SCOPE_MISSING")
     if "{" in path or "workspace_id" in declared.query().fields:
         codes.append("NOT_FOUND")
     if writes:
-        codes += WRITES
-        codes += ["METHOD_NOT_ALLOWED"] if method == "GET" else []  # HEAD must change nothing
+        codes += WRITE_CODES
+        codes += ["METHOD_NOT_ALLOWED"] if method == "GET" else []  # HEAD must not change anything
     if declared.preview:
         codes.append("AGENT_MODE_FORBIDS")
     if declared.idempotent:
         codes += [
             "IDEMPOTENCY_IN_PROGRESS",
             "NOT_FOUND",
-        ]  # a replay is shown only to who still belongs to the workspace
-    return list(dict.fromkeys([*codes, *declared.errors, *ALWAYS]))
+        ]  # a replay is shown only to members of the workspace
+    return list(dict.fromkeys([*codes, *declared.errors, *ALWAYS_CODES]))
 
 
 def error_answers(codes: list[str], envelope: dict[str, Any], headers: dict[str, Any]) -> dict[str, Any]:
-    """The document's responses for these codes, by status; `envelope` is the reference to its schema."""
+    """Return the OpenAPI responses for these error codes, by status. `envelope` is a reference to the envelope's schema."""
     by_status: dict[int, list[str]] = {}
     for code in codes:
         by_status.setdefault(_classes()[code].status, []).append(code)
     return {
         str(status): {
-            "description": f"{STATUSES[status]} Codes: {', '.join(names)}.",
+            "description": f"{STATUS_DESCRIPTIONS[status]} Codes: {', '.join(names)}.",
             "content": {
                 "application/json": {
                     "schema": envelope,
@@ -115,7 +115,7 @@ def error_answers(codes: list[str], envelope: dict[str, Any], headers: dict[str,
 
 
 def error_examples(paths: Mapping[str, Any]) -> dict[str, Any]:
-    """The document's components: an example of each error that an operation in `paths` names, by its code."""
+    """Return the OpenAPI examples, by code, of every error that an operation in `paths` refers to."""
     answers = [answer for methods in paths.values() for one in methods.values() for answer in one["responses"].values()]
     contents = [content for answer in answers for content in answer.get("content", {}).values()]
     named = {code for content in contents for code in content.get("examples", {})}
@@ -124,21 +124,21 @@ def error_examples(paths: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _envelope(cls: type[ApiError]) -> dict[str, Any]:
-    told = {
+    body = {
         "code": cls.code,
         "message": cls.message,
         "suggested_action": cls.suggested_action,
         "auto_fixable": cls.auto_fixable,
         "trace_id": "4bf92f3577b34da6a3ce929d0e0e4736",
     }
-    return {**told, "details": _DETAILS[cls.code]} if cls.code in _DETAILS else told
+    return {**body, "details": _EXAMPLE_DETAILS[cls.code]} if cls.code in _EXAMPLE_DETAILS else body
 
 
 def _classes() -> dict[str, type[ApiError]]:
-    return {cls.code: cls for cls in _below(ApiError)}
+    return {cls.code: cls for cls in _all_subclasses(ApiError)}
 
 
-def _below(cls: type[ApiError]) -> Iterator[type[ApiError]]:
+def _all_subclasses(cls: type[ApiError]) -> Iterator[type[ApiError]]:
     for child in cls.__subclasses__():
-        yield from _below(child)
+        yield from _all_subclasses(child)
         yield child

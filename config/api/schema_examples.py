@@ -1,7 +1,7 @@
-"""Examples of requests and answers in the OpenAPI document: made from the schemas, so that they always fit them.
+"""Adds example requests and answers to the OpenAPI document, generated from its schemas.
 
-What a field holds is told by its name (SAMPLES; of a tuple the first that fits) or else by its schema; a test holds
-every example against its schema. Optional fields are left out but those of SHOWN.
+A field's value comes from SAMPLE_VALUES by its name (the first match of a tuple), otherwise from its schema. Optional
+fields are omitted except those in SHOWN_OPTIONAL_FIELDS. A test validates every example against its schema.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 _ID = "01k3qv5yf8e2mb7w9x4t6zc0hd"
 _TIME = "2027-01-31T09:00:00Z"
-IDS = {
+ID_PREFIX_BY_FIELD = {
     "account_id": "acc",
     "agent_id": "agt",
     "api_key_id": "key",
@@ -22,7 +22,7 @@ IDS = {
     "target_id": "tgt",
     "workspace_id": "wrk",
 }
-PREFIXES = {  # of the `id` of each kind of object, by the beginning of its schema's name
+ID_PREFIX_BY_SCHEMA = {  # prefix of the `id` of an object, by the start of its schema's name
     "Account": "acc",
     "Agent": "agt",
     "ApiKey": "key",
@@ -35,7 +35,7 @@ PREFIXES = {  # of the `id` of each kind of object, by the beginning of its sche
     "Target": "tgt",
     "Workspace": "wrk",
 }
-SAMPLES: dict[str, Any] = {
+SAMPLE_VALUES: dict[str, Any] = {
     "account_allowlist": [f"acc_{_ID}"],
     "action": "replace_text",
     "actor_id": f"key_{_ID}",
@@ -126,8 +126,8 @@ SAMPLES: dict[str, Any] = {
     "via": "cli",
     "webhook_url": "https://example.com/hooks/social",
 }
-# Optional fields that make a request's example more telling; all others are left out.
-SHOWN = {
+# Optional fields to include in the example of each request; all others are omitted.
+SHOWN_OPTIONAL_FIELDS = {
     "posts_create": {"scheduled_at", "webhook_url", "media"},
     "posts_update": {"text", "scheduled_at"},
     "posts_retry": {"include_unconfirmed"},
@@ -144,18 +144,18 @@ SHOWN = {
 
 
 def add_examples(document: dict[str, Any]) -> None:
-    """Give every JSON request and every success of the document its example."""
+    """Add an example to every JSON request body and every successful answer of the document."""
     schemas = document["components"]["schemas"]
     for operation in (one for methods in document["paths"].values() for one in methods.values()):
         for body in _json(operation.get("requestBody", {})):
-            body["example"] = _Maker(schemas, operation["operationId"]).of(body["schema"])
+            body["example"] = _ExampleBuilder(schemas, operation["operationId"]).of(body["schema"])
         for status, answer in operation["responses"].items():
             for body in _json(answer) if status < "300" else ():
                 choices = body["schema"].get("oneOf", [body["schema"]])
                 names = ("result", "dry_run") if len(choices) > 1 else ("result",)
                 made = zip(names, choices, strict=False)
-                maker = _Maker(schemas, operation["operationId"])
-                body["examples"] = {name: {"value": maker.of(choice)} for name, choice in made}
+                builder = _ExampleBuilder(schemas, operation["operationId"])
+                body["examples"] = {name: {"value": builder.of(choice)} for name, choice in made}
 
 
 def _json(described: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -164,13 +164,13 @@ def _json(described: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield content["application/json"]
 
 
-class _Maker:
-    """Makes a value that fits a schema, for one operation."""
+class _ExampleBuilder:
+    """Builds example values that match schemas, for one operation."""
 
     def __init__(self, schemas: Mapping[str, Any], operation_id: str) -> None:
         self._schemas = schemas
         self._operation = operation_id.replace("_", ".", 1)
-        self._shown = SHOWN.get(operation_id, set())
+        self._shown = SHOWN_OPTIONAL_FIELDS.get(operation_id, set())
 
     def of(self, schema: Mapping[str, Any], name: str = "", owner: str = "") -> Any:
         if "$ref" in schema:
@@ -181,17 +181,19 @@ class _Maker:
         if "properties" in schema or schema.get("type") == "object":
             return self._object(schema, name, owner)
         for sample in self._by_name(name, owner):
-            if _fits(sample, schema):
+            if _matches(sample, schema):
                 return sample
         choices = schema.get("oneOf") or schema.get("anyOf")
         return self.of(choices[0], name, owner) if choices else self._plain(schema, name, owner)
 
     def _by_name(self, name: str, owner: str) -> tuple[Any, ...]:
         if name == "id":
-            return (f"{next((prefix for start, prefix in PREFIXES.items() if owner.startswith(start)), 'evt')}_{_ID}",)
+            return (
+                f"{next((prefix for start, prefix in ID_PREFIX_BY_SCHEMA.items() if owner.startswith(start)), 'evt')}_{_ID}",
+            )
         if name == "operation":
             return (self._operation,)
-        return (f"{IDS[name]}_{_ID}",) if name in IDS else _samples(name)
+        return (f"{ID_PREFIX_BY_FIELD[name]}_{_ID}",) if name in ID_PREFIX_BY_FIELD else _samples(name)
 
     def _plain(self, schema: Mapping[str, Any], name: str, owner: str) -> Any:
         if "enum" in schema or "const" in schema:
@@ -210,18 +212,18 @@ class _Maker:
     def _object(self, schema: Mapping[str, Any], name: str, owner: str) -> Any:
         properties = schema.get("properties")
         if not properties:
-            return next((sample for sample in _samples(name) if _fits(sample, schema)), {})
+            return next((sample for sample in _samples(name) if _matches(sample, schema)), {})
         shown = {*schema.get("required", []), *self._shown}
         return {each: self.of(of_it, each, owner) for each, of_it in properties.items() if each in shown}
 
 
 def _samples(name: str) -> tuple[Any, ...]:
-    sample = SAMPLES.get(name, ())
+    sample = SAMPLE_VALUES.get(name, ())
     return sample if isinstance(sample, tuple) else (sample,)
 
 
-def _fits(sample: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether the sample of a name is of the kind that this field has: one name may stand for several things."""
+def _matches(sample: Any, schema: Mapping[str, Any]) -> bool:
+    """Return whether the sample has the field's type; fields of the same name may differ in type."""
     if "enum" in schema:
         return sample in schema["enum"]
     kinds = schema.get("type", [])

@@ -1,4 +1,4 @@
-"""The scopes that keys and agents hold (SPEC: exact values)."""
+"""The scopes of API keys and agents."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ READ_SCOPES = frozenset(scope for scope in SCOPES if scope.endswith(".read"))
 
 
 class AnyOf(tuple[str, ...]):
-    """Scopes of which a caller needs one; which one, the service decides from the content."""
+    """A set of scopes of which a caller needs one; the service decides which, depending on the input."""
 
 
 def any_of(*scopes: str) -> AnyOf:
+    """Declare that an operation needs one of these scopes."""
     return AnyOf(scopes)

@@ -1,4 +1,4 @@
-"""Strict serializers: what is not declared is refused."""
+"""Base serializers: strict input, pages, previews and the error envelope."""
 
 from __future__ import annotations
 
@@ -10,34 +10,33 @@ from rest_framework import serializers
 
 from config.api import fields
 
-Shape = TypeVar("Shape", bound=serializers.BaseSerializer)
+AnySerializer = TypeVar("AnySerializer", bound=serializers.BaseSerializer)
 
 
-def shape(serializer: type[Shape]) -> Shape:
-    """The one serializer of a class that checks and shows everything: making its fields anew costs more than using them.
+def shared_serializer(serializer: type[AnySerializer]) -> AnySerializer:
+    """Return one shared instance of a serializer class, because building its fields costs more than using them.
 
-    It holds no input and no answer of its own, so threads share it: only `run_validation` and `to_representation` are
-    called.
+    The instance has no data of its own. Threads share it and call only `run_validation` and `to_representation`.
     """
-    made: Shape = _made_once(cast(Any, serializer))
+    made: AnySerializer = _built_once(cast(Any, serializer))
     return made
 
 
 @cache
-def _made_once(serializer: Any) -> Any:
+def _built_once(serializer: Any) -> Any:
     made = serializer()
     _prepare(made)
     return made
 
 
 def _prepare(made: serializers.BaseSerializer) -> None:
-    """Make the fields now, all the way down, so that no two threads make them at once."""
+    """Build all nested fields now, so that two threads do not build them at the same time."""
     for field in getattr(made, "fields", {}).values():
         _prepare(getattr(field, "child", field))
 
 
 class StrictSerializer(serializers.Serializer):
-    """A body, or an object in one, whose unknown fields are errors and whose required objects are objects."""
+    """A body, or an object in one, that refuses unknown fields and values that are not objects."""
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, dict):
@@ -47,13 +46,13 @@ class StrictSerializer(serializers.Serializer):
         unknown = [name for name in data if name not in self.fields]
         if unknown:
             raise serializers.ValidationError(
-                {name: serializers.ErrorDetail("This field is not known here.", "unknown_field") for name in unknown}
+                {name: serializers.ErrorDetail("Unknown field.", "unknown_field") for name in unknown}
             )
         return super().to_internal_value(data)
 
 
 class StrictList(serializers.ListField):
-    """A JSON array of one kind of thing."""
+    """A JSON array."""
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if not isinstance(data, list):
@@ -62,20 +61,20 @@ class StrictList(serializers.ListField):
 
 
 class QuerySerializer(StrictSerializer):
-    """Query parameters; each may stand once."""
+    """Query parameters; each may be given once."""
 
 
 class PageQuery(QuerySerializer):
-    """The query of a list."""
+    """The query parameters of a paginated list."""
 
     limit = fields.QueryInteger(
-        min_value=1, max_value=200, default=50, help_text="How many rows at the most (1 to 200, default 50)."
+        min_value=1, max_value=200, default=50, help_text="Maximum number of rows (1 to 200, default 50)."
     )
-    cursor = fields.Text(required=False, help_text="`next_cursor` of the page before.")
+    cursor = fields.Text(required=False, help_text="`next_cursor` of the previous page.")
 
 
 class RepairHintSerializer(serializers.Serializer):
-    """What would put a content issue right, usable as it stands."""
+    """A change that would fix a content issue; it can be applied as given."""
 
     action = serializers.CharField()
     field = serializers.CharField()
@@ -84,7 +83,7 @@ class RepairHintSerializer(serializers.Serializer):
 
 
 class ErrorDetailSerializer(serializers.Serializer):
-    """One field that is not right; on CONTENT_INVALID the whole issue as POST /posts/validate tells it."""
+    """One invalid field. For CONTENT_INVALID it is an issue as POST /posts/validate returns it."""
 
     field = serializers.CharField()
     code = serializers.CharField()
@@ -95,39 +94,39 @@ class ErrorDetailSerializer(serializers.Serializer):
 
 
 class ErrorEnvelope(serializers.Serializer):
-    """Every answer that is not a success."""
+    """The body of every error answer."""
 
-    code = serializers.CharField(help_text="Machine-readable; branch on it.")
-    message = serializers.CharField(help_text="For people.")
-    suggested_action = serializers.CharField(help_text="What the caller should do.")
+    code = serializers.CharField(help_text="The error code, for programs.")
+    message = serializers.CharField(help_text="A description for people.")
+    suggested_action = serializers.CharField(help_text="What the caller should do next.")
     auto_fixable = serializers.BooleanField(help_text="Whether the caller can repair the request by itself.")
-    trace_id = serializers.CharField(help_text="Keep it in logs and support messages.")
+    trace_id = serializers.CharField(help_text="The request's trace id; include it in logs and support requests.")
     details = ErrorDetailSerializer(many=True, required=False)
 
 
 def page_of(name: str, plural: str, item: type[serializers.BaseSerializer]) -> type[serializers.Serializer]:
-    """The serializer class of a list: `{"<plural>": [...], "next_cursor": string|null}`."""
+    """Build the serializer class of a paginated list: `{"<plural>": [...], "next_cursor": string|null}`."""
     members = {
         plural: item(many=True),
-        "next_cursor": serializers.CharField(allow_null=True, help_text="Give it as `cursor` for the next page."),
+        "next_cursor": serializers.CharField(allow_null=True, help_text="Pass it as `cursor` to get the next page."),
         "__module__": __name__,
     }
     return type(name, (serializers.Serializer,), members)
 
 
 class OneOf(serializers.Serializer):
-    """An answer in one of several forms, told apart by their fields; see `one_of`."""
+    """An answer with one of several schemas, chosen by the fields of the data; see `one_of`."""
 
     forms: ClassVar[tuple[type[serializers.Serializer], ...]] = ()
 
     def to_representation(self, instance: Any) -> Any:
-        """The form that has these fields shows them."""
-        form = next(form for form in self.forms if shape(form).fields.keys() == instance.keys())
-        return shape(form).to_representation(instance)
+        """Render with the serializer whose fields match the keys of the data."""
+        form = next(form for form in self.forms if shared_serializer(form).fields.keys() == instance.keys())
+        return shared_serializer(form).to_representation(instance)
 
 
 def one_of(name: str, *forms: type[serializers.Serializer]) -> type[serializers.Serializer]:
-    """The serializer class of an answer that has one of these forms; it is given as a dict with all fields of the form."""
+    """Build the serializer class of an answer with one of these schemas; its data is a dict with all fields of one."""
     return type(name, (OneOf,), {"forms": forms, "__module__": __name__})
 
 
@@ -138,19 +137,19 @@ def preview_of(
     extra: dict[str, serializers.Field] | None = None,
     **would: type[serializers.Serializer],
 ) -> type[serializers.Serializer]:
-    """The serializer class of a dry run's answer; `would` is one of would_create, would_update, would_delete.
+    """Build the serializer class of a dry run's answer. `would` is would_create, would_update or would_delete.
 
-    What would be created is shown without an `id`: it will have another than the preview could tell.
+    A resource that would be created is shown without an `id`, because it does not have one yet.
     """
     if "would_create" in would:
-        would["would_create"] = _unmade(would["would_create"])
+        would["would_create"] = _without_id(would["would_create"])
     members: dict[str, Any] = {
         "dry_run": serializers.BooleanField(help_text="Always true."),
         "operation": serializers.CharField(help_text="The operation that was previewed, such as `agents.create`."),
         "request": (request or EmptyRequest)(help_text="The input with all defaults resolved."),
         **{key: serializer() for key, serializer in would.items()},
         "unchecked": serializers.ListField(
-            child=serializers.CharField(), required=False, help_text="What only the real call can find out."
+            child=serializers.CharField(), required=False, help_text="Checks that only the real call performs."
         ),
         **(extra or {}),
         "__module__": __name__,
@@ -159,8 +158,8 @@ def preview_of(
 
 
 @cache
-def _unmade(serializer: type[serializers.Serializer]) -> type[serializers.Serializer]:
-    """The serializer class of a row that is not there yet: without its id. Always the same one, as the document asks."""
+def _without_id(serializer: type[serializers.Serializer]) -> type[serializers.Serializer]:
+    """Return the serializer class without `id`, for a row that is not created yet. Cached: the document needs one class."""
     if not issubclass(serializer, serializers.ModelSerializer) or "id" not in serializer.Meta.fields:
         return serializer
 
@@ -173,7 +172,7 @@ def _unmade(serializer: type[serializers.Serializer]) -> type[serializers.Serial
     members = {
         "get_fields": get_fields,
         "to_representation": to_representation,
-        "__doc__": "As it would be made: without an id, which it does not have yet.",
+        "__doc__": "The resource as it would be created, without an id.",
         "__module__": __name__,
     }
     return type(f"{serializer.__name__.removesuffix('Serializer')}ToCreate", (serializer,), members)
@@ -181,4 +180,4 @@ def _unmade(serializer: type[serializers.Serializer]) -> type[serializers.Serial
 
 @extend_schema_field({"type": "object", "additionalProperties": False})
 class EmptyRequest(serializers.Serializer):
-    """A request without input of its own."""
+    """A request without input."""

@@ -1,4 +1,4 @@
-"""Serializer fields for files that callers send (config/api/uploads.py)."""
+"""Serializer fields for uploaded files (config/api/uploads.py)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from config.api.uploads import Upload
 
 
 class FormBoolean(Boolean):
-    """`true` or `false` in a form; clients that are generated in Python write True and False."""
+    """`true` or `false` in a multipart form, in any case: generated Python clients send True and False."""
 
     def to_internal_value(self, data: Any) -> bool:
         return super().to_internal_value({"true": True, "false": False}.get(data.lower(), data))
@@ -24,7 +24,7 @@ class FormBoolean(Boolean):
 
 @extend_schema_field({"type": "string", "format": "binary"})
 class UploadedFile(serializers.Field):
-    """The file of a form."""
+    """The uploaded file of a multipart form."""
 
     def to_internal_value(self, data: Any) -> Upload:
         if not isinstance(data, Upload):
@@ -41,7 +41,7 @@ class UploadedFile(serializers.Field):
     }
 )
 class Base64File(serializers.Field):
-    """A file in a JSON body: base64 with padding and without line breaks (RFC 4648, section 4); it becomes an Upload."""
+    """A file in a JSON body: base64 with padding and without line breaks (RFC 4648, section 4); converted to an Upload."""
 
     def to_internal_value(self, data: Any) -> Upload:
         if not isinstance(data, str):

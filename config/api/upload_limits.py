@@ -1,4 +1,4 @@
-"""How long the body of an upload may be."""
+"""The size limits of upload request bodies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BESIDE_THE_FILE_BYTES = 1_000_000  # the other fields of a form or of a JSON bod
 
 
 def most_bytes(content_type: str) -> int:
-    """The longest body that an upload of this content type may have."""
+    """Return the maximum body size of an upload with this content type."""
     if content_type == FORM:
         return max(settings.MEDIA_MAX_BYTES.values()) + BESIDE_THE_FILE_BYTES
     return 4 * -(-MAX_BASE64_FILE_BYTES // 3) + BESIDE_THE_FILE_BYTES

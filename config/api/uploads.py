@@ -1,8 +1,7 @@
 """Files that callers send: streamed to this machine's disk while they come in, and gone when the request is over.
 
 An upload comes as multipart/form-data, whose part `file` is the file, or as JSON, which holds it in base64 or names an
-address. Either way the operation gets one Upload. The parts of a form are told apart by the parser inside Django's
-MultiPartParser, which itself would pass over parts without a name and cut off what ends too early.
+address (config/api/upload_body.py). Either way the operation gets one Upload.
 """
 
 from __future__ import annotations
@@ -18,30 +17,14 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from django.conf import settings
-from django.core.exceptions import SuspiciousOperation
-from django.http import HttpRequest
-from django.http.multipartparser import (
-    FILE,
-    RAW,
-    ChunkIter,
-    LazyStream,
-    MultiPartParser,
-    MultiPartParserError,
-    Parser,
-)
-from django.utils.encoding import force_str
 
 from config.api import errors
-from config.api.request_body import parse_json
 from config.api.serializers import StrictSerializer
-from config.api.upload_limits import FORM
 
 logger = logging.getLogger(__name__)
 JSON = "application/json"
 FILE_PART = "file"
 HEAD_BYTES = 65_536  # what has to be there of a file before its kind is looked at
-MAX_FIELD_BYTES = 65_536
-MAX_PARTS = 20
 
 
 @dataclass(frozen=True)
@@ -159,89 +142,3 @@ class Spool:
         file = self.begin(filename)
         file.write(content)
         return file.finish()
-
-
-def read_fields(request: HttpRequest, spool: Spool) -> Any:
-    """The fields of an upload's body, its file among them; nothing of them is checked yet but their form.
-
-    Raises UnsupportedMediaType, MalformedRequest, PayloadTooLarge, ValidationFailed for more than one file or an unknown.
-    """
-    spool.is_form = request.content_type == FORM
-    value = _read_form(request, spool) if spool.is_form else _read_json(request)
-    if isinstance(value, dict):  # the serializer refuses anything else
-        spool.fields = value
-    return value
-
-
-def _read_json(request: HttpRequest) -> Any:
-    """The JSON value; no body at all is an object without fields, as everywhere."""
-    beginning = request.read(1)
-    if not beginning:
-        return {}
-    if request.content_type != JSON:
-        raise errors.UnsupportedMediaType(suggested_action=f"Send `Content-Type: {FORM}` or `{JSON}`.")
-    return parse_json(beginning + request.read())
-
-
-def _read_form(request: HttpRequest, spool: Spool) -> dict[str, Any]:
-    boundary = (request.content_params or {}).get("boundary", "")
-    if not MultiPartParser.boundary_re.fullmatch(boundary):
-        raise errors.MalformedRequest("The form's Content-Type names no boundary.", suggested_action=_WELL_FORMED)
-    fields: dict[str, Any] = {}
-    try:
-        for name, filename, part in _parts(request, boundary):
-            if name in fields:
-                raise errors.ValidationFailed.of(name, "This field is given more than once.", "repeated")
-            fields[name] = _read_file(part, filename, spool) if name == FILE_PART else _read_text(name, part)
-    except (MultiPartParserError, SuspiciousOperation) as error:
-        raise errors.MalformedRequest(f"The form cannot be read: {error}", suggested_action=_WELL_FORMED) from error
-    return fields
-
-
-def _parts(request: HttpRequest, boundary: str) -> Iterator[tuple[str, str, LazyStream]]:
-    """(name, filename, content) of each part, none passed over, to the form's very end."""
-    ended = False
-    for number, (kind, headers, part) in enumerate(Parser(LazyStream(ChunkIter(request)), boundary.encode())):
-        if ended or number > MAX_PARTS:
-            raise MultiPartParserError("it goes on after its end." if ended else "it has too many parts.")
-        if kind == RAW:  # what stands before the first boundary and behind the last
-            ended = part.read(2) == b"--"
-            if number and not ended:
-                raise MultiPartParserError("a part has no Content-Disposition.")
-            for _ in part:
-                pass
-            continue
-        told = headers["content-disposition"][1]
-        if "name" not in told:
-            raise MultiPartParserError("a part has no name.")
-        name, filename = force_str(told["name"]), force_str(told.get("filename", ""))
-        if kind == FILE and name != FILE_PART:
-            raise errors.ValidationFailed.of(name[:200], f"The file is taken as `{FILE_PART}` alone.", "unknown_field")
-        yield name, filename, part
-    if not ended:
-        raise MultiPartParserError("it broke off before its last boundary.")
-
-
-def _read_file(part: LazyStream, filename: str, spool: Spool) -> Upload:
-    file = spool.begin(filename)
-    for piece in part:
-        file.write(piece)
-    return file.finish()
-
-
-def _read_text(name: str, part: LazyStream) -> str:
-    content = part.read(MAX_FIELD_BYTES + 1)
-    if len(content) > MAX_FIELD_BYTES:
-        raise errors.PayloadTooLarge(
-            f"The field {name[:200]} is longer than {MAX_FIELD_BYTES:,} bytes.", suggested_action="Shorten it."
-        )
-    try:
-        text: str = content.decode()
-    except UnicodeDecodeError as error:
-        raise MultiPartParserError(f"the field {name[:200]} is not UTF-8.") from error
-    if "\0" in text:
-        raise MultiPartParserError(f"the field {name[:200]} holds NUL.")
-    return text
-
-
-_WELL_FORMED = "Send a well-formed form (RFC 7578): most HTTP libraries make one out of a dictionary."

@@ -1,6 +1,6 @@
-"""The check of webhook addresses when they are given; each delivery checks again when it connects.
+"""Validates webhook URLs in requests; each delivery checks its address again when it connects.
 
-A body's `WebhookUrl` fields check the form. The names are looked up once the whole body is read, all of them together.
+`WebhookUrl` fields check the syntax. The host names are resolved together once the whole body is validated.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Any
 
 from django.conf import settings
 
-from config.api.budget import ThreadShare
 from config.api.caller import Caller
 from config.api.errors import WebhookUrlNotAllowed
 from config.api.fields import Text
+from config.api.request_limits import ThreadLimit
 from config.outbound import DestinationNotAllowed, check_destinations, check_url
 
 MAX_LENGTH = 2048
 LOOKUP_SECONDS = 3.0  # for all names of a request
 LOOKUP_SECONDS_WITHOUT_SHARE = 0.2
-lookup_threads = ThreadShare(settings.WEB_THREADS // 4, each=1)
+lookup_threads = ThreadLimit(settings.WEB_THREADS // 4, each=1)
 _read_urls: ContextVar[set[str] | None] = ContextVar("read_webhook_urls", default=None)
 
 
 class WebhookUrl(Text):
-    """A webhook address in a body. Raises WebhookUrlNotAllowed."""
+    """A webhook URL in a request body. Raises WebhookUrlNotAllowed."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_LENGTH, **kwargs)
@@ -43,7 +43,7 @@ class WebhookUrl(Text):
 
 @contextlib.contextmanager
 def collected_webhook_urls() -> Iterator[set[str]]:
-    """The addresses that `WebhookUrl` fields read during the block: give them to `check_webhook_hosts`."""
+    """Collect the URLs that `WebhookUrl` fields validate during the block, for `check_webhook_hosts`."""
     urls: set[str] = set()
     token = _read_urls.set(urls)
     try:
@@ -53,17 +53,17 @@ def collected_webhook_urls() -> Iterator[set[str]]:
 
 
 def check_webhook_url(url: str | None) -> None:
-    """The form alone, for services, which may run inside a transaction. Raises WebhookUrlNotAllowed."""
+    """Check the URL's syntax without network access, so that services may call it in a transaction."""
     if url is not None:
         with _refused_as_webhook_url():
             check_url(url)
 
 
 def check_webhook_hosts(urls: Collection[str], caller: Caller) -> None:
-    """Look up the hosts of `urls`, before any transaction. Raises WebhookUrlNotAllowed for one that is not public.
+    """Resolve the hosts of `urls`; call it before a transaction. Raises WebhookUrlNotAllowed for a host that is not public.
 
-    A name that does not resolve within LOOKUP_SECONDS is accepted. A request waits that long only in its share of the
-    threads, so that names without an answer never hold all of them; beyond it, it waits for quick answers alone.
+    A name that does not resolve in time is accepted. The wait is LOOKUP_SECONDS while `lookup_threads` has a free thread,
+    and LOOKUP_SECONDS_WITHOUT_SHARE otherwise, so that slow name servers cannot occupy all threads.
     """
     if not urls:
         return
@@ -82,4 +82,4 @@ def _refused_as_webhook_url() -> Iterator[None]:
     try:
         yield
     except DestinationNotAllowed as error:
-        raise WebhookUrlNotAllowed(f"Events are not sent to this address: {error.reason}") from error
+        raise WebhookUrlNotAllowed(f"Events cannot be sent to this address: {error.reason}") from error

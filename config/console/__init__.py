@@ -1,1 +1,1 @@
-"""What operators use: the admin console and its sign-in, /ops, /metrics, the health checks, the doctor, retention."""
+"""Tools for operators: the admin console and its sign-in, /ops, /metrics, health checks, the doctor and retention."""

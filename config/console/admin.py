@@ -1,6 +1,6 @@
-"""What no app of the service registers for itself: signs of life, the beat's schedule, and the tables of libraries.
+"""Admin classes for heartbeats, notices, second factors, the beat's schedule, and the tables of libraries.
 
-Groups are left out: every operator may do everything, so nobody's rights come from one.
+Groups are not registered, because every operator has all permissions.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class NoticeChoiceAdmin(ReadOnlyAdmin):
 
 @admin.register(SecondFactor)
 class SecondFactorAdmin(ReadOnlyAdmin):
-    """To reset one, use `manage.py reset_second_factor`: whoever has taken over the console must not be able to."""
+    """Second factors, read-only: only `manage.py reset_second_factor` resets one, in case an operator's session is stolen."""
 
     list_display = ("user", "confirmed", "created_at", "last_used_at", "throttling_failure_count")
     list_select_related = ("user",)
@@ -74,7 +74,7 @@ class SecondFactorAdmin(ReadOnlyAdmin):
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyAdmin):
-    """What was changed in the console by hand; the audit log has it too, and all that was done through services."""
+    """Changes made by hand in the console. The audit log contains these and everything done through services."""
 
     list_display = ("action_time", "user", "action_flag", "content_type", "object_id", "change_message")
     list_select_related = ("user", "content_type")
@@ -83,12 +83,12 @@ class LogEntryAdmin(ReadOnlyAdmin):
 
 @admin.register(AccessAttempt)
 class AccessAttemptAdmin(ReadOnlyAdmin):
-    """Wrong passwords; to delete the attempts of a name or address is to let it in again."""
+    """Failed sign-ins. Deleting the attempts of a name or address unlocks it."""
 
     list_display = ("attempt_time", "username", "ip_address", "failures_since_start", "path_info", "user_agent")
     ordering = ("-pk",)
     search_fields = ("username__exact", "ip_address__exact")
-    secrets = ("get_data", "post_data")  # what somebody typed into the wrong field
+    secrets = ("get_data", "post_data")  # may contain passwords typed into the wrong field
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return self.has_operate_permission(request)
@@ -114,7 +114,7 @@ class UserSocialAuthAdmin(ReadOnlyAdmin):
     list_display = ("id", "user", "provider", "uid", "created")
     list_select_related = ("user",)
     finds = {"usr": "user_id"}
-    secrets = ("extra_data",)  # where the library keeps tokens
+    secrets = ("extra_data",)  # contains tokens
 
 
 @admin.register(Association)
@@ -143,19 +143,19 @@ class PartialAdmin(ReadOnlyAdmin):
 
 @admin.register(PeriodicTask)
 class ScheduleAdmin(PeriodicTaskAdmin):
-    """What the beat sets going; the beat takes changes up within seconds."""
+    """The periodic tasks of the beat, which applies changes within seconds."""
 
     date_hierarchy = None
     list_display = ("name", "enabled", "scheduler", "last_run_at", "total_run_count")
     list_filter = ("enabled",)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Without a broker nothing that is sent from here would reach a worker."""
+        """Hide `run_tasks` without a broker, because the tasks would not reach a worker."""
         actions: dict[str, Any] = super().get_actions(request)
         return {name: action for name, action in actions.items() if settings.REDIS_URL or name != "run_tasks"}
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[PeriodicTask]) -> HttpResponseBase | None:
-        """The library's actions leave no log entries of their own; Django's `delete_selected` does."""
+        """Log the library's actions, which write no log entries themselves; Django's `delete_selected` does."""
         chosen = list(queryset.filter(pk__in=request.POST.getlist(ACTION_CHECKBOX_NAME)))
         answer: HttpResponseBase | None = super().response_action(request, queryset)
         name = request.POST.get("action", "")
@@ -168,7 +168,7 @@ class ScheduleAdmin(PeriodicTaskAdmin):
     ) -> HttpResponse:
         row = kwargs.get("obj")
         if row is not None and row.name in settings.CELERY_BEAT_SCHEDULE:
-            told = "The service sets this schedule anew each time its beat starts; whether it is enabled stays as it is here."
-            self.message_user(request, told, messages.INFO)
+            note = "The service resets this schedule when its beat starts, except whether it is enabled."
+            self.message_user(request, note, messages.INFO)
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer

@@ -1,4 +1,4 @@
-"""Django's admin as an app of this service. It stands apart from `apps.py`, where Django would take it for the app `site`."""
+"""The app config that replaces Django's admin site by OperatorConsole; a second config in apps.py would be ambiguous."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from django.contrib.admin.apps import AdminConfig
 
 
 class ConsoleConfig(AdminConfig):
-    """Its site is the operators' console."""
+    """Django's admin app with the operators' console as its site."""
 
-    default_site = "config.console.admin_site.Console"
+    default_site = "config.console.admin_site.OperatorConsole"

@@ -1,4 +1,4 @@
-"""The operators' console: Django's admin with a front page of its own, and one place from which its changes are audited."""
+"""OperatorConsole: Django's admin site with its own front page, two-factor sign-in and audit entries for changes."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ from django.utils import timezone
 from auditlog.services import record
 from billing.plans import is_paid
 from billing.services import reconcile_now
-from config.api.admin_actions import operator_of
-from config.api.admin_search import TRACE, SearchedAdmin, kind_of
+from config.api.admin_actions import signed_in_operator
+from config.api.admin_search import TRACE, ExactSearchAdmin, search_word_kind
 from config.console import retention, status
 from config.console.operators.sign_in import CodeStep, PasswordStep, SetUpStep, is_strong_enough
 from config.db.ids import PrefixedIdField
 
-MOST_ALARMS = 20
-MOST_OF_A_TABLE = 20  # rows that a trace's page shows of each
+MAX_ALARMS = 20
+MAX_TRACE_ROWS = 20  # rows that a trace's page shows of each
 
 
-class Audited(ModelAdmin):
-    """Writes an audit entry beside each of Django's own log entries."""
+class AuditedAdmin(ModelAdmin):
+    """Mixin that writes an audit entry for each of Django's admin log entries."""
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        _tell(request, "add", obj, message)
+        _record_change(request, "add", obj, message)
         return super().log_addition(request, obj, message)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        _tell(request, "change", obj, message)
+        _record_change(request, "change", obj, message)
         return super().log_change(request, obj, message)
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
         for row in queryset:
-            _tell(request, "delete", row, [])
+            _record_change(request, "delete", row, [])
         return super().log_deletions(request, queryset)
 
 
-class Console(admin.AdminSite):
-    """Every table that is registered here is an audited one."""
+class OperatorConsole(admin.AdminSite):
+    """The operators' admin site. Every model registered here is audited."""
 
     site_header = site_title = "Operators' console"
-    index_title = "How the service stands"
+    index_title = "Service status"
     site_url = "/dashboard/"
-    enable_nav_sidebar = False  # wide tables need the room
+    enable_nav_sidebar = False  # wide tables need the space
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        audited = type(f"Audited{(admin_class or ModelAdmin).__name__}", (Audited, admin_class or ModelAdmin), {})
+        audited = type(f"Audited{(admin_class or ModelAdmin).__name__}", (AuditedAdmin, admin_class or ModelAdmin), {})
         super().register(model_or_iterable, audited, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """Every page of the console needs an operator with all the factors that are asked for."""
+        """Allow operators who signed in with all required factors."""
         return super().has_permission(request) and is_strong_enough(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Name and password; `again` in the query asks for them even though an operator is signed in."""
+        """Ask for name and password; `?again` shows the form even to a signed-in operator."""
         if request.method == "GET" and "again" not in request.GET and self.has_permission(request):
             return redirect("admin:index")
         shown = {
@@ -88,13 +88,13 @@ class Console(admin.AdminSite):
         return {**super().each_context(request), "provider": settings.OIDC_ISSUER if settings.OIDC_CLIENT_ID else ""}
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """The front page: how the service stands, and what somebody has to look at."""
-        return super().index(request, {**standing(), **(extra_context or {})})
+        """Show the front page: queues, alarms and other problems."""
+        return super().index(request, {**front_page_context(), **(extra_context or {})})
 
     def find(self, request: HttpRequest) -> HttpResponse:
-        """Go to what an id or a trace id names; anything else is looked for among the workspaces."""
+        """Redirect to the page of an id or trace id; other text is searched among workspaces."""
         word = request.GET.get("q", "").strip()
-        kind = kind_of(word)
+        kind = search_word_kind(word)
         if kind == TRACE:
             return redirect("admin:trace", trace_id=word)
         for model in self._registry:
@@ -103,78 +103,78 @@ class Console(admin.AdminSite):
         return redirect(reverse("admin:workspaces_workspace_changelist", query={"q": word}))
 
     def trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
-        """What stands under a trace, newest first."""
-        if kind_of(trace_id) != TRACE:
+        """Show all rows of a trace, newest first."""
+        if search_word_kind(trace_id) != TRACE:
             raise Http404
         tables = []
         for table in self._registry.values():
-            if isinstance(table, SearchedAdmin) and TRACE in table.found_by and table.has_view_permission(request):
+            if isinstance(table, ExactSearchAdmin) and TRACE in table.found_by and table.has_view_permission(request):
                 rows, _ = table.get_search_results(request, table.get_queryset(request), trace_id)
-                tables.append((table.opts, list(rows.order_by("-pk")[:MOST_OF_A_TABLE])))
+                tables.append((table.opts, list(rows.order_by("-pk")[:MAX_TRACE_ROWS])))
         shown = {"title": f"Trace {trace_id}", "trace_id": trace_id, "tables": tables}
         return TemplateResponse(request, "admin/trace.html", {**self.each_context(request), **shown})
 
     def run_retention(self, request: HttpRequest) -> HttpResponse:
-        """What would go by now, and on a yes a run of the retention."""
-        _require_all_rights(request)
+        """Show how many rows are expired, and delete them on confirmation."""
+        _require_superuser(request)
         if request.method == "POST":
-            done = retention.run_for_operator(caller=operator_of(request))
+            done = retention.run_for_operator(caller=signed_in_operator(request))
             gone = ", ".join(f"{name} {rows}" for name, rows in done.rows.items() if rows) or "nothing"
-            left = "" if done.complete else " More is left; the hourly run goes on."
-            faults = f" Not carried out: {', '.join(done.faults)}; the log says why." if done.faults else ""
+            left = "" if done.complete else " More rows are left for the hourly run."
+            faults = f" Failed rules: {', '.join(done.faults)}; see the log." if done.faults else ""
             messages.add_message(
-                request, messages.WARNING if faults else messages.SUCCESS, f"Gone: {gone}.{left}{faults}"
+                request, messages.WARNING if faults else messages.SUCCESS, f"Deleted: {gone}.{left}{faults}"
             )
             return redirect("admin:index")
-        shown = {"title": "Run the retention", "found": retention.count_expired(), "kept": retention.KEPT}
+        shown = {"title": "Run retention", "found": retention.count_expired(), "never_deleted": retention.NEVER_DELETED}
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
     def reconcile_billing(self, request: HttpRequest) -> HttpResponse:
-        """The nightly look at the processor's truth and at the books, at once."""
-        _require_all_rights(request)
+        """Run the nightly comparison of subscriptions and ledger now."""
+        _require_superuser(request)
         if request.method == "POST":
-            found = reconcile_now(caller=operator_of(request))
-            told = (
-                f"Workspaces looked at: {found.workspaces}. Subscriptions changed: {found.subscriptions_changed}. "
+            found = reconcile_now(caller=signed_in_operator(request))
+            result = (
+                f"Workspaces checked: {found.workspaces}. Subscriptions changed: {found.subscriptions_changed}. "
                 f"Usage that differs: {found.usage_differences}. Months that drift: {found.drifting_months}."
             )
-            unfinished = "" if found.complete else " The processor did not answer; the beat takes it up again."
+            unfinished = "" if found.complete else " The processor did not answer; the next scheduled run tries again."
             level = messages.SUCCESS if found.complete else messages.WARNING
-            messages.add_message(request, level, told + unfinished)
+            messages.add_message(request, level, result + unfinished)
             return redirect("admin:index")
         shown = {"title": "Reconcile billing", "paid": is_paid()}
         return TemplateResponse(request, "admin/reconcile_billing.html", {**self.each_context(request), **shown})
 
 
-def standing() -> dict[str, Any]:
-    """What the front page tells: rows that indexes hold apart, and alarms as they were stored."""
+def front_page_context() -> dict[str, Any]:
+    """Return the template context of the front page; its queries use only small indexes and stored alarms."""
     now = timezone.now()
     beats = status.heartbeats()
-    alarms = list(status.open_alarms()[: MOST_ALARMS + 1])
+    alarms = list(status.open_alarms()[: MAX_ALARMS + 1])
     return {
         "now": now,
         "queues": status.queues(now),
         "beat_at": beats.get(status.BEAT),
-        "beat_alive": status.is_fresh(beats.get(status.BEAT), now, status.BEAT_FRESH),
+        "beat_alive": status.is_recent(beats.get(status.BEAT), now, status.BEAT_ALIVE_WITHIN),
         "retention_at": beats.get(status.RETENTION),
         "dead_letters": status.dead_letters(),
         "accounts_needing_reauth": status.accounts_needing_reauth(),
         "drifting_months": status.drifting_months(),
-        "alarms": alarms[:MOST_ALARMS],
-        "more_alarms": len(alarms) > MOST_ALARMS,
+        "alarms": alarms[:MAX_ALARMS],
+        "more_alarms": len(alarms) > MAX_ALARMS,
     }
 
 
-def _require_all_rights(request: HttpRequest) -> None:
-    """Raise PermissionDenied for staff to whom only some tables are opened."""
+def _require_superuser(request: HttpRequest) -> None:
+    """Raise PermissionDenied for staff with limited permissions."""
     if not (request.user.is_active and request.user.is_superuser):
         raise PermissionDenied
 
 
-def _tell(request: HttpRequest, verb: str, row: Any, message: Any) -> None:
-    """Django's change messages name fields, and hold none of their values."""
+def _record_change(request: HttpRequest, verb: str, row: Any, message: Any) -> None:
+    """Write the audit entry for a change. Django's change message names the fields without their values."""
     record(
-        caller=operator_of(request),
+        caller=signed_in_operator(request),
         operation=f"console.{verb}",
         resource_type=row._meta.model_name,
         resource_id=str(row.pk)[:64],

@@ -1,4 +1,4 @@
-"""The operators' app, which owns their second factors."""
+"""The `console` app, which owns the table of second factors."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ class ConsoleConfig(AppConfig):
     label = "console"
 
     def ready(self) -> None:
-        # Registers how the document describes the operator's token; DRF loads the authentication class too early for that.
+        # Registers the OpenAPI description of ADMIN_TOKEN; the authentication class is loaded too early for that.
         import config.console.ops.openapi  # noqa: F401, PLC0415

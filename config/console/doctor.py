@@ -1,4 +1,4 @@
-"""Looks at a deployment, part by part: what it finds, and what to do. Each look is bounded and changes nothing that stays."""
+"""Checks of a deployment, part by part, for `manage.py doctor`; each has a time limit and changes nothing permanently."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from accounts.platforms.registry import platforms
 from billing.plans import available_plans, is_paid
 from config.checks import check_production
 from config.console import status
-from config.db.clock import MOST_OFF, database_time
+from config.db.clock import MAX_CLOCK_SKEW, database_time
 from media import storage
 from workspaces.sign_in.provider import Provider
 
-LOOK_SECONDS = 5.0
-LEAST_FREE_BYTES = 1024**3
-_OF_APPLICATIONS = ("_CLIENT_ID", "_CLIENT_SECRET")
+CHECK_SECONDS = 5.0
+MIN_FREE_BYTES = 1024**3
+_APPLICATION_SUFFIXES = ("_CLIENT_ID", "_CLIENT_SECRET")
 OLDEST_POSTGRESQL = 140_000  # what Django 5.2 asks for
 
 
@@ -40,7 +40,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What one look found; `todo` is what to do about it, "" where nothing is."""
+    """The result of one check; `todo` says what to do, "" if nothing."""
 
     level: Level
     what: str
@@ -48,26 +48,26 @@ class Finding:
     todo: str = ""
 
 
-def examine() -> Iterator[Finding]:
-    """Every part in turn. A look that breaks off is a fault of what it looked at."""
-    for name, look in LOOKS.items():
+def diagnose() -> Iterator[Finding]:
+    """Run all checks and yield their findings. A check that raises is reported as a fault."""
+    for name, check in CHECKS.items():
         try:
-            yield from look(name)
-        except Exception as error:  # whatever the driver, the broker's client or the storage raises
+            yield from check(name)
+        except Exception as error:  # whatever the database driver, broker or storage raises
             yield Finding(Level.FAULT, name, f"{type(error).__name__}: {str(error).strip()[:200]}", _TODO.get(name, ""))
 
 
 def _settings(name: str) -> Iterator[Finding]:
-    """Those that production refuses, and what Django says of a deployment; the scanner has a look of its own."""
+    """Check the settings with our production checks and Django's deployment checks; the scanner has its own check."""
     problems = check_production(None)
     if settings.PRODUCTION:
         problems += [each for each in checks.run_checks(include_deployment_checks=True) if each not in problems]
     for problem in problems:
         if not problem.id or not problem.id.startswith("media."):
             level = Level.FAULT if problem.level >= checks.ERROR else Level.WARNING
-            yield Finding(level, name, str(problem.msg), problem.hint or "Set it right, then restart.")
+            yield Finding(level, name, str(problem.msg), problem.hint or "Correct the setting, then restart.")
     if not problems:
-        yield Finding(Level.OK, name, f"fit for {settings.ENVIRONMENT}")
+        yield Finding(Level.OK, name, f"valid for {settings.ENVIRONMENT}")
     if not settings.ADMIN_TOKEN:
         yield Finding(Level.WARNING, name, "no ADMIN_TOKEN: /ops and /metrics are closed", "openssl rand -hex 32")
 
@@ -75,11 +75,13 @@ def _settings(name: str) -> Iterator[Finding]:
 def _data_directory(name: str) -> Iterator[Finding]:
     with tempfile.TemporaryFile(dir=settings.DATA_DIR):
         free = shutil.disk_usage(settings.DATA_DIR).free
-    told = f"{settings.DATA_DIR}, {free / 1024**3:.1f} GiB free"
-    if free < LEAST_FREE_BYTES:
-        yield Finding(Level.WARNING, name, told, "Make room: uploads are kept there until they are checked.")
+    free_space = f"{settings.DATA_DIR}, {free / 1024**3:.1f} GiB free"
+    if free < MIN_FREE_BYTES:
+        yield Finding(
+            Level.WARNING, name, free_space, "Free disk space: uploads are stored there until they are checked."
+        )
     else:
-        yield Finding(Level.OK, name, told)
+        yield Finding(Level.OK, name, free_space)
 
 
 def _database(name: str) -> Iterator[Finding]:
@@ -106,35 +108,39 @@ def _migrations(name: str) -> Iterator[Finding]:
 
 def _clock(name: str) -> Iterator[Finding]:
     off = abs(timezone.now() - database_time())
-    told = f"{off.total_seconds():.1f} s off the database's"
-    if off > MOST_OFF:
-        yield Finding(Level.FAULT, name, told, "Set this machine's clock by NTP: its workers do nothing until then.")
+    difference = f"{off.total_seconds():.1f} s off the database's"
+    if off > MAX_CLOCK_SKEW:
+        yield Finding(
+            Level.FAULT, name, difference, "Synchronize this machine's clock by NTP: its workers do no work until then."
+        )
     else:
-        yield Finding(Level.OK, name, told)
+        yield Finding(Level.OK, name, difference)
 
 
 def _broker(name: str) -> Iterator[Finding]:
     if not settings.REDIS_URL:
         several = "" if settings.SQLITE else "Set REDIS_URL: each web process counts its own rate limits without it."
-        yield Finding(Level.WARNING if several else Level.OK, name, "none: workers look four times a second", several)
+        yield Finding(Level.WARNING if several else Level.OK, name, "none: workers poll four times a second", several)
         return
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=LOOK_SECONDS, socket_connect_timeout=LOOK_SECONDS)
+    client = redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=CHECK_SECONDS, socket_connect_timeout=CHECK_SECONDS
+    )
     version = client.info("server")["redis_version"]
     yield Finding(Level.OK, name, f"Redis {version}")
 
 
 def _heartbeats(name: str) -> Iterator[Finding]:
     now, beats = timezone.now(), status.heartbeats()
-    silent = [duty for duty in status.QUEUES if not status.is_fresh(beats.get(duty), now)]
+    silent = [duty for duty in status.QUEUE_MODELS if not status.is_recent(beats.get(duty), now)]
     if silent:
-        yield Finding(Level.FAULT, name, f"nobody does: {', '.join(silent)}", f"Start a worker: {WORKER}")
+        yield Finding(Level.FAULT, name, f"no worker runs: {', '.join(silent)}", f"Start a worker: {WORKER}")
     else:
-        yield Finding(Level.OK, name, "a worker does every duty")
-    if status.is_fresh(beats.get(status.BEAT), now, status.BEAT_FRESH):
-        yield Finding(Level.OK, "beat", "heard of within three minutes")
+        yield Finding(Level.OK, name, "workers run all queues")
+    if status.is_recent(beats.get(status.BEAT), now, status.BEAT_ALIVE_WITHIN):
+        yield Finding(Level.OK, "beat", "active within the last three minutes")
     else:
-        todo = "A worker brings a beat of its own; with Redis look whether the broker answers."
-        yield Finding(Level.FAULT, "beat", "not heard of for three minutes", todo)
+        todo = "Start a worker, which runs a beat; with Redis check that the broker answers."
+        yield Finding(Level.FAULT, "beat", "not active for three minutes", todo)
 
 
 def _scanner(name: str) -> Iterator[Finding]:
@@ -144,26 +150,26 @@ def _scanner(name: str) -> Iterator[Finding]:
     problems = checks.run_checks(tags=["outside"], include_deployment_checks=True)
     yield from (Finding(Level.FAULT, name, str(each.msg), each.hint or "") for each in problems)
     if not problems:
-        yield Finding(Level.OK, name, f"clamd at {settings.CLAMAV_ADDRESS} sees the largest upload whole")
+        yield Finding(Level.OK, name, f"clamd at {settings.CLAMAV_ADDRESS} scans the largest upload completely")
 
 
 def _storage(name: str) -> Iterator[Finding]:
-    """A small file is stored, read and removed."""
+    """Store, read and delete a small file."""
     content = secrets.token_bytes(32)
     with tempfile.NamedTemporaryFile(dir=settings.DATA_DIR) as file:
         file.write(content)
         file.flush()
         key = storage.new_key(workspace_id="doctor", sha256=secrets.token_hex(32), suffix=".bin")
-        storage.keep(Path(file.name), key)
+        storage.store_file(Path(file.name), key)
     try:
-        with storage.open_stored(key) as stored:
+        with storage.open_file(key) as stored:
             same = stored.read() == content
     finally:
-        storage.remove(key)
+        storage.remove_file(key)
     if same:
         yield Finding(Level.OK, name, "written, read and removed")
     else:
-        yield Finding(Level.FAULT, name, "what was read is not what was written", _TODO[name])
+        yield Finding(Level.FAULT, name, "the file read back differs from the file written", _TODO[name])
 
 
 def _platforms(name: str) -> Iterator[Finding]:
@@ -171,7 +177,7 @@ def _platforms(name: str) -> Iterator[Finding]:
         if "oauth" not in platform.methods:
             continue
         reason = platform.unavailable_reason("oauth")
-        halves = _half_applications(platform.name)
+        halves = _incomplete_applications(platform.name)
         for given, missing in halves:
             yield Finding(Level.FAULT, platform.label, f"{given} without {missing}", "Set both, or neither.")
         if reason is None:
@@ -180,10 +186,12 @@ def _platforms(name: str) -> Iterator[Finding]:
             yield Finding(Level.OK, platform.label, f"not offered: {reason}")
 
 
-def _half_applications(platform_name: str) -> list[tuple[str, str]]:
-    """The settings of the platform's applications that are there without the one that belongs to them, and that one."""
+def _incomplete_applications(platform_name: str) -> list[tuple[str, str]]:
+    """Return (given, missing) pairs of CLIENT_ID and CLIENT_SECRET settings of which only one is set."""
     given = {name for name, value in settings.PLATFORM_SETTINGS.items() if value}
-    ours = (name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_OF_APPLICATIONS))
+    ours = (
+        name for name in given if name.startswith(f"{platform_name.upper()}_") and name.endswith(_APPLICATION_SUFFIXES)
+    )
     applications = sorted({name.rpartition("_CLIENT_")[0] for name in ours})
     pairs = [(f"{each}_CLIENT_ID", f"{each}_CLIENT_SECRET") for each in applications]
     return [pair if pair[0] in given else pair[::-1] for pair in pairs if not given.issuperset(pair)]
@@ -194,9 +202,11 @@ def _payments(name: str) -> Iterator[Finding]:
         yield Finding(Level.OK, name, "free beta: no STRIPE_SECRET_KEY")
         return
     if not settings.STRIPE_WEBHOOK_SECRET:
-        yield Finding(Level.FAULT, name, "no STRIPE_WEBHOOK_SECRET", "Set that of the endpoint, or no event is taken.")
+        yield Finding(
+            Level.FAULT, name, "no STRIPE_WEBHOOK_SECRET", "Set the endpoint's secret; without it no event is accepted."
+        )
     if not available_plans():
-        yield Finding(Level.FAULT, name, "no plan has a price", "Set STRIPE_PRICE_PAYG, or others.")
+        yield Finding(Level.FAULT, name, "no plan has a price", "Set STRIPE_PRICE_PAYG or another price.")
     else:
         yield Finding(Level.OK, name, f"plans: {', '.join(available_plans())}")
 
@@ -207,8 +217,8 @@ def _mail(name: str) -> Iterator[Finding]:
         level = Level.WARNING if settings.PRODUCTION else Level.OK
         yield Finding(level, name, f"{backend}: nothing is sent", "Set EMAIL_URL." if settings.PRODUCTION else "")
         return
-    with get_connection(timeout=LOOK_SECONDS):
-        yield Finding(Level.OK, name, f"{settings.EMAIL_HOST} takes mail")
+    with get_connection(timeout=CHECK_SECONDS):
+        yield Finding(Level.OK, name, f"{settings.EMAIL_HOST} accepts mail")
 
 
 def _identity(name: str) -> Iterator[Finding]:
@@ -216,18 +226,23 @@ def _identity(name: str) -> Iterator[Finding]:
         level = Level.WARNING if settings.PRODUCTION else Level.OK
         todo = "Set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET." if settings.PRODUCTION else ""
         yield Finding(
-            level, name, "no provider: people sign in by the link of demo.json, in production not at all", todo
+            level,
+            name,
+            "no provider: people can sign in only with the link in demo.json, and not at all in production",
+            todo,
         )
         return
     document = Provider(settings.OIDC_ISSUER).document
     yield Finding(Level.OK, name, f"{document['issuer']} answers")
     for key in ("OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "OIDC_AUDIENCE"):
         if not getattr(settings, key):
-            yield Finding(Level.WARNING, name, f"no {key}", "Pages need the client, the API needs the audience.")
+            yield Finding(
+                Level.WARNING, name, f"no {key}", "The dashboard needs the client, the API needs the audience."
+            )
 
 
 WORKER = "celery -A config.celery worker -P threads"
-LOOKS: dict[str, Callable[[str], Iterator[Finding]]] = {
+CHECKS: dict[str, Callable[[str], Iterator[Finding]]] = {
     "settings": _settings,
     "data directory": _data_directory,
     "database": _database,
@@ -243,13 +258,13 @@ LOOKS: dict[str, Callable[[str], Iterator[Finding]]] = {
     "identity": _identity,
 }
 _TODO = {
-    "data directory": "Give the service's user the folder that DATA_DIR names.",
-    "database": "Look at DATABASE_URL, and whether the server takes connections from here.",
-    "migrations": "Mend the database first.",
-    "clock": "Mend the database first.",
-    "broker": "Look at REDIS_URL. Posts go out meanwhile, by the workers' own look.",
-    "worker": "Mend the database first.",
-    "storage": "Look at STORAGE_URL, its keys, and what they may do in the bucket. Uploads get 503 meanwhile.",
-    "e-mail": "Look at EMAIL_URL. Messages wait, and are tried again.",
-    "identity": "Look at OIDC_ISSUER, and whether this machine reaches it. Nobody new can sign in meanwhile.",
+    "data directory": "Make DATA_DIR writable for the service's user.",
+    "database": "Check DATABASE_URL, and that the server accepts connections from here.",
+    "migrations": "Fix the database first.",
+    "clock": "Fix the database first.",
+    "broker": "Check REDIS_URL. Posts are still published meanwhile, because workers poll.",
+    "worker": "Fix the database first.",
+    "storage": "Check STORAGE_URL, its keys, and their permissions in the bucket. Uploads get 503 meanwhile.",
+    "e-mail": "Check EMAIL_URL. Messages wait and are retried.",
+    "identity": "Check OIDC_ISSUER, and that this machine reaches it. Nobody can sign in meanwhile.",
 }

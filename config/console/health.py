@@ -1,7 +1,7 @@
-"""/healthz: the process answers. /readyz: the database, the workers and their sweeps do their work. Both tell no secret.
+"""Health checks: /healthz shows that the process answers, /readyz that the database and the workers do.
 
-Red is what keeps posts or their events back. Billing's queues and alarms are told in /ops/status and /metrics instead: a
-service that an operator has to look at still publishes, and must not be taken out of its load balancer for that.
+/readyz fails only when posts or their events are delayed. Billing queues and alarms are reported by /ops/status and
+/metrics instead, because a service with those problems still publishes and must stay in its load balancer.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
-from config.api.handler import read_only
+from config.api.views import get_only
 from config.console import status
 
-KEEPS_POSTS_BACK = ("publish", "deliver")
-OVERDUE = timedelta(minutes=5)
+REQUIRED_QUEUES = ("publish", "deliver")
+OVERDUE_AFTER = timedelta(minutes=5)
 
 
-@read_only
+@get_only
 def healthz(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok"})
 
 
-@read_only
+@get_only
 def readyz(request: HttpRequest) -> JsonResponse:
-    """200 when everything works, else 503 and what does not; ages in seconds."""
+    """Answer 200 when all checks pass, else 503; the body lists the checks and the age of the oldest due rows."""
     now = timezone.now()
     try:
         beats = status.heartbeats()
-        oldest = {duty: status.oldest_due_seconds(duty, now) for duty in KEEPS_POSTS_BACK}
+        oldest = {duty: status.oldest_due_seconds(duty, now) for duty in REQUIRED_QUEUES}
     except DatabaseError:
-        return _told({"status": "unavailable", "checks": {"database": "unreachable"}}, False)
+        return _health_response({"status": "unavailable", "checks": {"database": "unreachable"}}, False)
     checks = {"database": "ok"}
     for duty, age in oldest.items():
-        alive = status.is_fresh(beats.get(duty), now)
-        checks[duty] = "overdue" if age > OVERDUE.total_seconds() else "ok" if alive else "no worker"
+        alive = status.is_recent(beats.get(duty), now)
+        checks[duty] = "overdue" if age > OVERDUE_AFTER.total_seconds() else "ok" if alive else "no worker"
     ready = all(state == "ok" for state in checks.values())
     body = {"status": "ok" if ready else "unavailable", "checks": checks, "oldest_due_seconds": oldest}
-    return _told(body, ready)
+    return _health_response(body, ready)
 
 
-def _told(body: dict[str, Any], ready: bool) -> JsonResponse:
-    """A red answer is for whoever asked; it is no fault of this request that the log should tell."""
+def _health_response(body: dict[str, Any], ready: bool) -> JsonResponse:
+    """Build the JSON response. Django must not log a 503 here as an error of this request."""
     response = JsonResponse(body, status=200 if ready else 503)
     response._has_been_logged = True  # type: ignore[attr-defined]
     return response

@@ -1,4 +1,4 @@
-"""GET /metrics, behind ADMIN_TOKEN: what the processes of this machine counted, and how the rows stand at this moment."""
+"""GET /metrics for Prometheus, with ADMIN_TOKEN: counters of this machine's processes, and gauges read from the database."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from config.api.error_handlers import error_response
 from config.api.errors import ApiError
-from config.api.handler import read_only, respond
+from config.api.views import get_only
 from config.console import status
 from config.console.ops.authentication import require_admin_token
 
 
-@read_only
+@get_only
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus' text format. 404 while no token is set, 401 without it."""
+    """Answer with all metrics; 404 if ADMIN_TOKEN is not set, 401 without the token."""
     try:
         require_admin_token(request)
     except ApiError as error:
-        return respond(error)
+        return error_response(error)
     registry = CollectorRegistry()
     MultiProcessCollector(registry)
-    registry.register(Rows())
+    registry.register(DatabaseCollector())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
-class Rows(Collector):
-    """What is read when it is asked for; while the database is away, only that."""
+class DatabaseCollector(Collector):
+    """Collects gauges from the database at each scrape; only sps_database_up while the database is down."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
@@ -46,41 +47,43 @@ class Rows(Collector):
     def _families(self) -> Iterator[GaugeMetricFamily]:
         now = timezone.now()
         queues = status.queues(now)
-        yield _by(
+        yield _gauge_by_label(
             "sps_queue_oldest_due_seconds",
-            "For how long the oldest due row of a duty has been due.",
+            "How long the oldest due row of a queue (duty) has been due.",
             "duty",
             {queue.duty: queue.late_seconds for queue in queues},
         )
-        yield _by(
+        yield _gauge_by_label(
             "sps_queue_due_rows",
-            f"How many rows of a duty are due, counted to {status.MOST_COUNTED}.",
+            f"How many rows of a queue (duty) are due, counted up to {status.MAX_COUNTED_ROWS}.",
             "duty",
             {queue.duty: queue.due for queue in queues},
         )
-        yield _by(
+        yield _gauge_by_label(
             "sps_heartbeat_age_seconds",
-            "Since when nobody has heard of a duty, the beat or a complete retention.",
+            "Seconds since the last run of a worker loop, the beat or a complete retention.",
             "duty",
             {duty: (now - beat_at).total_seconds() for duty, beat_at in status.heartbeats().items()},
         )
         alarms = Counter(status.open_alarms().values_list("kind", flat=True))
-        yield _by("sps_billing_alarms", "Open billing alarms.", "kind", alarms)
+        yield _gauge_by_label("sps_billing_alarms", "Open billing alarms.", "kind", alarms)
         yield GaugeMetricFamily(
             "sps_ledger_drift_months",
-            "Months whose counter was not the sum of its ledger entries at the last nightly look.",
+            "Months whose counter differed from the sum of the ledger entries at the last nightly check.",
             value=status.drifting_months(),
         )
         yield GaugeMetricFamily("sps_dead_letters", "Deliveries that were given up.", value=status.dead_letters())
         yield GaugeMetricFamily(
             "sps_accounts_needing_reauth",
-            "Accounts that a person has to reconnect.",
+            "Connected accounts that a person must reconnect.",
             value=status.accounts_needing_reauth(),
         )
 
 
-def _by(name: str, told: str, label: str, values: dict[str, float] | Counter[str]) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, told, labels=[label])
+def _gauge_by_label(
+    name: str, description: str, label: str, values: dict[str, float] | Counter[str]
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, description, labels=[label])
     for which, value in values.items():
         family.add_metric([which], value)
     return family

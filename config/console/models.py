@@ -1,4 +1,4 @@
-"""The console's tables: the operators' second factors."""
+"""The models of the console app, defined in its subpackages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the retention rules that settings name: round by round a small batch of each, until nothing is over or time is up."""
+"""Runs the retention rules of settings.RETENTION: a small batch of each in turn, until all is deleted or time is up."""
 
 from __future__ import annotations
 
@@ -18,60 +18,64 @@ from config.db.retention import RetentionRule
 
 logger = logging.getLogger(__name__)
 BATCH = 500
-BEATS_SECONDS, OPERATORS_SECONDS = 600.0, 20.0
-# What no rule touches, told with every report.
-KEPT = (
-    "post groups of workspaces that are there: for good",
-    "ledger, counters, usage and its reports: for good, without names of people",
-    "audit entries of purged workspaces: by their own tiers",
+SCHEDULED_RUN_SECONDS, OPERATOR_RUN_SECONDS = 600.0, 20.0
+# Data that no rule deletes; shown with every report.
+NEVER_DELETED = (
+    "post groups of existing workspaces: permanently",
+    "ledger, counters, usage and usage reports: permanently, without names of people",
+    "audit entries of purged workspaces: until the end of their retention tier",
 )
 
 
 @dataclass
-class Retained:
-    """What went by rule, or in a dry run would go by now. `complete`: nothing that could go is left; `faults`: the rules
-    that could not be carried out."""
+class RetentionReport:
+    """The number of rows by rule that were deleted or, in a dry run, are expired.
+
+    `complete`: no deletable row is left. `faults`: the rules that failed.
+    """
 
     rows: dict[str, int] = field(default_factory=dict)
     complete: bool = True
     faults: list[str] = field(default_factory=list)
 
 
-def _silent(line: str) -> None:
-    """Nobody listens."""
+def _report_nothing(line: str) -> None:
+    """Ignore progress."""
 
 
-def rules() -> list[RetentionRule]:
+def retention_rules() -> list[RetentionRule]:
     return [import_string(path)() for path in settings.RETENTION]
 
 
-def count_expired() -> Retained:
-    """What would go by now. Rows that something still holds back, such as a file that a storage keeps, count too."""
-    return Retained({rule.name: rule.count() for rule in rules()})
+def count_expired() -> RetentionReport:
+    """Count expired rows by rule, including rows that cannot be deleted yet, such as those whose file is still stored."""
+    return RetentionReport({rule.name: rule.count() for rule in retention_rules()})
 
 
-def run_retention(*, seconds: float = BEATS_SECONDS, say: Callable[[str], None] = _silent) -> Retained:
-    """Let go what is over, for `seconds` at the most; what is left waits for the next run. Two runs at once do no harm.
+def run_retention(
+    *, seconds: float = SCHEDULED_RUN_SECONDS, report: Callable[[str], None] = _report_nothing
+) -> RetentionReport:
+    """Delete expired rows for at most `seconds`; the rest waits for the next run. Parallel runs are harmless.
 
-    A rule that meets a fault is left alone for this run, and holds up none of the others.
+    A rule that fails is skipped for the rest of this run; the other rules continue.
     """
     deadline = time.monotonic() + seconds
-    every = rules()
-    done = Retained({rule.name: 0 for rule in every}, complete=False)
+    every = retention_rules()
+    done = RetentionReport({rule.name: 0 for rule in every}, complete=False)
     while not done.complete and time.monotonic() < deadline:
-        gone = [_purge(rule, done, say) for rule in every if rule.name not in done.faults]
-        done.complete = not any(gone)  # only then: what goes by one rule may set another's rows free
+        gone = [_purge(rule, done, report) for rule in every if rule.name not in done.faults]
+        done.complete = not any(gone)  # another round: deleting rows of one rule may make rows of another deletable
     done.complete = done.complete and not done.faults
     if done.complete:
-        status.note_heartbeat(status.RETENTION)
+        status.record_heartbeat(status.RETENTION)
     logger.info("Retention: %s.", ", ".join(f"{name} {rows}" for name, rows in done.rows.items() if rows) or "nothing")
     return done
 
 
-def run_for_operator(*, caller: Caller, dry_run: bool = False) -> Retained:
-    """A run that an operator waits for, or what it would do, with its audit entry. Raises Forbidden for everybody else."""
+def run_for_operator(*, caller: Caller, dry_run: bool = False) -> RetentionReport:
+    """Run retention while an operator waits, or count expired rows in a dry run; writes an audit entry. Raises Forbidden."""
     require_operator(caller)
-    found = count_expired() if dry_run else run_retention(seconds=OPERATORS_SECONDS)
+    found = count_expired() if dry_run else run_retention(seconds=OPERATOR_RUN_SECONDS)
     record(
         caller=caller,
         operation="ops.run_retention",
@@ -82,15 +86,15 @@ def run_for_operator(*, caller: Caller, dry_run: bool = False) -> Retained:
     return found
 
 
-def _purge(rule: RetentionRule, done: Retained, say: Callable[[str], None]) -> bool:
-    """One batch; whether anything went."""
+def _purge(rule: RetentionRule, done: RetentionReport, report: Callable[[str], None]) -> bool:
+    """Delete one batch of a rule; returns whether any row was deleted."""
     try:
         gone = rule.purge(BATCH)
     except DatabaseError:
-        logger.exception("The retention of %s met a fault.", rule.name)
+        logger.exception("The retention rule %s failed.", rule.name)
         done.faults.append(rule.name)
         return False
     done.rows[rule.name] += gone
     if gone:
-        say(f"{rule.name}: {done.rows[rule.name]} rows")
+        report(f"{rule.name}: {done.rows[rule.name]} rows")
     return gone > 0

@@ -1,5 +1,7 @@
-"""How the service stands, as its rows tell it: for /ops/status, /metrics and /readyz. Cheap enough to be asked every few
-seconds: every count is of rows that an index holds apart, or that stand out because something is wrong."""
+"""The status of the service read from the database, for /ops/status, /metrics and /readyz.
+
+The queries are cheap enough to run every few seconds: each counts rows of a small partial index.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ from posts.models import PostTarget
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import OutgoingMail
 
-# The rows of each loop of settings.WORKER_LOOPS.
-QUEUES: dict[str, type[DueRow]] = {
+# The model whose due rows each loop of settings.WORKER_LOOPS processes.
+QUEUE_MODELS: dict[str, type[DueRow]] = {
     "publish": PostTarget,
     "deliver": Delivery,
     "thumbnail": MediaAsset,
@@ -28,15 +30,15 @@ QUEUES: dict[str, type[DueRow]] = {
     "usage_reports": UsageReport,
     "mail": OutgoingMail,
 }
-BEAT, RETENTION = "beat", "retention"  # what besides the loops leaves a heartbeat (config/runtime/tasks.py)
-FRESH = timedelta(seconds=30)
-BEAT_FRESH = timedelta(minutes=3)
-MOST_COUNTED = 10_000
+BEAT, RETENTION = "beat", "retention"  # heartbeats besides those of the loops (config/runtime/tasks.py)
+ALIVE_WITHIN = timedelta(seconds=30)
+BEAT_ALIVE_WITHIN = timedelta(minutes=3)
+MAX_COUNTED_ROWS = 10_000
 
 
 @dataclass(frozen=True)
 class Queue:
-    """One duty: what is due (`due` counts no further than MOST_COUNTED), since when, and whether a worker lives."""
+    """A queue of due rows: how many are due (at most MAX_COUNTED_ROWS), how late it is, and whether a worker is alive."""
 
     duty: str
     due: int
@@ -47,26 +49,26 @@ class Queue:
 
 
 def queues(now: datetime) -> list[Queue]:
-    """Every duty as it stands."""
+    """Return the state of every queue."""
     beats = heartbeats()
-    return [_queue(duty, now, beats.get(duty)) for duty in QUEUES]
+    return [_queue(duty, now, beats.get(duty)) for duty in QUEUE_MODELS]
 
 
 def oldest_due_seconds(duty: str, now: datetime) -> float:
-    """For how long the duty's oldest due row has been due; 0 when none is."""
-    return _late(_oldest(duty, now), now)
+    """Return how long the oldest due row of a queue has been due; 0 if none is."""
+    return _seconds_late(_oldest(duty, now), now)
 
 
 def heartbeats() -> dict[str, datetime]:
-    """When each duty, the beat and the retention last went their round."""
+    """Return when each worker loop, the beat and the retention last ran."""
     return dict(Heartbeat.objects.values_list("duty", "beat_at"))
 
 
-def is_fresh(beat_at: datetime | None, now: datetime, within: timedelta = FRESH) -> bool:
+def is_recent(beat_at: datetime | None, now: datetime, within: timedelta = ALIVE_WITHIN) -> bool:
     return beat_at is not None and now - beat_at < within
 
 
-def note_heartbeat(duty: str) -> None:
+def record_heartbeat(duty: str) -> None:
     Heartbeat.objects.update_or_create(duty=duty, defaults={"beat_at": timezone.now()})
 
 
@@ -79,25 +81,27 @@ def accounts_needing_reauth() -> int:
 
 
 def open_alarms() -> QuerySet[BillingAlarm]:
-    """What about money is not as it must be, the oldest first; those of the kind `books` are the ledger's drift."""
+    """Return the open billing alarms, the oldest first; the kind `books` means that the ledger does not add up."""
     return BillingAlarm.objects.filter(resolved_at=None).order_by("first_seen_at")
 
 
 def drifting_months() -> int:
-    """The months whose counter was not the sum of its ledger entries when that was last looked at (each night)."""
+    """Return how many months' counters differed from their ledger entries at the last nightly check."""
     return open_alarms().filter(kind=BillingAlarm.Kind.BOOKS).count()
 
 
 def _queue(duty: str, now: datetime, beat_at: datetime | None) -> Queue:
     oldest = _oldest(duty, now)
-    waiting = due(QUEUES[duty]._default_manager.all(), now=now).order_by()[:MOST_COUNTED].count() if oldest else 0
-    return Queue(duty, waiting, oldest, _late(oldest, now), beat_at, is_fresh(beat_at, now))
+    waiting = (
+        due(QUEUE_MODELS[duty]._default_manager.all(), now=now).order_by()[:MAX_COUNTED_ROWS].count() if oldest else 0
+    )
+    return Queue(duty, waiting, oldest, _seconds_late(oldest, now), beat_at, is_recent(beat_at, now))
 
 
 def _oldest(duty: str, now: datetime) -> datetime | None:
-    rows = due(QUEUES[duty]._default_manager.all(), now=now)
+    rows = due(QUEUE_MODELS[duty]._default_manager.all(), now=now)
     return rows.values_list("due_at", flat=True).first()
 
 
-def _late(oldest: datetime | None, now: datetime) -> float:
+def _seconds_late(oldest: datetime | None, now: datetime) -> float:
     return round((now - oldest).total_seconds(), 3) if oldest else 0.0

@@ -1,4 +1,4 @@
-"""Routes of operators and of the programs that watch the service."""
+"""Routes of the health checks, /metrics and /ops."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whether this machine's clock agrees with the database's, which all workers share.
+"""Compares this machine's clock with the database's clock, which all workers share.
 
-Due times and leases are told by the workers' clocks. One that is ahead would publish early and take others' leases, so a
-worker whose clock is off does no work until it is set right.
+Workers use their own clocks for due times and leases. A clock that is ahead would publish early and take over leases of
+other workers, so a worker whose clock differs too much does no work until the clock is corrected.
 """
 
 from __future__ import annotations
@@ -14,30 +14,33 @@ from django.db import connection
 from django.utils import timezone
 
 logger = logging.getLogger(__name__)
-MOST_OFF = timedelta(seconds=3)
-LOOK_SECONDS = 15.0
+MAX_CLOCK_SKEW = timedelta(seconds=3)
+CHECK_SECONDS = 15.0
 
 
-class ClockWatch:
-    """Asks the database for its time now and then."""
+class ClockCheck:
+    """Compares the clocks every CHECK_SECONDS."""
 
     def __init__(self) -> None:
-        self._looked_at = -LOOK_SECONDS
+        self._checked_at = -CHECK_SECONDS
         self._agrees = True
 
     def agrees(self) -> bool:
-        """Whether the clocks agreed when they were last compared, LOOK_SECONDS ago at the most."""
-        if time.monotonic() - self._looked_at < LOOK_SECONDS:
+        """Return whether the clocks agreed at the last comparison, at most CHECK_SECONDS ago."""
+        if time.monotonic() - self._checked_at < CHECK_SECONDS:
             return self._agrees
         off = abs(timezone.now() - database_time())
-        self._looked_at, self._agrees = time.monotonic(), off <= MOST_OFF
+        self._checked_at, self._agrees = time.monotonic(), off <= MAX_CLOCK_SKEW
         if not self._agrees:
-            logger.critical("This machine's clock is %s off the database's: no work is done until it is set.", off)
+            logger.critical(
+                "This machine's clock differs from the database's by %s. The worker does no work until it is corrected.",
+                off,
+            )
         return self._agrees
 
 
 def database_time() -> datetime:
-    """The database's time; SQLite has none of its own."""
+    """Return the database's time; SQLite uses this machine's."""
     if connection.vendor != "postgresql":
         return timezone.now()
     with connection.cursor() as cursor:

@@ -1,6 +1,6 @@
-"""Kept connections: whether the database is still there is asked after a pause, not before each piece of work.
+"""Persistent database connections: health checks only after a pause, and closing a connection during a network call.
 
-With CONN_HEALTH_CHECKS Django asks at each request, which costs as much as a small write does.
+With CONN_HEALTH_CHECKS Django checks a connection at each request, which costs as much as a small write.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _thread = threading.local()
 
 
 def trust_if_fresh(**kwargs: Any) -> None:
-    """Call it after `close_old_connections`: a connection that this thread used a moment ago is not asked again.
+    """Skip Django's connection health check when this thread used the connection less than FRESH_SECONDS ago.
 
-    Should the database have gone in that moment, the work meets an error, as it does when the database goes later on.
+    Call it after `close_old_connections`. If the database went down in that time, the next query fails, as it would later.
     """
     now = time.monotonic()
     if now - getattr(_thread, "used_at", -FRESH_SECONDS) < FRESH_SECONDS:
@@ -26,8 +26,10 @@ def trust_if_fresh(**kwargs: Any) -> None:
     _thread.used_at = now
 
 
-def let_go() -> None:
-    """Close this thread's connection, unless it is in a transaction: what comes next asks somebody else and takes its
-    time, and many threads may be at it."""
+def release_connection() -> None:
+    """Close this thread's connection before a slow network call, unless it is in a transaction.
+
+    Many threads may wait for the network at once, and each would hold a connection.
+    """
     if not connection.in_atomic_block:
         connection.close()

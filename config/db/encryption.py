@@ -1,4 +1,4 @@
-"""Fields whose value is encrypted at rest (config/sealing.py) and bound to its row by table, column and key."""
+"""A model field whose value is encrypted (config/sealing.py) and bound to its table, column and row."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["EncryptedJSONField", "Sealed", "SealedValueError"]
 
 
 class EncryptedJSONField(models.TextField):
-    """Any JSON value, sealed when saved and opened when read as an attribute; it needs the row's primary key to be set.
+    """A JSON value that is encrypted when saved and decrypted when the attribute is read. The row needs its primary key.
 
-    A queryset's update() knows no row: give it `field.seal(pk, value)`.
+    A queryset's update() does not know the row: pass it `field.seal(pk, value)`.
     """
 
     _pyi_private_set_type: Any  # for django-stubs: attributes of this kind hold any JSON value
@@ -33,7 +33,7 @@ class EncryptedJSONField(models.TextField):
         return open_sealed(self._row(pk), sealed)
 
     def renewed(self, pk: str, sealed: str) -> Sealed | None:
-        """The value sealed with the first key; None when that key opens it already. Raises SealedValueError."""
+        """Encrypt the value again with the first key; returns None when it already uses it. Raises SealedValueError."""
         try:
             fernet((settings.ENCRYPTION_KEYS[0],)).decrypt(sealed.encode())
         except InvalidToken:
@@ -60,7 +60,7 @@ class EncryptedJSONField(models.TextField):
 
 
 class _OpensWhenRead:
-    """Opens the stored text on first use, so that rows that are only listed cost no decryption."""
+    """Decrypts the stored text when the attribute is read, so that list queries decrypt nothing."""
 
     def __init__(self, field: EncryptedJSONField) -> None:
         self.field = field

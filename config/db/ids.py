@@ -1,6 +1,6 @@
-"""Prefixed identifiers: TypeIDs, that is a prefix, `_`, and a UUIDv7 in 26 characters of Crockford's base32.
+"""Prefixed ids (TypeIDs): a prefix, `_`, and a UUIDv7 in 26 characters of Crockford's base32.
 
-They sort by time, so B-tree inserts stay local and "newest first" is "highest id first" (TypeID specification 0.3).
+They sort by time, so index inserts stay local and "newest first" is "highest id first" (TypeID specification 0.3).
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _SUFFIX = re.compile(rf"[0-7][{ALPHABET}]{{25}}")
 
 
 def new_id(prefix: str) -> str:
-    """A new identifier such as `pgr_01jd…` for the prefix `pgr`."""
+    """Create a new id such as `pgr_01jd…` for the prefix `pgr`."""
     return _spelled(prefix, uuid_utils.uuid7().int)
 
 
 def first_id(prefix: str, at: datetime) -> str:
-    """The lowest identifier that could be made at this time (RFC 9562, 5.7: Unix milliseconds stand in front)."""
+    """Return the lowest id that could be created at this time (RFC 9562: a UUIDv7 starts with Unix milliseconds)."""
     return _spelled(prefix, max(0, int(at.timestamp() * 1000)) << 80)
 
 
 def made_at(identifier: str) -> datetime:
-    """When this identifier was made, to the millisecond, in UTC."""
+    """Return the creation time of an id, in UTC with millisecond precision."""
     milliseconds = 0
     for sign in identifier.rpartition("_")[2][
         :10
@@ -40,14 +40,14 @@ def made_at(identifier: str) -> datetime:
 
 
 def is_id(value: object, prefix: str) -> bool:
-    """Whether the value has the form of an identifier with this prefix."""
+    """Return whether the value is a well-formed id with this prefix."""
     return (
         isinstance(value, str) and value.startswith(f"{prefix}_") and bool(_SUFFIX.fullmatch(value[len(prefix) + 1 :]))
     )
 
 
 class PrefixedIdField(models.CharField):
-    """A primary key that makes its own value: `id = PrefixedIdField("wrk")`."""
+    """A primary key that generates prefixed ids: `id = PrefixedIdField("wrk")`."""
 
     def __init__(self, prefix: str, **kwargs: Any) -> None:
         self.prefix = prefix
@@ -60,8 +60,7 @@ class PrefixedIdField(models.CharField):
         return name, path, [self.prefix], kwargs
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str | None:
-        """As CharField, by its full name on PostgreSQL: to what is called varchar Django adds an index for LIKE, to this
-        column and to every foreign key to it, and nobody asks for a part of an id."""
+        """Use `character varying` on PostgreSQL: for `varchar` Django adds LIKE indexes, also to foreign keys."""
         return f"character varying({LENGTH})" if connection.vendor == "postgresql" else super().db_type(connection)
 
     def get_default(self) -> str:

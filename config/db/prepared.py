@@ -1,7 +1,7 @@
-"""Reads whose SQL is made once: the ORM needs more CPU to build and compile a query than to run it.
+"""Querysets whose SQL is compiled once and reused, because compiling costs the ORM more CPU than running the query.
 
-For the few reads that every request makes. What comes back are the same instances that the queryset brings; a test holds
-them equal. It stands on the compiler of Django's querysets, which the pinned version keeps as it is.
+For the few reads that every request makes. They return the same instances as the plain querysets; a test compares both.
+The code relies on internals of Django's query compiler, so the Django version is pinned.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model, QuerySet
 
 Row = TypeVar("Row", bound=Model)
-_MARK = "\ufffe{}"  # no value of a caller is one of these: U+FFFE is no character
+_MARK = "\ufffe{}"  # U+FFFE is not a character, so no real value contains it
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class _Compiled:
 
 
 class Prepared(Generic[Row]):
-    """`Prepared(build)(*values)` brings the rows of `build(*values)`, whose SQL was made at the first call.
+    """A compiled query: `Prepared(build)(*values)` returns the rows of `build(*values)`, compiled at the first call.
 
-    The values are texts that stand as they are in the queryset's conditions, such as ids. Everything else in it is fixed
-    at the first call: no clock may stand in it, and no number of rows to prefetch.
+    The values are strings used unchanged in the queryset's conditions, such as ids. Everything else is fixed at the first
+    call, so the queryset must not depend on the current time and must not prefetch.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Row]]) -> None:
@@ -50,11 +50,11 @@ class Prepared(Generic[Row]):
         return list(QuerySet(model=query.model, query=query, using=DEFAULT_DB_ALIAS))
 
     def first(self, *values: str) -> Row | None:
-        """The first of the rows, if there is one."""
+        """Return the first row, or None."""
         return next(iter(self(*values)), None)
 
     def get(self, *values: str) -> Row:
-        """The one row. Raises the model's DoesNotExist where there is none."""
+        """Return the row. Raises the model's DoesNotExist."""
         row = self.first(*values)
         if row is None:
             model: Any = self._build(*values).model
@@ -68,6 +68,6 @@ class Prepared(Generic[Row]):
         sql, params = compiler.as_sql()
         places = tuple((place, marks.index(param)) for place, param in enumerate(params) if param in marks)
         if {which for _, which in places} != set(range(count)):
-            raise TypeError("Each value must stand as it is in the conditions.")
+            raise TypeError("Each value must be used unchanged in the conditions.")
         self._compiled = _Compiled(compiler, sql, tuple(params), places)
         return self._compiled

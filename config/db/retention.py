@@ -1,7 +1,7 @@
-"""Rules that delete expired rows in small transactions, so that no hot table is locked for long.
+"""Base classes for retention rules, which delete expired rows in small transactions.
 
-Each app has the rules for its own rows in its `retention` module. settings.RETENTION names them, the highest layer first,
-because rows of a higher layer refer to rows of a lower one. config/console/retention.py runs them.
+Each app defines the rules for its own tables in its `retention` module. settings.RETENTION lists them, the highest layer
+first, because rows of a higher layer refer to rows of a lower one. config/console/retention.py runs them.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ from django.db.models import Model, QuerySet
 
 
 class RetentionRule(Protocol):
-    """One kind of rows that go when their time is over. `name` is how reports tell it."""
+    """A rule that deletes one kind of expired rows. `name` identifies it in reports."""
 
     name: ClassVar[str]
 
     def count(self) -> int:
-        """How many rows would go by now."""
+        """Return the number of expired rows."""
 
     def purge(self, limit: int) -> int:
-        """Let up to `limit` rows go, in one short transaction; returns how many went."""
+        """Delete up to `limit` expired rows in one short transaction; returns how many were deleted."""
 
 
 class ExpiredRows:
-    """A rule whose rows are deleted; subclasses say which are over."""
+    """A retention rule that deletes the rows of a queryset; subclasses define `rows`."""
 
     name: ClassVar[str]
 
     def rows(self) -> QuerySet[Any]:
-        """What is over."""
+        """Return the expired rows."""
         raise NotImplementedError
 
     def ready(self) -> QuerySet[Any]:
-        """What of it nothing holds back any more; it comes in the order in which it is deleted."""
+        """Return the expired rows that can be deleted now, in the order of deletion."""
         return self.rows()
 
     def count(self) -> int:
         return self.rows().order_by().count()
 
     def purge(self, limit: int) -> int:
-        """Rows that somebody else is writing at this moment are left for the next round."""
-        if not self.ready().exists():  # a look costs no write lock
+        """Delete up to `limit` rows. Rows that another transaction has locked are left for the next run."""
+        if not self.ready().exists():  # reading first takes no write lock
             return 0
         with transaction.atomic():
             chosen = self.ready().select_for_update(skip_locked=True, of=("self",))[:limit]

@@ -1,8 +1,8 @@
-"""Sealing all secrets anew after ENCRYPTION_KEYS has got another first key, while the service goes on.
+"""Encrypts all secrets again with a new first key of ENCRYPTION_KEYS, while the service runs.
 
-There is no list of what is done: a value that the first key opens is done. So a run that was cut off has only less to do
-the next time, and a run that finds nothing says that the old keys may go. They should stay a week all the same: addresses
-of uploads stand sealed in publications that are under way, where they are not looked for, and last no longer.
+No progress is stored: a value that the first key decrypts is done. An interrupted run can therefore be repeated, and a run
+that finds nothing shows that the old keys are unused. Keep the old keys for another week: publications in progress
+contain encrypted upload URLs, which are not rotated and last no longer than that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BATCH = 200
 
 @dataclass
 class Rotated:
-    """One field's values: how many there are, how many were sealed anew (or would be), and how many no key opens."""
+    """The result for one field: how many values it has, how many were encrypted again, and how many no key decrypts."""
 
     name: str
     values: int = 0
@@ -29,7 +29,7 @@ class Rotated:
 
 
 def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
-    """Every encrypted field of every model."""
+    """Return every encrypted field of every model."""
     return [
         (model, field)
         for model in apps.get_models()
@@ -39,10 +39,9 @@ def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
 
 
 def rotate(*, dry_run: bool = False, say: Callable[[Rotated], None]) -> list[Rotated]:
-    """Seal anew what another than the first key has sealed; `say` hears after each batch how far a field is.
+    """Encrypt all values of other keys again with the first key; calls `say` with the progress after each batch.
 
-    A value that somebody writes meanwhile is theirs: it is left as it stands, and was sealed with the first key anyway if
-    their process knows it.
+    A value that is written in the meantime is left unchanged. It uses the first key if the writing process knows it.
     """
     found = []
     for model, field in encrypted_fields():
@@ -71,7 +70,7 @@ def _renew(
 
 
 def _batches(model: type[Model], field: EncryptedJSONField) -> Iterator[list[tuple[object, str]]]:
-    """(primary key, sealed value) of the rows that have one, in the order of their keys."""
+    """Yield batches of (primary key, encrypted value), in the order of the keys."""
     rows = model._base_manager.filter(**{f"{field.attname}__isnull": False}).order_by("pk")
     batch = list(rows.values_list("pk", field.attname)[:BATCH])
     while batch:

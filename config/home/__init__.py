@@ -1,1 +1,1 @@
-"""Pages that span several apps: the home of a workspace, one agent's page, a trial of a webhook, error pages."""
+"""Pages that span several apps: the home of a workspace, the pages of agents, the webhook test, error pages."""

@@ -1,4 +1,4 @@
-"""What Django answers by itself: pages where a person is at the dashboard, the envelope of the API anywhere else."""
+"""Django's error views: HTML pages under /dashboard/ and /admin/, the JSON error envelope everywhere else."""
 
 from __future__ import annotations
 
@@ -6,35 +6,52 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.views.csrf import csrf_failure as django_csrf_failure
+from django.views.defaults import permission_denied as django_permission_denied
 
-from config.api import errors, handler
-from workspaces.frame import error_page
+from config.api import errors
+from config.api.error_handlers import error_response
+from workspaces.workspace_page import error_page
 
-DASHBOARD = "/dashboard/"
+ADMIN, DASHBOARD = "/admin/", "/dashboard/"
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 400 for a bad Host header or another suspicious request (Django's handler400)."""
+    return error_response(errors.MalformedRequest("Invalid Host header or malformed form."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> Any:
+    """Answer 403 (Django's handler403)."""
+    if request.path.startswith((ADMIN, DASHBOARD)):
+        return django_permission_denied(request, exception)
+    return error_response(errors.Forbidden())
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """handler404."""
+    """Answer 404 (Django's handler404)."""
     if request.path.startswith(DASHBOARD):
         return error_page(request, errors.NotFound("Page not found."))
-    return handler.not_found(request, exception)
+    return error_response(errors.NotFound())
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """handler500; Django has logged the fault. The page asks nothing of the database, which may be what is missing."""
+    """Answer 500 (Django's handler500). The page makes no database query: the database may be the cause."""
+    error = errors.InternalError()
     if request.path.startswith(DASHBOARD):
-        told = errors.InternalError()
-        shown = {"error": told, "trace_id": told.envelope()["trace_id"], "user": None}
-        return HttpResponse(render_to_string("dashboard/error.html", shown), status=told.status)
-    return handler.server_error(request)
+        context = {"error": error, "trace_id": error.envelope()["trace_id"], "user": None}
+        return HttpResponse(render_to_string("dashboard/error.html", context), status=error.status)
+    return error_response(error)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> Any:
-    """CSRF_FAILURE_VIEW: a page that says what to do, instead of Django's own."""
+    """Answer 403 for a failed CSRF check (CSRF_FAILURE_VIEW). API operations take no cookies and never fail it."""
     if request.path.startswith(DASHBOARD):
-        told = errors.Forbidden(
+        error = errors.Forbidden(
             "The form was too old, or it came from another site, so nothing was changed.",
-            suggested_action="Go back, load the page again and send the form once more.",
+            suggested_action="Go back, reload the page and submit the form again.",
         )
-        return error_page(request, told)
-    return handler.csrf_failure(request, reason)
+        return error_page(request, error)
+    if request.path.startswith(ADMIN):
+        return django_csrf_failure(request, reason)
+    return error_response(errors.Forbidden())

@@ -1,74 +1,35 @@
-"""The dashboard's first pages: the workspaces of a person, and the home of one."""
+"""The home of a workspace."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpResponse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from accounts.models import ConnectedAccount
 from auditlog import selectors as audit
-from auditlog.services import record_refusal
 from billing.caps import SpendCap
 from billing.selectors import spend_cap
-from config.api.errors import ApiError
 from posts import selectors as posts
 from posts.models import PostGroup
-from posts.states import FOR_A_PERSON, GroupStatus
-from workspaces.dashboard.forms import GeneralForm
-from workspaces.frame import WorkspacePage, caller_of, put_errors, workspace_page
-from workspaces.models import Workspace
-from workspaces.selectors import live_workspaces
-from workspaces.services import create_workspace
+from posts.states import NEEDS_A_PERSON, GroupStatus
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 SHOWN = 8
-NEARLY_SPENT = 0.8  # of what may be spent in a month
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@login_required
-def choose(request: HttpRequest) -> HttpResponse:
-    """The person's workspaces, and a form for another one; straight on to the only one, unless all are asked for."""
-    mine = list(live_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
-    if request.method == "POST":
-        form = GeneralForm(request.POST, workspace=Workspace())
-        made = _make(request, form) if form.is_valid() else None
-        return made or render(request, "dashboard/workspaces.html", {"workspaces": mine, "form": form}, status=422)
-    if len(mine) == 1 and "all" not in request.GET:
-        return redirect("home", workspace_id=mine[0].id)
-    return render(
-        request, "dashboard/workspaces.html", {"workspaces": mine, "form": GeneralForm(workspace=Workspace())}
-    )
-
-
-def _make(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
-    """Make the workspace and go there; None when that is refused, which the form then says."""
-    caller = caller_of(request)
-    try:
-        plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)
-    except ApiError as error:
-        record_refusal(caller=caller, operation="workspaces.create", error=error, dry_run=False)
-        put_errors(form, error)
-        return None
-    return redirect("home", workspace_id=plan.workspace.id)
+NEARLY_SPENT = 0.8  # share of the monthly limit
 
 
 @workspace_page()
 def home(page: WorkspacePage) -> HttpResponse:
-    """What needs a person, what goes out next, this month's spend, the last activity: a query for each."""
+    """Show what needs attention, the next posts, this month's spending and recent activity."""
     workspace_id = page.workspace.id
     groups = posts.groups_with_targets().filter(workspace=page.workspace)
-    waiting = list(groups.filter(status__in=FOR_A_PERSON).order_by("-pk")[: SHOWN + 1])
+    waiting = list(groups.filter(status__in=NEEDS_A_PERSON).order_by("-pk")[: SHOWN + 1])
     accounts = list(ConnectedAccount.objects.filter(workspace=page.workspace).exclude(status="disconnected"))
     standing = spend_cap(workspace_id=workspace_id, at=timezone.now())
     return page.render(
-        "dashboard/home.html",
+        "home/home.html",
         approvals=[group for group in waiting if group.status == GroupStatus.PENDING_CONFIRMATION],
         troubles=[group for group in waiting[:SHOWN] if group.status != GroupStatus.PENDING_CONFIRMATION],
         to_reconnect=[account for account in accounts if account.status == ConnectedAccount.Status.NEEDS_REAUTH],
@@ -85,7 +46,7 @@ def _next_out(groups: Any) -> list[PostGroup]:
 
 
 def _spend(standing: SpendCap) -> dict[str, Any]:
-    """The month as a bar of 100: what is spent and what is held of what may be spent."""
+    """Return this month's spending: the limit, and the spent and used (spent or reserved) percentages."""
     limit = standing.limit_cents or 0
     used = standing.spent_cents + standing.reserved_cents
     share = (lambda cents: min(100.0, 100.0 * cents / limit)) if limit else (lambda cents: 100.0 if cents else 0.0)

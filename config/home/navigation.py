@@ -1,7 +1,10 @@
-"""The home's entry in the navigation."""
+"""The registered pages that span several apps."""
 
 from __future__ import annotations
 
 from config.pages.navigation import Entry
 
 HOME = Entry("home", "Home")
+AGENTS = Entry("agents", "Agents")
+AGENT = Entry("agent")
+WEBHOOK_TEST = Entry("webhook-test")

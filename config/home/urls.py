@@ -1,17 +1,20 @@
-"""Routes of the pages that span several apps."""
+"""Routes of the pages that use several apps."""
 
 from __future__ import annotations
 
 from django.urls import path
 
-from config.home import agent_page, home, webhook_receiver, webhook_trial
+from config.home import agents, home, webhook_trial
+
+WORKSPACE = "dashboard/workspaces/<str:workspace_id>"
 
 urlpatterns = [
-    path("dashboard/", home.choose, name="dashboard"),
-    path("dashboard/workspaces/<str:workspace_id>", home.home, name="home"),
-    path("dashboard/workspaces/<str:workspace_id>/agents/new", agent_page.new_agent, name="agent-new"),
-    path("dashboard/workspaces/<str:workspace_id>/agents/<str:agent_id>", agent_page.agent, name="agent"),
-    path("dashboard/workspaces/<str:workspace_id>/agents/<str:agent_id>/stop", agent_page.stop, name="agent-stop"),
-    path("dashboard/workspaces/<str:workspace_id>/webhooks/test", webhook_trial.webhook_trial, name="webhook-test"),
-    path("dashboard/webhook-receiver", webhook_receiver.receive, name="webhook-receiver"),
+    path(WORKSPACE, home.home, name="home"),
+    path(f"{WORKSPACE}/agents", agents.agents, name="agents"),
+    path(f"{WORKSPACE}/agents/new", agents.new_agent, name="agent-new"),
+    path(f"{WORKSPACE}/agents/<str:agent_id>", agents.agent, name="agent"),
+    path(f"{WORKSPACE}/agents/<str:agent_id>/rotate-key", agents.rotate, name="agent-rotate-key"),
+    path(f"{WORKSPACE}/agents/<str:agent_id>/stop", agents.stop, name="agent-stop"),
+    path(f"{WORKSPACE}/agents/<str:agent_id>/revoke", agents.revoke, name="agent-revoke"),
+    path(f"{WORKSPACE}/webhooks/test", webhook_trial.webhook_trial, name="webhook-test"),
 ]

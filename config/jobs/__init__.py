@@ -1,1 +1,1 @@
-"""Deferred work: rows that are due, the worker loops that claim them, and their heartbeats. Knows no app."""
+"""Background work: due rows in the database, the worker loops that claim them, and heartbeats. Imports no app."""

@@ -1,4 +1,4 @@
-"""The app that owns the worker loops' heartbeats."""
+"""The `jobs` app, which owns the table of heartbeats."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The claim of due rows: the database is the queue of record.
+"""Due rows, claimed by workers with a lease and a fence: the database is the queue.
 
-A worker claims a row for the length of a lease and gets a fencing number. Every write of an outcome is filtered by that
-number, so a worker that lost its lease (stopped, swapped out, cut off) can no longer settle what another has taken over.
+A worker claims a row until its lease ends, and the claim gets a fence: a number that grows with each claim of the row.
+Every write of an outcome is filtered by the fence, so a worker that lost its claim (because it was stopped, swapped out or
+cut off) cannot overwrite the work of the worker that claimed the row after it.
 """
 
 from __future__ import annotations
@@ -16,21 +17,24 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from config.db.models import DueRow
-from config.jobs.many_rows import Write, update_rows
+from config.jobs.fenced_updates import Write, update_rows
 
 Row = TypeVar("Row", bound=DueRow)
-REST, LONGEST_REST = 20, 2.0  # times what a look took that found none; seconds
+REST, LONGEST_REST = 20, 2.0  # the pause after an empty search, in multiples of its duration; at most so many seconds
 
 
 class LookPast:
-    """Looks for rows of others than the busy holders. Each look reads past all that is due for those, however long their
-    backlog is; so while it finds none, it gets a small part of the time."""
+    """Limits how often a worker searches for due rows behind the backlog of busy holders.
+
+    Such a search reads past all due rows of the busy holders, however many they are. While searches find nothing, they get
+    a small part of the worker's time.
+    """
 
     def __init__(self) -> None:
         self._again_at = float("-inf")
 
     def __call__(self, claim: Callable[[], list[Row]]) -> list[Row]:
-        """What the claim found, or none without a look."""
+        """Run the claim and return its rows; an empty list, without running it, while searches are paused."""
         began = time.monotonic()
         if began < self._again_at:
             return []
@@ -41,19 +45,19 @@ class LookPast:
 
 
 def due(queryset: QuerySet[Row], *, now: datetime | None = None) -> QuerySet[Row]:
-    """The rows whose time has come and that nobody holds, earliest first."""
+    """Due rows that no worker has claimed, earliest first."""
     now = now or timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lte=now)
     return queryset.filter(free, due_at__lte=now).order_by("due_at", "pk")
 
 
 def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, looked: bool = False) -> list[Row]:
-    """Claim up to `limit` due rows for `lease`; no row is ever claimed by two workers at once.
+    """Claim up to `limit` due rows for `lease`; two workers never hold a claim of the same row at once.
 
-    PostgreSQL skips the rows that another worker is claiming; on SQLite the IMMEDIATE transaction lets one in at a time.
-    The look before the transaction keeps an idle poll from taking SQLite's one write lock; who has `looked` already spares
-    it. What the queryset joins is read for the claimed rows alone: in the claim itself it may be read for all due rows
-    before the limit cuts them, and so would they be sorted by more than the index holds.
+    PostgreSQL skips rows that another worker is claiming; on SQLite only one IMMEDIATE transaction runs at a time. The
+    query before the transaction keeps an idle poll from taking SQLite's only write lock; `looked` skips it, for callers
+    that have just seen due rows. The queryset's joins are left out of the claim and read for the claimed rows only:
+    otherwise the database could join and sort all due rows before it applies the limit.
     """
     now = timezone.now()
     if limit <= 0 or not (looked or due(queryset, now=now).exists()):
@@ -69,11 +73,10 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, looked: 
 
 
 def held(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
-    """The row as a queryset, as long as this worker's claim on it stands: filter every outcome's write by it."""
+    """A queryset of the row that is empty once this worker's claim is lost; outcomes are written through it."""
     return queryset.filter(pk=row.pk, fence=row.fence)
 
 
 def give_back(rows: Sequence[DueRow]) -> None:
-    """Return claimed rows that were not begun, at once due for any worker: one statement."""
-    if rows:
-        update_rows([Write(row, {"lease_until": None}) for row in rows])
+    """Release the claims of rows whose work was not done, so that any worker may claim them at once; one statement."""
+    update_rows([Write(row, {"lease_until": None}) for row in rows])

@@ -1,4 +1,4 @@
-"""Shares of a worker's places, so that what is slow (a receiver, an account, its server) delays nothing else."""
+"""Limits how many concurrent attempts each receiver or account may use, so that slow ones do not delay the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REMEMBERED = 1000
 
 @dataclass(frozen=True)
 class Shares:
-    """How many `places` there are in all, how many of them one holder gets, and how many all slow ones get together."""
+    """The limits: `places` in total, for one quick holder, for one slow holder, and for all slow holders together."""
 
     places: int
     quick: int
@@ -20,11 +20,10 @@ class Shares:
 
 
 class FairShares:
-    """Counts what each holder has in flight.
+    """Counts the attempts in progress of each holder (a receiver or an account) and decides who may start another.
 
-    A holder is quick when its last attempt took less than QUICK_SECONDS, whatever came of it: then it holds no place for
-    long. All others, new ones too, count as slow; together they never hold more than their part of the places, so those
-    that are quick always find some.
+    A holder is quick when its last attempt took less than QUICK_SECONDS, whatever its result. All others, including new
+    ones, are slow. Slow holders together use only a part of the places, so quick holders always find free ones.
     """
 
     def __init__(self, shares: Shares) -> None:
@@ -38,39 +37,39 @@ class FairShares:
 
     @property
     def places(self) -> int:
-        """How many attempts may begin."""
+        """The number of attempts that may start."""
         return self.shares.places - self.total
 
     @property
     def places_for_slow(self) -> int:
-        """How many attempts may begin at holders that are not quick."""
+        """The number of attempts that may start at slow holders."""
         held = sum(count for holder, count in self._in_flight.items() if holder not in self._quick)
         return min(self.places, self.shares.slow_together - held)
 
     def room_at_quick(self) -> dict[str, int]:
-        """How many attempts may begin at each quick holder a quarter of whose places is free.
+        """Return how many attempts may start at each quick holder that has at least a quarter of its places free.
 
-        Of one that has much to do, all would else be claimed and given back after each attempt, for one more.
+        Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.
         """
         room = {holder: self.shares.quick - self._in_flight[holder] for holder in self._quick if self.has_room(holder)}
         return {holder: free for holder, free in room.items() if 4 * free >= self.shares.quick}
 
     def left_out(self) -> set[str]:
-        """The holders that are passed by when slow ones get their turn: the quick and the full."""
+        """Return the holders to skip when claiming for slow ones: quick holders, and those without a free place."""
         return self._quick | {holder for holder in self._in_flight if not self.has_room(holder)}
 
     def has_room(self, holder: str) -> bool:
         return self._in_flight[holder] < (self.shares.quick if holder in self._quick else self.shares.slow)
 
     def take(self, holder: str) -> bool:
-        """Take a place for an attempt; False when the holder has its share."""
+        """Take a place for an attempt; returns False when the holder has none left."""
         if not self.has_room(holder):
             return False
         self._in_flight[holder] += 1
         return True
 
     def release(self, holder: str, seconds: float | None) -> None:
-        """Give the place back after an attempt of so many seconds, or None when there was none after all."""
+        """Give back a place. `seconds` is the duration of the attempt, None when no attempt was made."""
         self._in_flight[holder] -= 1
         if not self._in_flight[holder]:
             del self._in_flight[holder]
@@ -80,7 +79,7 @@ class FairShares:
             self._quick.discard(holder)
             return
         if len(self._quick) >= REMEMBERED:
-            self._quick.clear()  # each is known again after its next attempt
+            self._quick.clear()  # each is classified again after its next attempt
         self._quick.add(holder)
 
     def is_quick(self, holder: str) -> bool:

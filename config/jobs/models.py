@@ -1,4 +1,4 @@
-"""Heartbeats of the worker loops."""
+"""The Heartbeat model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Heartbeat(models.Model):
-    """When a worker loop of any worker last ran. `duty` is the name of the loop."""
+    """The time when a worker loop last ran in any worker. `duty` is the name of the loop."""
 
     duty = models.CharField(primary_key=True, max_length=20)
     beat_at = models.DateTimeField()

@@ -1,7 +1,7 @@
-"""Wake-ups: after a commit, tell the worker loops that a row may be due.
+"""Wakes worker loops after a commit, because a row may be due.
 
-A wake-up is only a nudge. It may be lost, doubled or late, because the workers also poll. A broker that is away costs at
-most one poll interval, and a request never waits for the broker.
+A wake-up may be lost, duplicated or late, because workers also poll. While the broker is down, work starts at most one poll
+interval later. A request never waits for the broker.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from django.db import transaction
 
 logger = logging.getLogger(__name__)
 WAKE_TASK = "config.wake"
-PAUSE_AFTER_FAILURE = 5.0  # seconds without another try, so that a broker that is away does not slow every request
+PAUSE_AFTER_FAILURE = 5.0  # no attempts for so many seconds, so that a broker outage does not slow every request
 
 _wakers: dict[str, Callable[[], None]] = {}  # by the name of the worker loop
-_under_way: set[str] = set()  # the loops whose wake-up is being sent: another one would add nothing
+_under_way: set[str] = set()  # loops whose wake-up is being sent; another one would have no effect
 _lock = threading.Lock()
 _silent_until = 0.0
 
 
 def on_wake(loop: str, waker: Callable[[], None] | None) -> None:
-    """In a worker: call `waker` when `loop` is woken in this process; None takes it away again."""
+    """Register the function that wakes `loop` in this worker process; None removes it."""
     if waker is None:
         _wakers.pop(loop, None)
     else:
@@ -39,9 +39,9 @@ def wake(loop: str) -> None:
 
 
 def wake_now(loop: str) -> None:
-    """Wake this process's own loop when it has one, otherwise send the wake-up through the broker, if there is one.
+    """Wake the loop in this process if it runs here, otherwise send the wake-up through the broker.
 
-    A thread sends it: a broker that is away holds a sender for 5 s and more, whatever time-outs it is given.
+    A thread sends it, because a broker that is down blocks the sender for 5 s or more, whatever its time-outs are.
     """
     if loop in _wakers:
         _wakers[loop]()

@@ -1,4 +1,4 @@
-"""A worker loop: a thread that looks for due rows of one kind when it is woken, and otherwise four times a second."""
+"""WorkerLoop: a thread that processes due rows of one kind, when it is woken and four times a second."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 from django.db import close_old_connections, connections
 
-from config.db.clock import ClockWatch
+from config.db.clock import ClockCheck
 from config.jobs import wake_up
 
 logger = logging.getLogger(__name__)
@@ -17,9 +17,9 @@ PAUSE_AFTER_FAULT = 2.0
 
 
 class WorkerLoop:
-    """Runs `run_once` again and again; subclasses say what is due and how it is done.
+    """Calls `run_once` in a loop; subclasses implement it for their rows.
 
-    `run_once` returns true when there may be more at once. `last_run` (monotonic seconds) shows that the loop is alive.
+    `run_once` returns True when more rows may be due now. `last_run` (monotonic seconds) shows that the loop is alive.
     """
 
     name: str
@@ -27,7 +27,7 @@ class WorkerLoop:
     def __init__(self) -> None:
         self.last_run = time.monotonic()
         self.stopping = False
-        self._clock = ClockWatch()
+        self._clock = ClockCheck()
         self._awake = threading.Event()
         self._thread = threading.Thread(target=self._loop, name=f"loop-{self.name}", daemon=True)
 
@@ -35,7 +35,7 @@ class WorkerLoop:
         raise NotImplementedError
 
     def finish(self, seconds: float) -> None:
-        """Wait for what is in hand; called after the loop has ended."""
+        """Wait for work in progress; called after the loop has stopped."""
 
     def start(self) -> None:
         wake_up.on_wake(self.name, self.wake)
@@ -45,7 +45,7 @@ class WorkerLoop:
         self._awake.set()
 
     def stop(self, seconds: float) -> None:
-        """End the loop, and give what is in hand up to `seconds` to finish."""
+        """Stop the loop and wait up to `seconds` for work in progress."""
         self.stopping = True
         wake_up.on_wake(self.name, None)
         self.wake()
@@ -60,7 +60,7 @@ class WorkerLoop:
         connections.close_all()
 
     def _run_safely(self) -> bool:
-        """One round; a fault (the database away, most likely) is logged and answered with a pause, never with an end."""
+        """Run once. An exception, such as a database outage, is logged and followed by a pause; the loop never ends."""
         try:
             close_old_connections()
             if not self._clock.agrees():

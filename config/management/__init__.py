@@ -1,1 +1,1 @@
-"""The project's commands for `manage.py`."""
+"""The `manage.py` commands of the service as a whole."""

@@ -1,5 +1,5 @@
-"""Notices by e-mail: what has come up in a workspace is told to those of its members who want to hear of it.
+"""E-mail notices to members of a workspace about approvals, failed posts, accounts, deliveries, budgets and API keys.
 
-A task of the beat looks at the rows of the apps below for what is new (news.py), takes it down as notices, and tells the
-notices of one kind and workspace together (telling.py, emails.py). Nothing below knows of it.
+Each minute a Celery task reads new occurrences from the tables of the apps (occurrences.py), stores them as notices, and
+sends the notices of one kind and workspace together as one e-mail (sending.py, emails.py).
 """

@@ -1,4 +1,4 @@
-"""The app that owns the notices to owners and members."""
+"""The `notices` app, which owns the tables of e-mail notices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who hears of what: each member chooses for themselves, in each workspace."""
+"""Each member's choice of notices, and the recipients of a notice."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from config.api.caller import Caller, require_role
 from config.notices.models import NoticeChoice, NoticeKind
 from workspaces.models import Member, User
 from workspaces.selectors import members_of
-from workspaces.services.members import ADMINS
+from workspaces.services.members import ADMIN_ROLES
 
 
-def wanted_of(*, caller: Caller, workspace_id: str) -> set[NoticeKind]:
-    """The kinds that the caller hears of. Raises UserSessionRequired, NotFound."""
-    member = _own(caller, workspace_id)
+def wanted_kinds(*, caller: Caller, workspace_id: str) -> set[NoticeKind]:
+    """Return the kinds of notices that the caller gets. Raises UserSessionRequired, NotFound."""
+    member = _own_membership(caller, workspace_id)
     return {kind for kind in NoticeKind if _wants(member, kind)}
 
 
-def choose_notices(*, caller: Caller, workspace_id: str, wanted: Collection[str]) -> None:
-    """Let the caller hear of these kinds and no others, in a paused workspace too. Raises UserSessionRequired, NotFound."""
-    member = _own(caller, workspace_id)
+def save_notice_choice(*, caller: Caller, workspace_id: str, wanted: Collection[str]) -> None:
+    """Store which kinds of notices the caller gets; works in a paused workspace too. Raises UserSessionRequired, NotFound."""
+    member = _own_membership(caller, workspace_id)
     chosen = {str(kind): kind in wanted for kind in NoticeKind}
     with transaction.atomic():
         NoticeChoice.objects.update_or_create(member=member, defaults={"chosen": chosen})
@@ -36,23 +36,25 @@ def choose_notices(*, caller: Caller, workspace_id: str, wanted: Collection[str]
         )
 
 
-def listeners(*, workspace_id: str, kind: NoticeKind) -> list[User]:
-    """The members who hear of a kind and can be reached."""
+def recipients(*, workspace_id: str, kind: NoticeKind) -> list[User]:
+    """Return the members who get this kind of notice and can receive e-mail."""
     members = members_of(workspace_id=workspace_id).select_related("notice_choice")
-    return [member.user for member in members if _wants(member, kind) and can_be_reached(member.user)]
+    return [member.user for member in members if _wants(member, kind) and can_receive_email(member.user)]
 
 
-def can_be_reached(user: User) -> bool:
-    """Whether notices go to the person's address: not to one that the provider has, but does not vouch for."""
-    vouched_for = user.email_verified or not user.identity_subject  # who is known to this service alone, is known by it
-    return bool(user.is_active and user.email and vouched_for)
+def can_receive_email(user: User) -> bool:
+    """Return whether the user has an e-mail address that the identity provider, if there is one, has verified."""
+    verified = (
+        user.email_verified or not user.identity_subject
+    )  # users without an identity provider have their address from us
+    return bool(user.is_active and user.email and verified)
 
 
 def _wants(member: Member, kind: NoticeKind) -> bool:
     choice: NoticeChoice | None = getattr(member, "notice_choice", None)
-    return bool((choice.chosen if choice else {}).get(kind, member.role in ADMINS))
+    return bool((choice.chosen if choice else {}).get(kind, member.role in ADMIN_ROLES))
 
 
-def _own(caller: Caller, workspace_id: str) -> Member:
+def _own_membership(caller: Caller, workspace_id: str) -> Member:
     require_role(caller, workspace_id, *Member.Role.values, write=False)
     return members_of(workspace_id=workspace_id).select_related("notice_choice").get(user_id=caller.actor_id)

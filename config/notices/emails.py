@@ -1,6 +1,6 @@
-"""The words of the e-mails. They hold no word of a post, no address of a receiver but its host, and nothing secret.
+"""Builds the text of notice e-mails: what happened in which workspace, what to do, and how to turn the notices off.
 
-Each says what has happened, in which workspace, what to do and where, and how to hear no more of it.
+The e-mails contain no post texts and no secrets, and only the host of a webhook URL.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from django.utils.formats import date_format
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from agents.models import ApiKey
-from billing.selectors import BudgetUse, nearly_spent
+from billing.selectors import BudgetUse, nearly_spent_budgets
 from config.notices.models import Notice, NoticeKind
-from config.notices.news import TOLD_PERCENTS
+from config.notices.occurrences import BUDGET_THRESHOLDS
 from posts.models import PostGroup
 from posts.selectors import groups_with_targets
 from posts.states import RETRYABLE, GroupStatus
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import Workspace
 
-SHOWN = 10  # lines of one e-mail; the page has all
-LONGEST_NAME = 80
-BECAME = {
+MAX_LINES = 10  # of one e-mail; the linked page shows all
+MAX_NAME_LENGTH = 80
+STATUS_PHRASES = {
     GroupStatus.FAILED: "failed",
     GroupStatus.PARTIAL: "failed on some of its accounts",
-    GroupStatus.UNCONFIRMED: "may be out, or not",
+    GroupStatus.UNCONFIRMED: "may or may not be published",
 }
 
 
 @dataclass(frozen=True)
 class Email:
-    """An e-mail for everybody who hears of it."""
+    """The subject and text of an e-mail."""
 
     subject: str
     text: str
@@ -47,7 +47,7 @@ class Email:
 
 @dataclass(frozen=True)
 class _Body:
-    """What is of one kind: the subject, a line for each thing (the first of `number`), what to do, and where."""
+    """The parts of an e-mail: subject, summary lines (the first of `number`), what to do, and a link."""
 
     subject: str
     lines: Sequence[str]
@@ -56,17 +56,17 @@ class _Body:
     address: str
 
 
-def email_of(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
-    """The e-mail about what these notices of a workspace speak of, as it stands now; None when nothing of it stands still."""
+def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
+    """Build the e-mail for these notices from their current state; returns None when all of them are resolved."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None
     more = [f"and {body.number - len(body.lines)} more"] if body.number > len(body.lines) else []
-    listed = "\n".join(f"- {line}" for line in [*body.lines, *more])
-    why = f"You get this as a member of {_plain(workspace.name)}. Choose what you hear of, or turn it off:"
+    summaries = "\n".join(f"- {line}" for line in [*body.lines, *more])
+    why = f"You get this as a member of {_plain(workspace.name)}. Change which notices you get here:"
     return Email(
         body.subject,
-        f"{body.subject}.\n\n{listed}\n\n{body.todo}\n{body.address}\n\n--\n{why}\n{_page(workspace, 'notices')}\n",
+        f"{body.subject}.\n\n{summaries}\n\n{body.todo}\n{body.address}\n\n--\n{why}\n{_page(workspace, 'notices')}\n",
     )
 
 
@@ -77,29 +77,29 @@ def _approvals(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         return None
     return _Body(
         f"A post waits for approval in {name}" if number == 1 else f"{number} posts wait for approval in {name}",
-        [_described(group, workspace) for group in groups[:SHOWN]],
+        [_described(group, workspace) for group in groups[:MAX_LINES]],
         number,
-        "Nothing of it goes out until somebody approves it. Read and approve or reject it here:",
+        "Nothing is published until somebody approves it. Approve or reject it here:",
         _page(workspace, "approvals"),
     )
 
 
 def _posts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     groups = _groups(notices).filter(status__in=RETRYABLE)
-    number, shown = groups.count(), list(groups[:SHOWN])
+    number, shown = groups.count(), list(groups[:MAX_LINES])
     if not number:
         return None
-    became = BECAME[GroupStatus(shown[0].status)] if number == 1 else "failed or may not be out"
+    became = STATUS_PHRASES[GroupStatus(shown[0].status)] if number == 1 else "failed or may not be published"
     return _Body(
         f"{'A post' if number == 1 else f'{number} posts'} of {_plain(workspace.name)} {became}",
         [
-            f"{_described(group, workspace)}: {BECAME[GroupStatus(group.status)]}\n"
+            f"{_described(group, workspace)}: {STATUS_PHRASES[GroupStatus(group.status)]}\n"
             f"  {_page(workspace, 'post', post_group_id=group.id)}"
             for group in shown
         ],
         number,
-        "Open it to see why, and send it again or leave it. Of one that may be out, look at the platform first and say "
-        "what you saw: it is not sent again by itself.\nAll that waits for somebody:",
+        "Open a post to see the reason, and to retry it. If a post may be published, check on the platform first and enter "
+        "the result: it is not retried automatically.\nAll posts that need attention:",
         _page(workspace, "home"),
     )
 
@@ -115,9 +115,9 @@ def _accounts(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         f"An account of {name} has to be reconnected"
         if number == 1
         else f"{number} accounts of {name} have to be reconnected",
-        [f"{platform(row.platform).label}: {_plain(row.handle or row.external_id)}" for row in rows[:SHOWN]],
+        [f"{platform(row.platform).label}: {_plain(row.handle or row.external_id)}" for row in rows[:MAX_LINES]],
         number,
-        "The platform does not let the service in any more, so posts to it fail. Connect it again here:",
+        "The platform no longer accepts the connection, so posts to the account fail. Reconnect it here:",
         _page(workspace, "accounts"),
     )
 
@@ -127,21 +127,25 @@ def _deliveries(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None
     number, name = rows.count(), _plain(workspace.name)
     if not number:
         return None
-    shown = rows.select_related("event").defer("event__payload").order_by("-pk")[:SHOWN]
+    shown = rows.select_related("event").defer("event__payload").order_by("-pk")[:MAX_LINES]
     return _Body(
         f"A webhook delivery of {name} was given up"
         if number == 1
         else f"{number} webhook deliveries of {name} were given up",
         [f"{row.event.kind} to {row.host or 'an address that is not allowed'}, {_why(row)}" for row in shown],
         number,
-        "Every attempt has failed, so your receiver does not know of it. Mend the receiver, then send it again here:",
+        "All attempts failed, so your receiver did not get the event. Fix the receiver, then replay the delivery here:",
         _page(workspace, "webhooks"),
     )
 
 
 def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
     months = {moment.date() for moment in notices.values_list("at", flat=True)}
-    near = nearly_spent(percent=TOLD_PERCENTS[0], since=min(months), workspace_id=workspace.pk) if months else []
+    near = (
+        nearly_spent_budgets(percent=BUDGET_THRESHOLDS[0], since=min(months), workspace_id=workspace.pk)
+        if months
+        else []
+    )
     uses = [use for use in near if use.month in months]
     if not uses:
         return None
@@ -151,8 +155,8 @@ def _budgets(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         f"{share} of the budget of {_plain(workspace.name)} for {most.month:%B %Y} is used",
         [_spent(use) for use in uses],
         len(uses),
-        "What does not fit into it is refused; what is scheduled already goes out. See here what it went on. If you want "
-        "more, raise the cap in the settings, or subscribe:",
+        "Posts beyond the budget are refused; posts already scheduled are published. To raise it, change the cap in the "
+        "settings or subscribe. See how the budget was used:",
         _page(workspace, "usage"),
     )
 
@@ -166,9 +170,9 @@ def _keys(workspace: Workspace, notices: QuerySet[Notice]) -> _Body | None:
         f"An API key of {name} was used from another network"
         if number == 1
         else f"{number} API keys of {name} were used from other networks",
-        [_new_network(row, workspace) for row in rows.order_by("-new_network_at")[:SHOWN]],
+        [_new_network(row, workspace) for row in rows.order_by("-new_network_at")[:MAX_LINES]],
         number,
-        "If nobody of you uses that network, the key may have leaked: revoke it here, and make another:",
+        "If nobody in your team uses that network, the key may have leaked: revoke it and create another one here:",
         _page(workspace, "api-keys"),
     )
 
@@ -188,10 +192,10 @@ def _groups(notices: QuerySet[Notice]) -> QuerySet[PostGroup]:
 
 
 def _described(group: PostGroup, workspace: Workspace) -> str:
-    """A post without its words: where it goes, and when."""
+    """Describe a post without its text: its platforms and times."""
     names = dict.fromkeys(platform(target.platform).label for target in group.targets.all())
     when = f"for {_time(group.scheduled_at, workspace)}" if group.scheduled_at else "without a time"
-    return f"To {', '.join(names)}, {when}, made {_time(group.created_at, workspace)}"
+    return f"To {', '.join(names)}, {when}, created {_time(group.created_at, workspace)}"
 
 
 def _why(row: Delivery) -> str:
@@ -199,12 +203,13 @@ def _why(row: Delivery) -> str:
 
 
 def _new_network(key: ApiKey, workspace: Workspace) -> str:
-    told = [*(key.seen_networks or [])[-1:], *([_time(key.new_network_at, workspace)] if key.new_network_at else [])]
-    return f"{_plain(key.name)} ({key.prefix}…): {', '.join(told)}"
+    details = [*(key.seen_networks or [])[-1:], *([_time(key.new_network_at, workspace)] if key.new_network_at else [])]
+    return f"{_plain(key.name)} ({key.prefix}…): {', '.join(details)}"
 
 
 def _spent(use: BudgetUse) -> str:
-    return f"{use.month:%B %Y}: {_money(use.used_cents)} of {_money(use.limit_cents)} are spent or held for what is scheduled"
+    used, limit = _money(use.used_cents), _money(use.limit_cents)
+    return f"{use.month:%B %Y}: {used} of {limit} is spent or reserved for scheduled posts"
 
 
 def _money(cents: int) -> str:
@@ -217,9 +222,9 @@ def _time(moment: datetime, workspace: Workspace) -> str:
 
 
 def _plain(name: str) -> str:
-    """What somebody has chosen as a name, in one short line."""
+    """Shorten a user-chosen name to one printable line."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
-    return line if len(line) <= LONGEST_NAME else f"{line[: LONGEST_NAME - 1]}…"
+    return line if len(line) <= MAX_NAME_LENGTH else f"{line[: MAX_NAME_LENGTH - 1]}…"
 
 
 def _page(workspace: Workspace, route: str, **named: str) -> str:

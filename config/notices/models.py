@@ -1,4 +1,4 @@
-"""What has come up and is to be told, when each workspace is next told of it, and who wants to hear of what."""
+"""The models of e-mail notices: notices, digests, cursors and members' choices."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from django.utils import timezone
 from config.db.ids import LENGTH
 from workspaces.models import Member, Workspace
 
-FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=10), timedelta(hours=6)
+MIN_PAUSE, MAX_PAUSE = timedelta(minutes=10), timedelta(hours=6)
 
 
 class NoticeKind(models.TextChoices):
-    """What people are told of; each kind can be turned off."""
+    """The kinds of notices; members can turn each kind on or off."""
 
     APPROVAL = "approval", "A post waits for approval"
     POST = "post", "A post failed, or it is not known whether it is out"
@@ -25,12 +25,12 @@ class NoticeKind(models.TextChoices):
     KEY = "key", "An API key was used from another network"
 
 
-# These come up by themselves, again and again for as long as something is broken. The others each ask for an answer.
-SELF_REPEATING = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, NoticeKind.KEY)
+# These recur for as long as something is broken. The other kinds each need one response.
+REPEATING_KINDS = (NoticeKind.POST, NoticeKind.ACCOUNT, NoticeKind.DELIVERY, NoticeKind.KEY)
 
 
 class NewsCursor(models.Model):
-    """Up to when news of a kind have been taken down. Whoever takes some down holds the row's lock."""
+    """The time up to which occurrences of a kind were stored as notices. Lock the row while storing them."""
 
     kind = models.CharField(primary_key=True, max_length=10, choices=NoticeKind.choices)
     seen_until = models.DateTimeField()
@@ -43,10 +43,10 @@ class NewsCursor(models.Model):
 
 
 class Digest(models.Model):
-    """The notices of one kind of a workspace, which are told together: `due_at` is when (null: there are none).
+    """The e-mails about one kind of notice in one workspace: the next is due at `due_at` (null: no pending notices).
 
-    From one e-mail to the next `pause` goes by; it grows while what repeats itself goes on (SELF_REPEATING). Whoever
-    writes notices of this kind and workspace holds the row's lock.
+    E-mails are at least `pause` apart; the pause grows while a repeating problem continues (REPEATING_KINDS). Lock the row
+    while writing notices of this kind and workspace.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -63,26 +63,25 @@ class Digest(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} of {self.workspace_id}"
 
-    def expect(self, now: datetime) -> None:
-        """There is something to tell: at once, or when the pause since the last e-mail is over."""
+    def schedule(self, now: datetime) -> None:
+        """Make the digest due: now, or at the end of the pause since the last e-mail."""
         if self.due_at is None:
             self.due_at = max(now, self.told_at + self.pause) if self.told_at else now
 
-    def settle(self, now: datetime, *, told: bool) -> None:
-        """Everything is told (or nothing of it was worth an e-mail any more)."""
+    def mark_sent(self, now: datetime, *, sent: bool) -> None:
+        """Clear `due_at` after all notices were processed; `sent` is False if no e-mail was needed."""
         self.due_at = None
-        if told:
+        if sent:
             goes_on = self.told_at is not None and now < self.told_at + 2 * self.pause
-            longer = goes_on and self.kind in SELF_REPEATING
-            self.pause = min(2 * self.pause, LONGEST_PAUSE) if longer else FIRST_PAUSE
+            longer = goes_on and self.kind in REPEATING_KINDS
+            self.pause = min(2 * self.pause, MAX_PAUSE) if longer else MIN_PAUSE
             self.told_at = now
 
 
 class Notice(models.Model):
-    """One occurrence that is told once: of an event, an account, a delivery or a budget (`occurrence`) at its time.
+    """One occurrence to report once by e-mail. `occurrence` identifies the event, account, delivery or budget.
 
-    `about` is the id of what the e-mail speaks of, "" for a budget. `settled_at` is when it was told, or when it turned
-    out that there was nothing to tell any more.
+    `about` is the id of the affected resource, "" for a budget. `settled_at` is when it was reported, or found resolved.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
@@ -105,7 +104,7 @@ class Notice(models.Model):
 
 
 class NoticeChoice(models.Model):
-    """What a member has chosen, by kind; where they have not, owners and admins hear of everything, members of nothing."""
+    """A member's choice of notice kinds. Without one, owners and admins get all kinds, and members none."""
 
     member = models.OneToOneField(Member, on_delete=models.CASCADE, primary_key=True, related_name="notice_choice")
     chosen = models.JSONField(default=dict)  # {kind: bool}

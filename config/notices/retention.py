@@ -1,4 +1,4 @@
-"""Notices that were told long ago, and what purged workspaces leave of them."""
+"""Retention rules for old notices, and for notices and digests of purged workspaces."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from config.db.retention import ExpiredRows
 from config.notices.models import Digest, Notice
 from workspaces.retention import workspaces_to_purge
 
-KEPT = timedelta(days=90)  # longer than any look for news goes back (telling.py), so that nothing is told twice
+KEEP_FOR = timedelta(days=90)  # longer than MAX_LOOKBACK in sending.py, so that nothing is reported twice
 
 
 class Notices(ExpiredRows):
-    """A budget's are kept for as long after its month has begun, however early they were told."""
+    """Deletes notices older than 90 days; for budgets the time counts from the start of the month."""
 
     name = "notices"
 
     def rows(self) -> QuerySet[Notice]:
-        over = timezone.now() - KEPT
+        over = timezone.now() - KEEP_FOR
         return Notice.objects.filter(created_at__lt=over, at__lt=over)
 
 

@@ -1,9 +1,9 @@
-"""The only way to the network: for addresses that users supply, and for the calls to platforms."""
+"""The HTTP client for all outbound requests: to platforms and to URLs that users supply."""
 
 from __future__ import annotations
 
 from config.outbound.addresses import address_allowed, is_loopback_address, is_public_address
-from config.outbound.asynchronous import Answer, create_session, post
+from config.outbound.async_client import PostAnswer, create_session, post
 from config.outbound.client import Response, download, multipart, request
 from config.outbound.deadline import total_deadline
 from config.outbound.destinations import (
@@ -16,7 +16,6 @@ from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, Outbou
 from config.outbound.resolver import DestinationUnresolved
 
 __all__ = [
-    "Answer",
     "Destination",
     "DestinationNotAllowed",
     "DestinationRefused",
@@ -24,6 +23,7 @@ __all__ = [
     "NoAnswer",
     "NotSent",
     "OutboundError",
+    "PostAnswer",
     "Response",
     "ResponseTooLarge",
     "address_allowed",

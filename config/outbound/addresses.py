@@ -1,6 +1,6 @@
-"""Which IP addresses the service may connect to.
+"""Checks which IP addresses the service may connect to.
 
-`ipaddress.is_global` alone is no guard: it lets multicast, 6to4 and NAT64 forms through. Sources: the IANA
+`ipaddress.is_global` is not sufficient: it allows multicast, 6to4 and NAT64 addresses. Sources: the IANA
 special-purpose address registries (RFC 6890 and its successors), RFC 9637 (3fff::/20), RFC 7526 (192.88.99.0/24).
 """
 
@@ -26,7 +26,7 @@ _LOOPBACK_V6 = IPv6Address("::1")
 
 
 def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Tell whether `ip` is a plain, publicly routed unicast address; what does not parse is not."""
+    """Return whether `ip` is a public unicast address; False when it does not parse."""
     address = _parsed(ip)
     if isinstance(address, IPv4Address):
         return (
@@ -45,7 +45,7 @@ def is_public_address(ip: str | IPv4Address | IPv6Address) -> bool:
 
 
 def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Tell whether `ip` is in 127.0.0.0/8 or is ::1; an IPv4-mapped loopback address is not one."""
+    """Return whether `ip` is in 127.0.0.0/8 or is ::1; an IPv4-mapped loopback address is not."""
     address = _parsed(ip)
     if isinstance(address, IPv4Address):
         return address.is_loopback
@@ -53,7 +53,7 @@ def is_loopback_address(ip: str | IPv4Address | IPv6Address) -> bool:
 
 
 def address_allowed(ip: str | IPv4Address | IPv6Address) -> bool:
-    """Tell whether any connection at all may go to `ip`: public, or loopback where the settings admit it."""
+    """Return whether connections to `ip` are allowed: public addresses, and loopback if OUTBOUND_ALLOW_LOOPBACK is set."""
     return is_public_address(ip) or (settings.OUTBOUND_ALLOW_LOOPBACK and is_loopback_address(ip))
 
 

@@ -1,8 +1,8 @@
-"""HTTP requests to platforms, made so that a caller knows what it may repeat.
+"""The HTTP client for platforms; its errors tell the caller whether a request may be repeated.
 
-requests prepares the request, a pinned connection carries it: no redirects, no proxies, no netrc, no cookies. Every
-request has a connection of its own. A kept one may be closing at the other end just then, and the reset that follows
-could not be told from a request that was processed.
+The requests library prepares the request, and a pinned connection sends it: no redirects, proxies, netrc or cookies. Every
+request uses a new connection. A reused one may be closing at the server, and the resulting reset could not be
+distinguished from a request that was processed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from urllib3.response import BaseHTTPResponse
 from config.outbound.connections import Exchange, connection_to
 from config.outbound.deadline import deadline_within
 from config.outbound.destinations import Destination, DestinationNotAllowed, check_url
-from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, ResponseTooLarge, summary
+from config.outbound.errors import DestinationRefused, NoAnswer, NotSent, ResponseTooLarge, error_summary
 from config.outbound.resolver import DestinationUnresolved
 
 _READ_BYTES = 65_536
@@ -34,7 +34,7 @@ _FAULTS = (HTTPError, http.client.HTTPException, OSError, ValueError)
 
 @dataclass(frozen=True)
 class Response:
-    """An answer, whatever its status; `headers` are looked up in any case."""
+    """An HTTP answer of any status; `headers` is case-insensitive."""
 
     status: int
     headers: Mapping[str, str]
@@ -66,7 +66,7 @@ def request(
     """Send one request and return its answer; a 3xx is an answer like any other.
 
     `json`, `data`, `files` and `params` are those of requests: `data` may be bytes, a form or an open file, which is
-    streamed. `timeout` is in seconds over the whole exchange, from the name's lookup to the last byte.
+    streamed. `timeout` limits the whole exchange in seconds, from the DNS lookup to the last byte.
     Raises NotSent if nothing was written, NoAnswer if the request may have been processed, ResponseTooLarge.
     """
     sink = io.BytesIO()
@@ -86,18 +86,18 @@ def download(
     max_bytes: int,
     cut: bool = False,
 ) -> Response:
-    """Fetch `url` and write the answer's body to `to` as it comes; the returned Response's own body is empty.
+    """Fetch `url` and write the answer's body to the file `to`; the body of the returned Response is empty.
 
-    `cut`: of a longer body the first `max_bytes` are enough. The caller looks at the status before it trusts what was
-    written. Raises as `request`.
+    `cut`: read only the first `max_bytes` of a longer body instead of raising. The caller must check the status before it
+    uses the file. Raises as `request` does.
     """
     return _exchange(requests.Request("GET", url, headers=_all_headers(headers)), timeout, max_bytes, to, cut=cut)
 
 
 def multipart(fields: Mapping[str, Any]) -> MultipartEncoder:
-    """A multipart/form-data body that is read from its files while it is sent: give it as `data`.
+    """Build a multipart/form-data body that streams its files; pass it as `data`.
 
-    A file is `(filename, opened file, mime type)`. Its `content_type` has to be sent as the Content-Type header.
+    A file is `(filename, opened file, mime type)`. Send the body's `content_type` as the Content-Type header.
     """
     return MultipartEncoder(fields=dict(fields))
 
@@ -113,8 +113,8 @@ def _exchange(asked: requests.Request, timeout: float, max_bytes: int, to: IO[by
         raise NotSent(str(error)) from error
     except _FAULTS as error:
         if exchange.begun:
-            raise NoAnswer(summary(error)) from error
-        raise NotSent(summary(error)) from error
+            raise NoAnswer(error_summary(error)) from error
+        raise NotSent(error_summary(error)) from error
 
 
 def _send(
@@ -143,13 +143,13 @@ def _send(
 
 
 def _copy(answer: BaseHTTPResponse, to: IO[bytes], max_bytes: int, *, cut: bool) -> None:
-    room = max_bytes
+    remaining = max_bytes
     while chunk := answer.read(_READ_BYTES, decode_content=False):
-        if len(chunk) > room and not cut:
+        if len(chunk) > remaining and not cut:
             raise ResponseTooLarge(f"The answer is longer than {max_bytes} bytes.")
-        to.write(chunk[:room])
-        room -= len(chunk)
-        if room < 0:
+        to.write(chunk[:remaining])
+        remaining -= len(chunk)
+        if remaining < 0:
             return
 
 

@@ -1,7 +1,7 @@
-"""Connections that go only to a checked address and end at a total deadline.
+"""Connections that go only to checked addresses and end at a total deadline.
 
-The address is resolved and checked where the socket is made, and that very address is dialled; the name stays in SNI,
-in the certificate check and in the Host header.
+The host is resolved and checked when the socket is created, and the connection goes to exactly that address. The host
+name is still used for SNI, the certificate check and the Host header.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings 
 
 @dataclass
 class Exchange:
-    """One request and its answer: what it may take, and how far it has come."""
+    """The limits and the progress of one request and its answer."""
 
     deadline: float  # time.monotonic()
     readable: int  # bytes of the answer that may still be read, headers and framing included
-    begun: bool = False  # something of the request may have been written
+    begun: bool = False  # a part of the request may have been sent
     ended: bool = False  # the other end has closed
 
     def remaining(self) -> float:
-        """Return the seconds that are left; raise TimeoutError when there are none."""
+        """Return the seconds until the deadline; raise TimeoutError after it."""
         seconds = self.deadline - time.monotonic()
         if seconds <= 0:
             raise TimeoutError("the deadline has passed")
@@ -47,7 +47,7 @@ class Exchange:
 
 
 class _DeadlineSocket(socket.socket):
-    """A socket whose every read and write keeps the exchange's limits: the usual time-out begins anew each time."""
+    """A socket that applies the exchange's deadline to all reads and writes; a usual time-out restarts at each."""
 
     exchange: Exchange
 
@@ -56,7 +56,7 @@ class _DeadlineSocket(socket.socket):
         count = super().recv_into(*args, **kwargs)
         self.exchange.ended = count == 0
         self.exchange.readable -= count
-        if self.exchange.readable < 0:  # http.client itself reads without end after a chunk size of -1
+        if self.exchange.readable < 0:  # http.client reads without limit after a chunk size of -1
             raise ResponseTooLarge("The answer is longer than the caller reads.")
         return count
 
@@ -70,14 +70,14 @@ class _DeadlineSocket(socket.socket):
 
 
 class _DeadlineTLSSocket(_DeadlineSocket, ssl.SSLSocket):
-    """The same over TLS."""
+    """A _DeadlineSocket over TLS."""
 
 
 @functools.cache
 def tls_context() -> ssl.SSLContext:
     """Return the one TLS context of the process: certificates and names are always checked.
 
-    It trusts the machine's own store, where an operator may add an authority, and certifi's: a slim image has none.
+    It trusts the machine's certificate store, where an operator may add an authority, and certifi's: slim images have none.
     """
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
@@ -99,15 +99,15 @@ class PinnedConnection(HTTPConnection):
         cast(_DeadlineSocket, self.sock).exchange = self._exchange
 
     def send(self, data: Any) -> None:
-        """Write to the connection. From here on nobody can say that nothing was sent."""
+        """Write to the connection. From now on the request counts as possibly sent."""
         self._exchange.begun = True
         super().send(data)
 
     def getresponse(self) -> HTTPResponse:  # type: ignore[override]  # as urllib3 does
-        """Return the answer once its headers are whole; http.client takes the end of the stream for their end."""
+        """Return the answer. Raises RemoteDisconnected if its headers are incomplete, which http.client does not detect."""
         answer = super().getresponse()
         if self._exchange.ended or answer.status < 200:
-            raise http.client.RemoteDisconnected("the answer's headers are not whole")
+            raise http.client.RemoteDisconnected("the answer's headers are incomplete")
         return answer
 
     def _new_conn(self) -> socket.socket:
@@ -134,14 +134,14 @@ class PinnedConnection(HTTPConnection):
 
 
 class PinnedTLSConnection(PinnedConnection, HTTPSConnection):
-    """The same over TLS, checking the certificate against the destination's name."""
+    """A PinnedConnection over TLS, which checks the certificate against the destination's name."""
 
     def __init__(self, destination: Destination, exchange: Exchange) -> None:
         super().__init__(destination, exchange, ssl_context=tls_context())
 
 
 def connection_to(destination: Destination, exchange: Exchange) -> PinnedConnection:
-    """Return a connection, not yet opened, that carries `exchange` to `destination`."""
+    """Return an unopened connection to `destination`, with or without TLS by its scheme."""
     if destination.scheme == "https":
         return PinnedTLSConnection(destination, exchange)
     return PinnedConnection(destination, exchange)

@@ -1,7 +1,7 @@
-"""Where outbound requests may go: the form of the URL, and every address that its host resolves to.
+"""Checks where outbound requests may go: the URL's syntax, and every address that its host resolves to.
 
-The form is read from the raw text by a whitelist, so that no two URL parsers can disagree about what was allowed. A
-host that is refused here for its name would be refused for its address as well; the reason is only clearer.
+The syntax is matched by one strict pattern, so that two URL parsers cannot disagree about what was checked. Hosts refused
+by name would also be refused by address; the name check only gives a clearer reason.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.conf import settings
 
 from config.outbound.addresses import is_loopback_address, is_public_address
 from config.outbound.deadline import seconds_within
-from config.outbound.resolver import platform_names, webhook_names
+from config.outbound.resolver import platform_resolver, webhook_resolver
 
 MAX_URL_LENGTH = 2048
 RESOLVE_SECONDS = 2.0  # for the name of one connection
@@ -35,7 +35,7 @@ _MAX_NAME_LENGTH = 253
 
 
 class DestinationNotAllowed(Exception):
-    """The service does not connect there; `reason` is a sentence for the person who gave the URL."""
+    """The service must not connect to this URL; `reason` is a sentence for the person who entered it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -44,7 +44,7 @@ class DestinationNotAllowed(Exception):
 
 @dataclass(frozen=True)
 class Destination:
-    """The part of a URL that decides who is spoken to; `host` is lower case, an IPv6 address without brackets."""
+    """The scheme, host and port of a URL; `host` is lower case, and an IPv6 address has no brackets."""
 
     scheme: str
     host: str
@@ -53,7 +53,7 @@ class Destination:
 
 
 def check_url(url: str) -> Destination:
-    """Read the destination out of `url` without touching the network; raise DestinationNotAllowed."""
+    """Check the syntax of `url` without network access and return its destination. Raises DestinationNotAllowed."""
     if len(url) > MAX_URL_LENGTH:
         raise DestinationNotAllowed(f"The URL is longer than {MAX_URL_LENGTH} characters.")
     if not _PRINTABLE.fullmatch(url):
@@ -74,12 +74,12 @@ def check_url(url: str) -> Destination:
 
 
 def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
-    """Check `urls` and every address of their hosts, when they are first given; raise DestinationNotAllowed.
+    """Check `urls` and all addresses of their hosts when a user enters them. Raises DestinationNotAllowed.
 
-    All names are looked up at once. One that does not resolve within `seconds` is accepted: each connection checks again.
+    All names are resolved at once. A name that does not resolve within `seconds` is accepted: connections check again.
     """
     hosts = {destination.host for destination in map(check_url, urls) if not destination.is_ip}
-    lookups = {host: webhook_names.begin(host) for host in hosts}
+    lookups = {host: webhook_resolver.begin(host) for host in hosts}
     wait(lookups.values(), timeout=seconds_within(seconds))
     for host, lookup in lookups.items():
         if not lookup.cancel() and lookup.exception() is None:
@@ -87,22 +87,22 @@ def check_destinations(urls: Iterable[str], *, seconds: float) -> None:
 
 
 def allowed_addresses(destination: Destination, *, seconds: float = RESOLVE_SECONDS) -> list[str]:
-    """Return the addresses to connect to, all of them checked, in the order of preference.
+    """Resolve the destination and return its checked addresses, in order of preference.
 
-    Raises DestinationUnresolved, and DestinationNotAllowed if a single one of them is not allowed.
+    Raises DestinationUnresolved, and DestinationNotAllowed if any address is not allowed.
     """
     if destination.is_ip:
         addresses = [destination.host]
     else:
-        addresses = platform_names.look_up(destination.host, seconds=seconds)
+        addresses = platform_resolver.look_up(destination.host, seconds=seconds)
     require_allowed(destination.host, addresses)
     return addresses
 
 
 def require_allowed(host: str, addresses: list[str]) -> None:
-    """Raise DestinationNotAllowed unless every one of `addresses` is allowed for `host`.
+    """Raise DestinationNotAllowed unless all `addresses` are allowed for `host`.
 
-    Only a host that is itself a loopback host may have loopback addresses, and it may have no others.
+    Only a loopback host may have loopback addresses, and it may have no others.
     """
     allowed = is_loopback_address if _admitted_loopback(host) else is_public_address
     if not all(allowed(address) for address in addresses):
@@ -110,7 +110,7 @@ def require_allowed(host: str, addresses: list[str]) -> None:
 
 
 def _canonical_host(text: str) -> tuple[str, bool]:
-    """Return the host as it will be looked up, and whether it is an IP address."""
+    """Return the host in canonical form, and whether it is an IP address."""
     try:
         if text.startswith("["):
             return str(IPv6Address(text[1:-1])), True

@@ -1,36 +1,36 @@
-"""What can go wrong with an outbound request, told apart by whether it may be repeated.
+"""Errors of outbound requests, by whether the request may be repeated.
 
 OutboundError
-  NotSent               nothing of the request was written: it may be repeated
-    DestinationRefused  the destination is not allowed: repeating is of no use
-  NoAnswer              the request may have been processed: repeat it only where that does no harm
-    ResponseTooLarge    there was an answer, longer than the caller reads
+  NotSent               no part of the request was sent: it may be repeated
+    DestinationRefused  the destination is not allowed: repeating does not help
+  NoAnswer              the request may have been processed: repeat it only if that is harmless
+    ResponseTooLarge    the answer is longer than the caller reads
 """
 
 from __future__ import annotations
 
 
 class OutboundError(Exception):
-    """An outbound request did not end with a whole answer."""
+    """An outbound request did not get a complete answer."""
 
 
 class NotSent(OutboundError):
-    """Not one byte of the request was written: no address, no connection, or no TLS."""
+    """No byte of the request was sent: the DNS lookup, the connection or the TLS handshake failed."""
 
 
 class DestinationRefused(NotSent):
-    """The service does not connect to this destination; the cause is the DestinationNotAllowed."""
+    """The destination is not allowed; the exception's cause is the DestinationNotAllowed."""
 
 
 class NoAnswer(OutboundError):
-    """The request was begun, and no whole answer came: time-out, reset or a broken body."""
+    """The request was sent, at least in part, but no complete answer came: time-out, reset or invalid body."""
 
 
 class ResponseTooLarge(NoAnswer):
     """The answer's body is longer than the caller allows."""
 
 
-def summary(fault: Exception) -> str:
-    """Name a fault by its type and the system's words; a library's own message may quote a header, and so a token."""
+def error_summary(fault: Exception) -> str:
+    """Describe an exception by its type and system message. A library's own message may contain a header with a token."""
     words = getattr(fault, "strerror", None)
     return f"{type(fault).__name__}: {words}" if words else type(fault).__name__

@@ -1,11 +1,10 @@
-"""Looks up host names, thousands at once.
+"""The DNS resolver for outbound requests, which handles thousands of lookups at once.
 
-The C library c-ares sends the queries and waits for the answers in one thread of its own. A name whose server is silent
-costs some memory for a few seconds. With getaddrinfo it would hold a thread, since that call has no time limit and
-cannot be cancelled.
+The C library c-ares sends the queries and waits for all answers in one thread. With getaddrinfo, a name server that does
+not answer would block a thread for each lookup, because that call has no time limit and cannot be cancelled.
 
-The system's resolv.conf, nsswitch.conf and hosts file apply, and changes to them within a minute. The search domains of
-resolv.conf do not apply: a name is only ever looked up as it is written.
+The system's resolv.conf, nsswitch.conf and hosts file apply; changes take effect within a minute. The search domains of
+resolv.conf do not apply.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ from typing import Any
 import pycares
 from django.conf import settings
 
-FIRST_TRY_SECONDS = 0.5  # c-ares waits longer at each try, and less where the server is known to answer quickly
+FIRST_TRY_SECONDS = 0.5  # c-ares doubles it at each try, and waits less for a server that answers quickly
 TRIES = 4
-# A channel caches answers for as long as their records allow, without a bound on the number of names, and numbers its open
-# queries with 16 bits. It does not notice every change of resolv.conf. So it is replaced now and then.
+# A channel is replaced from time to time: its cache has no size limit, its query numbers have 16 bits, and it does not
+# notice every change of resolv.conf.
 LOOKUPS_PER_CHANNEL = 10_000
 CHANNEL_SECONDS = 60.0
 
 
 class DestinationUnresolved(Exception):
-    """The host's name has no address at the moment, or the name servers did not answer in time."""
+    """The host name has no address, or the name servers did not answer in time."""
 
 
 class Resolver:
-    """Looks up addresses; any thread may use it.
+    """Resolves host names; it is thread-safe.
 
-    Each resolver has its own sockets and its own thread. Lookups that hang in one do not delay those in another.
+    Each resolver has its own sockets and thread, so slow lookups in one do not delay another.
     """
 
     def __init__(self) -> None:
@@ -46,7 +45,7 @@ class Resolver:
         self._end = 0.0
 
     def begin(self, host: str) -> Future[list[str]]:
-        """Start to look up `host` and return the future of its addresses, in the order of preference (RFC 6724).
+        """Start to resolve `host` and return a future of its addresses, in order of preference (RFC 6724).
 
         The future's exception is DestinationUnresolved. The answer to a cancelled future is ignored.
         """
@@ -77,7 +76,7 @@ class Resolver:
             raise DestinationUnresolved(f"{host} does not resolve in time.") from error
 
     def _current_channel(self) -> pycares.Channel:
-        """The channel for the next lookup. Its thread does not survive a fork, so each process makes its own."""
+        """Return the channel for the next lookup. Threads do not survive a fork, so each process has its own."""
         made_for, now = (os.getpid(), *settings.OUTBOUND_NAMESERVERS), time.monotonic()
         with self._lock:
             if self._channel is None or self._made_for != made_for or not self._lookups_left or now > self._end:
@@ -88,7 +87,7 @@ class Resolver:
 
 
 def _new_channel() -> pycares.Channel:
-    """A channel to the name servers. One that is no longer referenced closes after its last answer."""
+    """Create a channel to the name servers; an unreferenced channel closes after its last answer."""
     return pycares.Channel(
         flags=pycares.ARES_FLAG_NOSEARCH | pycares.ARES_FLAG_NOALIASES,
         timeout=FIRST_TRY_SECONDS,
@@ -97,6 +96,6 @@ def _new_channel() -> pycares.Channel:
     )
 
 
-# Webhook addresses are chosen by anybody who has an account here; those lookups must not delay publishing.
-platform_names = Resolver()
-webhook_names = Resolver()
+# Users choose webhook hosts; slow lookups of those must not delay publishing.
+platform_resolver = Resolver()
+webhook_resolver = Resolver()

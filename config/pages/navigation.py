@@ -1,4 +1,4 @@
-"""The dashboard's navigation: the pages that settings name, in order, and how much waits for a person on each."""
+"""The registry of the dashboard's pages (settings.NAVIGATION): the menu, and pages that lower apps link to."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ MOST = 99  # more is shown as 99+
 
 @dataclass(frozen=True)
 class Entry:
-    """A page in the navigation. `waiting` takes a workspace id, and counts to MOST + 1 what waits there for a person.
+    """A page that templates may link to by `{% page_link %}`. A page with a label is also in the menu.
 
-    `also_for`: first parts of paths that lie below no entry's own, such as members, which belongs to the settings.
+    `waiting` takes a workspace id, and counts to MOST + 1 what waits there for a person. `also_for`: first parts of
+    paths that lie below no entry's own, such as members, which belongs to the settings.
     """
 
     route: str
-    label: str
+    label: str = ""
     waiting: Callable[[str], int] | None = None
     also_for: tuple[str, ...] = ()
 
@@ -36,7 +37,7 @@ class Link:
 
 
 class _Page(Protocol):
-    """A page of a workspace (workspaces.frame.WorkspacePage)."""
+    """A page of a workspace (workspaces.workspace_page.WorkspacePage)."""
 
     request: HttpRequest
     workspace: Any
@@ -50,9 +51,13 @@ def navigation(request: HttpRequest) -> dict[str, Any]:
     return {"navigation": SimpleLazyObject(lambda: links(page))} if page else {}
 
 
+def entries() -> list[Entry]:
+    """All registered pages, in the menu's order."""
+    return [import_string(path) for path in settings.NAVIGATION]
+
+
 def links(page: _Page) -> list[Link]:
-    """The navigation's links. The open one is known by the first part of the path, which is its route's name."""
-    entries: list[Entry] = [import_string(path) for path in settings.NAVIGATION]
+    """The menu's links. The open one has the first part of the path as its route's name."""
     first = page.request.path.removeprefix(page.path("home")).strip("/").partition("/")[0]
     return [
         Link(
@@ -61,7 +66,8 @@ def links(page: _Page) -> list[Link]:
             (first or "home") in (entry.route, *entry.also_for),
             _shown(entry.waiting(page.workspace.id)) if entry.waiting else "",
         )
-        for entry in entries
+        for entry in entries()
+        if entry.label
     ]
 
 

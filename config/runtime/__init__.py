@@ -1,1 +1,1 @@
-"""The processes that serve: what turns connections into requests, and requests into answers."""
+"""The web and worker processes: gunicorn worker, Celery worker, supervisor, metrics server and `manage.py up`."""

@@ -1,7 +1,7 @@
-"""One client's connection: the bytes of its request as they arrive, and of the answer as they leave.
+"""A client's connection to the web server: receives requests and sends answers without blocking.
 
-Nothing here waits. The worker's main loop calls `receive` and `send_more` when the socket is ready; the answer that a
-thread writes is sent at once as far as the client takes it, and the rest is left to the main loop.
+The worker's main loop calls `receive` and `send_more` when the socket is ready. A thread that writes an answer sends as
+much as the client takes at once and leaves the rest to the main loop.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from gunicorn.http.unreader import IterUnreader
 from config.api.incoming_body import IncomingBody
 
 MAX_HEAD_BYTES = 65_536
-RECEIVE_BYTES = 65_536  # less than what makes malloc ask the kernel for each piece
+RECEIVE_BYTES = 65_536  # small enough that malloc needs no system call for each buffer
 UNSENT_BYTES = 2_000_000
 END_OF_HEAD = b"\r\n\r\n"
 
 
 @dataclass
 class Pace:
-    """How slow a client may be: `grace` seconds, and then at least `rate` bytes a second on average."""
+    """The minimum speed of a client: after `grace` seconds, at least `rate` bytes per second on average."""
 
     grace: float
     rate: float
@@ -36,20 +36,20 @@ class Pace:
     moved: int = 0
 
     def seconds(self) -> float:
-        """The time since it began."""
+        """Return the seconds since the start."""
         return time.monotonic() - self.began
 
     def seconds_left(self) -> float:
-        """The time until the client is too slow, if no further byte is moved."""
+        """Return the seconds until the client is too slow if it transfers no more bytes."""
         return self.grace + self.moved / self.rate - self.seconds()
 
     def restart(self) -> None:
-        """Begin again, for the next request or answer."""
+        """Start again, for the next request or answer."""
         self.began, self.moved = time.monotonic(), 0
 
 
-class Answer:
-    """What gunicorn's Response writes to in place of the socket. Never blocks for longer than the pace allows."""
+class AnswerWriter:
+    """Replaces the socket for gunicorn's Response: buffers the answer and sends it at the client's speed."""
 
     def __init__(self, sock: socket.socket, pace: Pace) -> None:
         self._socket, self.pace = sock, pace
@@ -59,13 +59,13 @@ class Answer:
 
     @property
     def sent(self) -> bool:
-        """Whether the client's side of the connection has taken all of it."""
+        """Whether the whole answer was sent."""
         return not self._unsent and self._file is None
 
     def sendall(self, data: bytes) -> None:
         """Send what the client takes now and leave the rest to the main loop; called in a thread.
 
-        An answer of one piece never waits. Before a further piece, the client has to have taken most of the others.
+        It waits only while more than UNSENT_BYTES of earlier data are unsent.
         """
         if self.sent:
             self.pace.restart()
@@ -79,13 +79,13 @@ class Answer:
         self.send_more()
 
     def sendfile(self, file: IO[bytes], offset: int, count: int) -> None:
-        """Send `count` bytes of a file after everything else; the main loop does it."""
+        """Queue `count` bytes of a file after the data so far; the main loop sends them."""
         self._file = os.fdopen(os.dup(file.fileno()), "rb")
         self._file.seek(offset)
         self._file_missing = count
 
     def send_more(self) -> None:
-        """Send what the client takes now. Raises OSError when it has gone."""
+        """Send what the client takes now. Raises OSError when the connection is closed."""
         with contextlib.suppress(BlockingIOError):
             while not self.sent:
                 if self._file and not self._unsent:
@@ -105,67 +105,67 @@ class Answer:
             self._file = None
 
     def shutdown(self, how: int) -> None:
-        """Raises OSError: gunicorn then drops the answer by `close`, and the main loop ends the connection."""
+        """Raise OSError, so that gunicorn calls `close` and the main loop closes the connection."""
         raise OSError("The main loop ends the connection.")
 
     def close(self) -> None:
-        """Drop what has not been sent."""
+        """Discard unsent data."""
         self._unsent.clear()
         if self._file:
             self._file.close()
             self._file = None
 
 
-class LongBodies:
-    """Counts the long bodies (uploads) that are being received, so that nobody fills the disk or takes all places."""
+class UploadSlots:
+    """Limits the number of uploads being received, in total and for each workspace."""
 
     def __init__(self, total: int = 32, each: int = 8) -> None:
         self._total, self._each = total, each
         self._holders: dict[Connection, str] = {}
 
     def take(self, conn: Connection, holder: str) -> bool:
-        """Whether this connection's body may be received for `holder` (a workspace, else who sends it)."""
+        """Take a slot for this connection's upload; returns False when `holder` (a workspace or caller) has none left."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder
         return True
 
     def give_back(self, conn: Connection) -> None:
-        """The body is no longer there."""
+        """Free the slot of this connection."""
         self._holders.pop(conn, None)
 
 
 class Connection:
-    """`sock` is where the answer is written (gunicorn's name for it), `socket` the real one.
+    """A client connection. `socket` is the real socket; `sock` is where gunicorn writes the answer.
 
-    `request` and `body` are there once the head has arrived, `request` as gunicorn has parsed it.
+    `request` (parsed by gunicorn) and `body` are set once the request's headers have arrived.
     """
 
     def __init__(
         self, client_socket: socket.socket, client: Any, server: Any, cfg: Any, pace: Pace, folder: str
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
-        self.pace = pace  # of what arrives
-        self.sock = Answer(client_socket, Pace(pace.grace, pace.rate))
+        self.pace = pace  # of received data
+        self.sock = AnswerWriter(client_socket, Pace(pace.grace, pace.rate))
         self.request: Request | None = None
         self.body: IncomingBody | None = None
         self.requests = 0
-        self.admitted = False  # the application has asked for the body
-        self.expects_continue = False  # the client asks before it sends its body (RFC 9110, section 10.1.1)
-        self.hung_up = False  # the client sends no more
-        self.reusable = False  # for another request, once the answer is sent
+        self.admitted = False  # the application has started to read the body
+        self.expects_continue = False  # the client sent "Expect: 100-continue" (RFC 9110)
+        self.hung_up = False  # the client closed its side
+        self.reusable = False  # for another request after this answer
         self._cfg, self._folder = cfg, folder
-        self._arrived = bytearray()  # of the head that is not complete, or of the next request
+        self._arrived = bytearray()  # incomplete headers, or the start of the next request
         self._chunked = self._must_close = False
         client_socket.setblocking(False)
 
     @property
     def idle(self) -> bool:
-        """Whether it waits for the first byte of a request."""
+        """Whether no byte of the next request has arrived."""
         return self.request is None and not self._arrived
 
     def receive(self) -> None:
-        """Take what has arrived. Raises OSError, and gunicorn's ParseException for what is no HTTP."""
+        """Read available data. Raises OSError, and gunicorn's ParseException for invalid HTTP."""
         try:
             data = self.socket.recv(RECEIVE_BYTES)
         except BlockingIOError:
@@ -180,10 +180,10 @@ class Connection:
         elif data:
             self._arrived += self.body.feed(data)
         else:
-            self.body.break_off()
+            self.body.connection_ended()
 
     def discard(self) -> bool:
-        """Read what has arrived and throw it away; False when no more will come."""
+        """Read and discard available data; returns False when the client has closed the connection."""
         try:
             data = self.socket.recv(RECEIVE_BYTES)
         except BlockingIOError:
@@ -194,7 +194,7 @@ class Connection:
         return bool(data)
 
     def start_next(self) -> None:
-        """Forget the request that was answered, and look at what has arrived behind it. Raises ParseException."""
+        """Start the next request on this connection with data that already arrived. Raises ParseException."""
         if self.body:
             self.body.close()
         self.request = self.body = None
@@ -216,24 +216,24 @@ class Connection:
         lengths = [int(value) for name, value in request.headers if name == "CONTENT-LENGTH"]
         self._chunked = any(name == "TRANSFER-ENCODING" for name, _ in request.headers)
         self._must_close, self.expects_continue = request.must_close, request._expected_100_continue
-        request._expected_100_continue = False  # gunicorn would answer it before the caller is known
+        request._expected_100_continue = False  # gunicorn would answer it before authentication
         self.request = request
         self.body = request.body = IncomingBody(None if self._chunked else sum(lengths), self._folder)
         self._arrived += self.body.feed(rest)
 
     def prepare_run(self) -> None:
-        """Show the application the request as it is now: a body in chunks gets the length that WSGI needs."""
+        """Set the headers for a run of the application: a chunked body gets the Content-Length that WSGI needs."""
         if not self.request or not self.body:
             return
         if self._chunked:
             headers = [header for header in self.request.headers if header[0] != "CONTENT-LENGTH"]
             length = self.body.received + (0 if self.body.complete else 1)
             self.request.headers = [*headers, ("CONTENT-LENGTH", str(length))]
-        # An answer before the end of the body is the connection's last: nobody knows where the next request begins.
+        # After an answer before the end of the body, the start of the next request is unknown: close the connection.
         self.request.must_close = self._must_close or not self.body.complete
 
     def close(self) -> None:
-        """Close the connection and delete what it held."""
+        """Close the connection and delete its data."""
         self.sock.close()
         if self.body:
             self.body.close()

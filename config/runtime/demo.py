@@ -1,4 +1,4 @@
-"""The demo of a first start: an owner, a workspace with its sandbox accounts, and a key with every scope."""
+"""Creates the demo data of a first start: an owner, a workspace with sandbox accounts, and an API key."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from config.api.scopes import SCOPES
 from workspaces.models import User
 from workspaces.services import create_user, create_workspace
 
-FILE = "demo.json"
-NO_SIGN_IN = (
+DEMO_FILE = "demo.json"
+NO_SIGN_IN_NOTE = (
     "OIDC_ISSUER is set: people sign in at the identity provider, so this file holds no user_token and no sign_in_url."
 )
 
 
 @dataclass
 class Demo:
-    """What demo.json holds, and a sandbox account to try. What is None is left out of the file.
+    """The content of demo.json; fields that are None are omitted.
 
-    With an identity provider, neither tokens of the service's own nor its sign-in links work; `note` says so.
+    With an identity provider, the service's own tokens and sign-in links do not work; `note` says so.
     """
 
     base_url: str
@@ -46,15 +46,15 @@ class Demo:
 
 
 def write_demo(*, base_url: str) -> Demo | None:
-    """Make the demo in a database without users, or refresh the one that demo.json still speaks of; None otherwise."""
-    path = Path(settings.DATA_DIR) / FILE
+    """Create the demo in a database without users, or refresh an existing demo.json; returns None otherwise."""
+    path = Path(settings.DATA_DIR) / DEMO_FILE
     if not User.objects.exists():
-        owner_id, workspace_id, api_key = _make()
+        owner_id, workspace_id, api_key = _create()
     else:
-        kept = _kept(path)
-        if kept is None:
+        stored = _read_stored(path)
+        if stored is None:
             return None
-        owner_id, workspace_id, api_key = kept["owner_user_id"], kept["workspace_id"], kept["api_key"]
+        owner_id, workspace_id, api_key = stored["owner_user_id"], stored["workspace_id"], stored["api_key"]
     owner = User.objects.get(pk=owner_id)
     account = ConnectedAccount.objects.filter(workspace_id=workspace_id, sandbox=True).order_by("pk").first()
     if account is None:
@@ -69,7 +69,7 @@ def write_demo(*, base_url: str) -> Demo | None:
         sandbox_platform=account.platform,
     )
     if settings.OIDC_ISSUER:
-        demo.note = NO_SIGN_IN
+        demo.note = NO_SIGN_IN_NOTE
     else:
         demo.user_token = new_user_token(owner_id)
         demo.sign_in_url = f"{base_url}/dashboard/sign-in/{owner_id}/{default_token_generator.make_token(owner)}"
@@ -78,7 +78,7 @@ def write_demo(*, base_url: str) -> Demo | None:
 
 
 @transaction.atomic
-def _make() -> tuple[str, str, str]:
+def _create() -> tuple[str, str, str]:
     owner = create_user(email="owner@demo.invalid", display_name="Demo owner")
     caller = Caller(kind="user", actor_id=owner.id)
     plan = create_workspace(caller=caller, owner_user_id=owner.id, name="Demo workspace")
@@ -87,17 +87,17 @@ def _make() -> tuple[str, str, str]:
     return owner.id, plan.workspace.id, issued.token
 
 
-def _kept(path: Path) -> dict[str, Any] | None:
-    """demo.json, when its owner is still there."""
+def _read_stored(path: Path) -> dict[str, Any] | None:
+    """Read demo.json; returns None if the file or its owner does not exist."""
     try:
-        kept: dict[str, Any] = json.loads(path.read_text())
+        stored: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError):
         return None
-    return kept if User.objects.filter(pk=kept.get("owner_user_id"), is_active=True).exists() else None
+    return stored if User.objects.filter(pk=stored.get("owner_user_id"), is_active=True).exists() else None
 
 
 def _write(path: Path, demo: Demo) -> None:
-    """Readable by its owner only: it holds a key."""
+    """Write demo.json, readable only by its owner because it contains an API key."""
     draft = path.with_suffix(".draft")
     descriptor = os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:

@@ -1,15 +1,14 @@
-"""gunicorn's threaded worker, made so that no client can hold a thread by being slow.
+"""A threaded gunicorn worker whose main loop does all network I/O, so that slow clients do not occupy threads.
 
-The main loop receives requests and sends answers. A thread gets a request when there is something to do for it, and
-leaves to the main loop whatever the client does not take at once. The path of a request:
+A request is processed in three steps:
 
-1. The main loop receives the head, and for SMALL_BODY_SECONDS the small body that most clients send right behind it.
-2. A thread runs the application. If the application asks for a body that has not arrived, the run ends with
-   BodyAwaited (config/api/incoming_body.py), the main loop receives the body, and a thread runs the application again.
-3. The thread writes the answer, and the main loop sends the rest of it.
+1. The main loop receives the headers, and waits SMALL_BODY_SECONDS for the small body that most clients send with them.
+2. A thread runs the application. If the application reads a body that has not arrived, the run ends with
+   BodyNotReceived (config/api/incoming_body.py). The main loop receives the body, and a thread runs the application again.
+3. The thread writes the answer, and the main loop sends what the client does not take at once.
 
-A client has WEB_READ_SECONDS, and then has to send or take WEB_LEAST_BYTES_PER_SECOND on average. Health probes have a
-thread of their own. Errors outside the application wear the service's envelope.
+After WEB_READ_SECONDS a client must send or receive WEB_LEAST_BYTES_PER_SECOND on average. Health probes have their own
+thread. Errors outside the application are answered in the API's error envelope.
 """
 
 from __future__ import annotations
@@ -29,40 +28,40 @@ from gunicorn.http.errors import ConfigurationProblem, InvalidResponseHeader, In
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
 
 from config.api.errors import ApiError, InternalError, MalformedRequest, RateLimited, RequestTimeout
-from config.api.incoming_body import MAX_BODY_BYTES, MEMORY_BYTES, BodyAwaited
-from config.api.trace import current_holder, start_trace
+from config.api.incoming_body import MAX_BODY_BYTES, MEMORY_BYTES, BodyNotReceived
+from config.api.trace import current_workspace_or_actor, start_trace
 from config.environment import data_dir, env
-from config.runtime.connection import Connection, LongBodies, Pace
-from config.runtime.http_answer import http_answer
+from config.runtime.connection import Connection, Pace, UploadSlots
+from config.runtime.raw_error_response import raw_error_response
 
 READ_SECONDS = env.int("WEB_READ_SECONDS", default=30)
 LEAST_BYTES_PER_SECOND = env.int("WEB_LEAST_BYTES_PER_SECOND", default=32_768)
-STOP_WAITING = "posts.services.wait.stop_waiting"
-OUR_FAULTS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)
+STOP_WAITING_FUNCTION = "posts.services.wait.stop_waiting"
+SERVER_ERRORS = (ConfigurationProblem, InvalidResponseHeader, InvalidResponseHeaderName)
 SMALL_BODY_SECONDS = 0.2
-# A client that is refused while it sends may miss the answer if the connection ends at once.
+# A client that is refused while it sends may miss the answer if the connection closes at once.
 LINGER_SECONDS, LINGER_BYTES = 2.0, 4_000_000
 SWEEP_SECONDS = 0.1
-PROBES = ("/healthz", "/readyz")
+PROBE_PATHS = ("/healthz", "/readyz")
 
 Callback = Callable[[Connection], None]
 
 
 @dataclass(frozen=True)
-class Awaited:
-    """How a run ended: the application needs the body. `holder`: the workspace or person it is received for."""
+class BodyNeeded:
+    """The result of a run that needs the body. `holder` is the workspace or person that sends it."""
 
     holder: str
 
 
-class EnvelopeWorker(ThreadWorker):
-    """The worker class of config/gunicorn.py."""
+class BufferedThreadWorker(ThreadWorker):
+    """gunicorn's ThreadWorker with request and answer I/O in the main loop; config/gunicorn.py selects it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._watched: dict[Connection, Callback] = {}  # in the order in which their waiting began
-        self._expected_soon: set[Connection] = set()  # their small bodies are still on the way
-        self._long_bodies = LongBodies()
+        self._watched: dict[Connection, Callback] = {}  # in the order in which they started to wait
+        self._expected_soon: set[Connection] = set()  # connections waiting for a small body
+        self._upload_slots = UploadSlots()
         self._swept_at = 0.0
         self._stopped_at: float | None = None
         self._probes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="probe")
@@ -70,18 +69,18 @@ class EnvelopeWorker(ThreadWorker):
 
     @classmethod
     def check_config(cls, cfg: Any, log: Any) -> None:
-        """Raises RuntimeError for a certificate: a proxy in front speaks TLS."""
+        """Raise RuntimeError when TLS is configured: a proxy in front must terminate it."""
         super().check_config(cfg, log)
         if cfg.is_ssl:
-            raise RuntimeError("This server speaks plain HTTP: put a proxy that speaks TLS in front of it.")
+            raise RuntimeError("This server speaks plain HTTP: put a proxy with TLS in front of it.")
 
-    # Connections come and go (main loop).
+    # Opening and closing connections (main loop).
 
     def accept(self, listener: socket.socket) -> None:
-        """Take a new connection. When there are too many, the one that has waited longest for a client goes."""
+        """Accept a connection. When there are too many, close the one that has waited longest for its client."""
         try:
             client, address = listener.accept()
-        except OSError:  # the client has gone, or another process took the connection
+        except OSError:  # the client disconnected, or another process accepted it
             return
         if self.nr_conns >= self.worker_connections * 9 // 10:
             waiting = (conn for conn, callback in self._watched.items() if callback == self._on_readable)
@@ -106,11 +105,11 @@ class EnvelopeWorker(ThreadWorker):
 
     def _drop(self, conn: Connection) -> None:
         self._unwatch(conn)
-        self._long_bodies.give_back(conn)
+        self._upload_slots.give_back(conn)
         conn.close()
         self.nr_conns -= 1
 
-    # A request arrives (main loop).
+    # Receiving a request (main loop).
 
     def _on_readable(self, conn: Connection) -> None:
         try:
@@ -124,7 +123,7 @@ class EnvelopeWorker(ThreadWorker):
         return self._run_when_due(conn)
 
     def _run_when_due(self, conn: Connection) -> None:
-        """Give the request to a thread, unless it is better to receive more of it first."""
+        """Give the request to a thread if enough of it has arrived, else wait for more data."""
         body = conn.body
         if body is None or (conn.admitted and not body.ready):
             due = False
@@ -140,47 +139,47 @@ class EnvelopeWorker(ThreadWorker):
             self._watch(conn, selectors.EVENT_READ, self._on_readable)
 
     def _receive_body(self, conn: Connection, holder: str) -> None:
-        """The application needs the body: receive it, unless that caller is already sending many long ones."""
+        """Receive the body that the application needs, unless the caller has too many uploads in progress."""
         body, conn.admitted = conn.body, True
         if body is None:
             return self._drop(conn)
-        conn.pace.restart()  # the time of the run is not the client's
-        if body.limit > MAX_BODY_BYTES and not self._long_bodies.take(conn, holder or str(conn.client)):
+        conn.pace.restart()  # do not count the run of the application
+        if body.limit > MAX_BODY_BYTES and not self._upload_slots.take(conn, holder or str(conn.client)):
             body.fault = RateLimited("Too many uploads at the same time.", headers={"Retry-After": "5"})
         elif conn.expects_continue:
             conn.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         return self._run_when_due(conn)
 
-    # A request runs (in a thread, but for enqueue_req and finish_request).
+    # Running a request (in a thread, except enqueue_req and finish_request).
 
     def enqueue_req(self, conn: Connection) -> None:
         """Give the request to a thread."""
         conn.prepare_run()
-        probe = conn.request is not None and conn.request.path in PROBES
+        probe = conn.request is not None and conn.request.path in PROBE_PATHS
         run = (self._probes if probe else self.tpool).submit(self.handle, conn)
         run.add_done_callback(lambda done: self.method_queue.defer(self.finish_request, conn, done))
 
-    def handle(self, conn: Connection) -> bool | Awaited:
-        """Run the application. Returns whether the connection can serve another request, or that the body is awaited."""
+    def handle(self, conn: Connection) -> bool | BodyNeeded:
+        """Run the application. Returns whether the connection can be reused, or BodyNeeded."""
         try:
             return bool(self.handle_request(conn.request, conn))
-        except BodyAwaited:
-            return Awaited(current_holder())
+        except BodyNotReceived:
+            return BodyNeeded(current_workspace_or_actor())
         except (StopIteration, OSError) as error:
             self.log.debug("The connection ends: %s", error)
         except Exception as error:
             self.handle_error(conn.request, conn.sock, conn.client, error)
         return False
 
-    def finish_request(self, conn: Connection, done: Future[bool | Awaited]) -> None:
-        """Back in the main loop: receive the body, or see the answer off."""
+    def finish_request(self, conn: Connection, done: Future[bool | BodyNeeded]) -> None:
+        """Continue in the main loop after a run: receive the body, or send the answer."""
         outcome = False if done.cancelled() or done.exception() else done.result()
-        if isinstance(outcome, Awaited):
+        if isinstance(outcome, BodyNeeded):
             return self._receive_body(conn, outcome.holder)
         conn.reusable = outcome
         return self._on_writable(conn)
 
-    # The answer leaves (main loop).
+    # Sending the answer (main loop).
 
     def _on_writable(self, conn: Connection) -> None:
         try:
@@ -189,7 +188,7 @@ class EnvelopeWorker(ThreadWorker):
             return self._drop(conn)
         if not conn.sock.sent:
             return self._watch(conn, selectors.EVENT_WRITE, self._on_writable)
-        self._long_bodies.give_back(conn)
+        self._upload_slots.give_back(conn)
         if not conn.reusable:
             return self._linger(conn)
         try:
@@ -199,7 +198,7 @@ class EnvelopeWorker(ThreadWorker):
         return self._run_when_due(conn)
 
     def _linger(self, conn: Connection) -> None:
-        """The last answer is sent: read what the client still sends, for a moment, so that it hears the answer."""
+        """Read what the client still sends for a moment after the last answer, so that the client can read the answer."""
         with suppress(OSError):
             conn.socket.shutdown(socket.SHUT_WR)
         conn.pace = Pace(LINGER_SECONDS, float("inf"))
@@ -214,14 +213,14 @@ class EnvelopeWorker(ThreadWorker):
         conn.reusable = False
         self._on_writable(conn)
 
-    # Time passes (main loop).
+    # Time-outs (main loop).
 
     def wait_for_and_dispatch_events(self, timeout: float) -> None:
-        """As gunicorn's, but wake up in time for the sweep that ends the wait for a small body."""
+        """Wait as gunicorn does, but wake up in time for the sweep while a small body is expected."""
         super().wait_for_and_dispatch_events(min(timeout, SWEEP_SECONDS) if self._expected_soon else timeout)
 
     def murder_pending(self) -> None:
-        """Gunicorn's name for the sweep: end what has waited too long for a client."""
+        """Close connections whose client is too slow (gunicorn calls this in every round of its main loop)."""
         now = time.monotonic()
         if not self.alive and self._stopped_at is None:
             self._stopped_at = now
@@ -245,23 +244,25 @@ class EnvelopeWorker(ThreadWorker):
                 self._refuse(conn, RequestTimeout())
 
     def _idle_seconds(self, conn: Connection, now: float) -> float:
-        """How long a connection may wait for its next request."""
+        """Return how long a connection may wait for its next request."""
         if self._stopped_at is not None:
             return STOP_KEEPALIVE_LINGER if now - self._stopped_at < STOP_KEEPALIVE_LINGER else 0.0
         return float(self.cfg.keepalive) if conn.requests else READ_SECONDS
 
-    # The process stops.
+    # Stopping.
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """SIGTERM: finish the requests in hand, those first that only wait for an outcome."""
-        with suppress(Exception):  # the application is not loaded yet: nobody waits
-            import_string(STOP_WAITING)()  # by name: gunicorn loads this class before the application
+        """Handle SIGTERM: end requests that only wait for a result, then finish the others."""
+        with suppress(Exception):  # the application may not be loaded yet
+            import_string(STOP_WAITING_FUNCTION)()  # by name: gunicorn loads this class before the application
         super().handle_exit(sig, frame)
 
     def set_accept_enabled(self, enabled: bool) -> None:
-        """A worker that stops takes up what waits at its door and closes it, so that a load balancer is refused at once
-        and asks another machine. gunicorn leaves it open until the last request is answered, and then breaks off what
-        has come meanwhile."""
+        """When the worker stops, accept all pending connections and close the listening socket.
+
+        A load balancer is then refused at once and uses another machine. gunicorn itself leaves the socket open until the
+        last request is answered, and then drops the connections that arrived in the meantime.
+        """
         super().set_accept_enabled(enabled)
         if not enabled and not self.alive:
             for listener in self.sockets:
@@ -270,7 +271,7 @@ class EnvelopeWorker(ThreadWorker):
                 listener.close()
 
     def murder_keepalived(self, force: bool = False) -> None:
-        """With `force`, the process ends: close what is left."""
+        """Close all connections when the process ends (`force`)."""
         if force:
             self._probes.shutdown(wait=False)
             for conn in list(self._watched):
@@ -279,18 +280,18 @@ class EnvelopeWorker(ThreadWorker):
     # Errors outside the application.
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
-        """Log `exc` and answer 400 MALFORMED_REQUEST when the client is at fault, else 500 INTERNAL_ERROR."""
+        """Log `exc`; answer 400 MALFORMED_REQUEST for invalid HTTP, else 500 INTERNAL_ERROR."""
         trace_id = start_trace()
         error: ApiError
         if isinstance(exc, ApiError):
             error = exc
-        elif isinstance(exc, ParseException) and not isinstance(exc, OUR_FAULTS):
-            self.log.warning("Not valid HTTP, trace %s: %s", trace_id, exc)
+        elif isinstance(exc, ParseException) and not isinstance(exc, SERVER_ERRORS):
+            self.log.warning("Invalid HTTP, trace %s: %s", trace_id, exc)
             error = MalformedRequest("The request is not valid HTTP.", suggested_action="Send well-formed HTTP/1.1.")
         else:
             self.log.error("Error outside the application, trace %s", trace_id, exc_info=exc)
             error = InternalError()
         try:
-            client.sendall(http_answer(error))
+            client.sendall(raw_error_response(error))
         except OSError:
             self.log.debug("The client of trace %s did not wait for its answer", trace_id)

@@ -1,4 +1,4 @@
-"""GET /metrics of a worker whose machine has no web process that shares its data directory (WORKER_METRICS_ADDRESS)."""
+"""Serves GET /metrics from a worker process on a machine without a web process (WORKER_METRICS_ADDRESS)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.db import close_old_connections
 from django.http import HttpResponse
 
+from config.api.error_handlers import error_response
 from config.api.errors import NotFound
-from config.api.handler import respond
 from config.console.metrics import metrics
 
 logger = logging.getLogger(__name__)
 
 
 class MetricsServer(bootsteps.StartStopStep):
-    """Serves the one page in a thread of the worker, one request after another."""
+    """A step of the Celery worker that serves /metrics in a thread, one request at a time."""
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
         super().__init__(worker, **kwargs)
@@ -30,7 +30,7 @@ class MetricsServer(bootsteps.StartStopStep):
 
     @property
     def port(self) -> int | None:
-        """Where it listens; None when it does not."""
+        """The listening port, or None."""
         return self._server.server_port if self._server is not None else None
 
     def start(self, worker: Any) -> None:
@@ -50,11 +50,11 @@ class MetricsServer(bootsteps.StartStopStep):
 
 
 def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """The WSGI application: /metrics, as web processes serve it."""
+    """Answer /metrics as web processes do (WSGI application)."""
     close_old_connections()
     try:
         asked = environ["PATH_INFO"] == "/metrics"
-        response = cast(HttpResponse, metrics(WSGIRequest(environ)) if asked else respond(NotFound()))
+        response = cast(HttpResponse, metrics(WSGIRequest(environ)) if asked else error_response(NotFound()))
         start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))
         return [response.content]
     finally:
@@ -62,7 +62,7 @@ def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
 
 
 class _Handler(WSGIRequestHandler):
-    timeout = 10  # seconds that a caller may stall
+    timeout = 10  # seconds
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 (so it is called there)
         logger.debug(format, *args)

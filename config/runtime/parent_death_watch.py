@@ -1,7 +1,7 @@
-"""Runs a command that ends when the process that started it ends, even when that one was killed with SIGKILL.
+"""Runs a command that ends with its parent process, even if the parent is killed by SIGKILL.
 
-Called as a plain script, `parent_death_watch.py <parent pid> <command> …`. It asks the kernel for a SIGTERM when the parent
-dies, and becomes the command. The request survives exec (prctl(2), PR_SET_PDEATHSIG). Linux only.
+Usage: `parent_death_watch.py <parent pid> <command> …`. The script asks the kernel for a SIGTERM when the parent dies
+(prctl(2), PR_SET_PDEATHSIG, which survives exec) and then executes the command. Linux only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def main(parent: int, command: list[str]) -> None:
-    """Tie this process to `parent` and become `command`; ends at once when the parent has already gone."""
+    """Bind this process to `parent` and execute `command`; exits at once if the parent has already ended."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() == parent:
         os.execv(command[0], command)  # noqa: S606 (the supervisor's own command, no shell)

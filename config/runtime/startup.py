@@ -1,4 +1,4 @@
-"""What `up` makes sure of: that the data directory is its own, that the address is free, that the service answers."""
+"""Checks for `manage.py up`: the data directory lock, a free port, and HTTP probes of the running service."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from django.core.management.base import CommandError
 
-PROBE_SECONDS = 1.0  # bounds each wait for an answer, so that Ctrl-C during the start is heard in time
+PROBE_SECONDS = 1.0  # short, so that Ctrl-C during the start takes effect soon
 
 
 @contextmanager
 def data_dir_lock(data_dir: Path) -> Iterator[None]:
-    """Hold `<data_dir>/up.lock`, which carries this process's id; the kernel lets go of it however the process ends.
+    """Lock `<data_dir>/up.lock`, which contains this process id; the kernel releases it when the process ends.
 
     Raises CommandError when another process holds it.
     """
@@ -38,11 +38,11 @@ def data_dir_lock(data_dir: Path) -> Iterator[None]:
 
 
 def check_address_free(host: str, port: int) -> None:
-    """Raise CommandError when nothing can listen on `host`:`port`, saying why."""
+    """Raise CommandError with the reason if the service cannot listen on `host`:`port`."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as listener:
-            # As gunicorn binds it: what an earlier run left in TIME_WAIT does not count as taken.
+            # As gunicorn does: connections of an earlier run in TIME_WAIT do not block the port.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
     except OSError as error:
@@ -55,18 +55,18 @@ def check_address_free(host: str, port: int) -> None:
         ) from None
 
 
-def address(host: str, port: int) -> str:
-    """`host:port` as URLs and gunicorn write it: IPv6 addresses in brackets."""
+def host_and_port(host: str, port: int) -> str:
+    """Return `host:port` for URLs and gunicorn, with IPv6 addresses in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def local_host(host: str) -> str:
-    """The address by which this machine reaches a service that listens on `host`."""
+def loopback_host(host: str) -> str:
+    """Return the address at which this machine reaches a service listening on `host`."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (compared, not bound)
 
 
-def answers(host: str, port: int, path: str, *, host_header: str) -> bool:
-    """True when GET `path` on that address answers 200."""
+def answers_ok(host: str, port: int, path: str, *, host_header: str) -> bool:
+    """Return whether GET `path` on that address answers 200."""
     connection = http.client.HTTPConnection(host, port, timeout=PROBE_SECONDS)
     try:
         connection.request("GET", path, headers={"Host": host_header})

@@ -1,4 +1,4 @@
-"""Keeps a few programs running: starts them, starts them again when they die, and stops them all together."""
+"""Runs child processes, restarts them when they exit, and stops them together."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pathlib import Path
 
 logger = logging.getLogger(__name__)
 
-PAUSE_SECONDS = 0.1  # between two looks at the children: how late a death or a signal may be noticed
+PAUSE_SECONDS = 0.1  # between two checks of the children
 PARENT_DEATH_WATCH = Path(__file__).with_name("parent_death_watch.py")
 
 
 @dataclass(frozen=True)
 class Backoff:
-    """How long a dead child waits before it starts again, in seconds: doubling from `first` up to `ceiling`.
+    """The delay before a child is restarted, in seconds: doubling from `first` up to `ceiling`.
 
-    A child that lived for `healthy_after` seconds begins again at `first`.
+    After a run of `healthy_after` seconds the delay starts again at `first`.
     """
 
     first: float = 1.0
@@ -39,9 +39,9 @@ class Backoff:
 
 @dataclass
 class Child:
-    """One supervised program: its name in the log, its command (the first word is an absolute path), and its state.
+    """A supervised program: its name in the log, its command (with an absolute path), and its state.
 
-    It inherits the environment and the output of this process.
+    It inherits this process's environment and output.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Child:
     delay: float = field(default=0.0, init=False)
 
     def start(self) -> None:
-        """Start it in a session of its own, so that Ctrl-C in the terminal reaches the supervisor alone."""
+        """Start the program in its own session, so that Ctrl-C in the terminal reaches only the supervisor."""
         watch = [sys.executable, "-IS", str(PARENT_DEATH_WATCH), str(os.getpid())] if sys.platform == "linux" else []
         self.process = subprocess.Popen(  # noqa: S603 (commands are ours)
             [*watch, *self.command], stdin=subprocess.DEVNULL, start_new_session=True
@@ -60,16 +60,16 @@ class Child:
         self.started_at = time.monotonic()
 
     def exit_code(self) -> int | None:
-        """How it ended, negative for a signal; None while it runs."""
+        """Return the exit code, negative for a signal; None while the program runs."""
         return None if self.process is None else self.process.poll()
 
     def terminate(self) -> None:
-        """Ask it to end."""
+        """Send SIGTERM to the program."""
         if self.process is not None:
             self.process.terminate()
 
-    def bury(self) -> None:
-        """Kill what is left of it and of its process group, so that nothing holds its port or its work."""
+    def kill_group(self) -> None:
+        """Kill the program's process group with SIGKILL, so that no process keeps its port."""
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -78,9 +78,9 @@ class Child:
 
 
 class Supervisor:
-    """Watches over `children`; they get `grace` seconds between SIGTERM and SIGKILL when they are to stop.
+    """Supervises `children`; when stopping they get `grace` seconds between SIGTERM and SIGKILL.
 
-    Use it from the main thread: `watch` until something is true or a stop is requested, and `stop` in the end.
+    Use it from the main thread: call `watch`, and `stop` at the end.
     """
 
     def __init__(self, children: Sequence[Child], *, backoff: Backoff | None = None, grace: float = 8.0) -> None:
@@ -94,11 +94,11 @@ class Supervisor:
         return self._stop_requests > 0
 
     def request_stop(self, *_signal: object) -> None:
-        """End `watch`; fit to be a signal handler. A second request cuts the grace of `stop` short."""
+        """End `watch`; can be used as a signal handler. A second request ends the grace period of `stop`."""
         self._stop_requests += 1
 
     def watch(self, *, until: Callable[[], bool] | None = None, timeout: float = math.inf) -> bool:
-        """Keep the children running. True once `until()` is, False after `timeout` s or a stop request."""
+        """Keep the children running. Returns True once `until()` is true, False after `timeout` s or a stop request."""
         deadline = time.monotonic() + timeout
         while not self.stopping:
             for child in self._children:
@@ -111,7 +111,7 @@ class Supervisor:
         return False
 
     def stop(self) -> None:
-        """SIGTERM to every child at once, SIGKILL to the group of each that is left; returns when none runs."""
+        """Send SIGTERM to all children, then SIGKILL to those that remain; returns when none runs."""
         running = [child for child in self._children if child.process is not None]
         for child in running:
             child.terminate()
@@ -123,7 +123,7 @@ class Supervisor:
         for child in running:
             if child.exit_code() is None:
                 logger.warning("%s did not stop in time and is killed", child.name)
-            child.bury()
+            child.kill_group()
 
     def _keep_running(self, child: Child) -> None:
         now = time.monotonic()
@@ -133,7 +133,7 @@ class Supervisor:
             return
         exit_code = child.exit_code()
         if exit_code is not None:
-            child.bury()
+            child.kill_group()
             child.delay = self._backoff.next_delay(child.delay, now - child.started_at)
             child.start_at = now + child.delay
             logger.warning("%s ended with exit code %d; starting it again in %g s", child.name, exit_code, child.delay)

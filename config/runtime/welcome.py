@@ -1,4 +1,4 @@
-"""What `up` prints once the service answers: where to go, and a first post to try."""
+"""The text that `manage.py up` prints when the service is ready: its URLs and a first post to try."""
 
 from __future__ import annotations
 
@@ -7,51 +7,43 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import OutputWrapper
-from django.urls import reverse
 
 from config.runtime.demo import Demo
 
-NOW = "@NOW@"  # stands for the shell's own clock at the moment of pasting
+NOW_PLACEHOLDER = "@NOW_PLACEHOLDER@"  # replaced by a call of `date` in the shell command
 
 
 def print_welcome(stdout: OutputWrapper, demo: Demo | None, *, base_url: str, data_dir: Path) -> None:
-    """Write the addresses and, where there is a demo, its sign-in link and a curl line for a first post."""
+    """Print the service's URLs and, for a demo, its sign-in link and a curl command for a first post."""
     places = {"API": base_url, "Contract": f"{base_url}/openapi.json", "Docs": f"{base_url}/docs"}
     places["Dashboard"] = f"{base_url}/dashboard/"
     if demo is not None:
         if demo.sign_in_url:
             places["Dashboard"] = f"{demo.sign_in_url}  (signs you in, once)"
         places |= {"Admin": demo.admin_url, "Keys": str(data_dir / "demo.json")}
-    lines = ["", "The service is up. Ctrl-C stops it.", ""]
+    lines = ["", "The service is running. Press Ctrl-C to stop it.", ""]
     lines += [f"  {name:<10} {place}" for name, place in places.items()]
     if demo is not None:
         if demo.note:
             lines += ["", demo.note]
-        seen = ", and see its signed events arrive in this log" if settings.OUTBOUND_ALLOW_LOOPBACK else ""
-        lines += ["", f"Publish a first post to the sandbox{seen}:", "", f"  {first_post(demo)}"]
+        lines += ["", "Publish a first post to the sandbox:", "", f"  {first_post_command(demo)}"]
     stdout.write("\n".join([*lines, "", ""]))
     stdout.flush()
 
 
-def first_post(demo: Demo) -> str:
-    """One shell line: a post to the demo's sandbox account, scheduled for now, whose answer comes when it is published.
-
-    Where webhooks may go to this machine, its events go to the service's own receiver, which logs them.
-    """
+def first_post_command(demo: Demo) -> str:
+    """Return a curl command that publishes a post to the demo's sandbox account and waits for the result."""
     body: dict[str, Any] = {
         "text": "Hello from the sandbox",
         "targets": [{"platform": demo.sandbox_platform, "connected_account_id": demo.sandbox_account_id}],
-        "scheduled_at": NOW,
+        "scheduled_at": NOW_PLACEHOLDER,
         "wait": True,
     }
-    if settings.OUTBOUND_ALLOW_LOOPBACK:
-        body["webhook_url"] = demo.base_url + reverse("webhook-receiver")
     words = [
         *("curl", "-sS", f"{demo.base_url}/posts"),
         *("-H", f"Authorization: Bearer {demo.api_key}"),
         *("-H", "Content-Type: application/json"),
         *("-d", json.dumps(body)),
     ]
-    return shlex.join(words).replace(NOW, "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'")
+    return shlex.join(words).replace(NOW_PLACEHOLDER, "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'")

@@ -1,7 +1,7 @@
-"""What a worker process runs beside Celery's tasks: its loops, their heartbeats and, where it is alone, the beat.
+"""Steps of the Celery worker: the worker loops with their heartbeats, and the embedded beat.
 
-Bootsteps of Celery's worker, so that they start and stop with it. The beat is a thread: `-B` would fork a process that a
-`memory://` broker cannot reach. Two beats do no harm, since all work that must happen is a row that is claimed.
+They start and stop with the worker. The beat is a thread, because `-B` would fork a process that a `memory://` broker
+cannot reach. Two beats are harmless: required work is a row that only one worker claims.
 """
 
 from __future__ import annotations
@@ -20,39 +20,39 @@ from django.db import DatabaseError, connections
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from config.checks import refuse_unfit_settings
+from config.checks import require_valid_settings
 from config.jobs.models import Heartbeat
 from config.jobs.worker_loop import WorkerLoop
 
 logger = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 5.0
-STALLED_SECONDS = 30.0  # a loop that has not run for so long gets no heartbeat
+STALLED_SECONDS = 30.0  # a loop that has not run for this long gets no heartbeat
 STOP_SECONDS = 5.0
-# A thread that comes back from the database or the network waits so long for one that computes. Python's own 5 ms add up
-# over the statements of a transaction while dozens of threads publish.
-SWITCH_SECONDS = 0.0005
+# How long a thread that returns from I/O waits for the GIL. Python's default of 5 ms adds up over the statements of a
+# transaction while dozens of threads publish.
+THREAD_SWITCH_SECONDS = 0.0005
 
 
 class WorkerLoops(bootsteps.StartStopStep):
-    """The worker loops that settings name, and their heartbeats."""
+    """Runs the worker loops of settings.WORKER_LOOPS and writes their heartbeats."""
 
     def __init__(self, worker: Any, **kwargs: Any) -> None:
         super().__init__(worker, **kwargs)
         self.loops: list[WorkerLoop] = []
         self._stop = threading.Event()
         self._stopping: list[threading.Thread] = []
-        # Celery takes seconds from the signal to the steps; the loops stop meanwhile.
+        # Celery takes seconds from the signal to `stop`; the loops start to stop at the signal.
         worker_shutting_down.connect(self._begin_to_stop, weak=False)
 
     def start(self, worker: Any) -> None:
-        refuse_unfit_settings()
-        sys.setswitchinterval(SWITCH_SECONDS)
+        require_valid_settings()
+        sys.setswitchinterval(THREAD_SWITCH_SECONDS)
         self._stop.clear()
         self.loops = [import_string(path)() for path in settings.WORKER_LOOPS.values()]
         for loop in self.loops:
             loop.start()
-        threading.Thread(target=self._beat_hearts, name="heartbeats", daemon=True).start()
-        threading.Thread(target=_tell_of_the_outside, name="checks", daemon=True).start()
+        threading.Thread(target=self._write_heartbeats, name="heartbeats", daemon=True).start()
+        threading.Thread(target=_log_failed_checks, name="checks", daemon=True).start()
 
     def stop(self, worker: Any) -> None:
         self._begin_to_stop()
@@ -63,7 +63,7 @@ class WorkerLoops(bootsteps.StartStopStep):
         self.stop(worker)
 
     def _begin_to_stop(self, **kwargs: Any) -> None:
-        """Stop all loops at once, each in a thread, so that they share the time."""
+        """Stop all loops at the same time, each in its own thread."""
         if self._stop.is_set():
             return
         self._stop.set()
@@ -71,18 +71,18 @@ class WorkerLoops(bootsteps.StartStopStep):
         for thread in self._stopping:
             thread.start()
 
-    def _beat_hearts(self) -> None:
+    def _write_heartbeats(self) -> None:
         while True:
             for loop in self.loops:
                 if time.monotonic() - loop.last_run < STALLED_SECONDS:
-                    _note(loop.name)
+                    _write_heartbeat(loop.name)
             if self._stop.wait(HEARTBEAT_SECONDS):
                 connections.close_all()
                 return
 
 
 class EmbeddedBeat(bootsteps.StartStopStep):
-    """Celery's beat as a thread of this worker."""
+    """Runs Celery's beat as a thread of this worker."""
 
     def start(self, worker: Any) -> None:
         self._app = worker.app
@@ -93,30 +93,30 @@ class EmbeddedBeat(bootsteps.StartStopStep):
         return beat.Service(self._app, scheduler_cls=self._app.conf.beat_scheduler)
 
     def stop(self, worker: Any) -> None:
-        self.service.stop()  # its thread is a daemon and only keeps the time: nothing of it has to be waited for
+        self.service.stop()  # its thread is a daemon that only schedules: no need to wait for it
 
     def terminate(self, worker: Any) -> None:
         self.stop(worker)
 
     def _run(self) -> None:
-        """Keep the time; a beat that the database's absence has ended begins again."""
+        """Run the beat; restart it when it fails, for example because the database is down."""
         while True:
             try:
                 return self.service.start(embedded_process=True)
             except Exception:
-                logger.exception("The beat met a fault; it begins again in %s s.", HEARTBEAT_SECONDS)
+                logger.exception("The beat failed; it restarts in %s s.", HEARTBEAT_SECONDS)
                 connections.close_all()
                 time.sleep(HEARTBEAT_SECONDS)
                 self.service = self._new_service()
 
 
-def _tell_of_the_outside() -> None:
-    """Log what is not right with the programs that the service needs; it starts all the same, for they may come later."""
+def _log_failed_checks() -> None:
+    """Log failed checks of external programs such as the scanner. The worker starts anyway: they may start later."""
     for message in checks.run_checks(tags=["outside"], include_deployment_checks=True):
         logger.warning("%s %s", message.msg, message.hint or "")
 
 
-def _note(loop: str) -> None:
+def _write_heartbeat(loop: str) -> None:
     try:
         Heartbeat.objects.update_or_create(duty=loop, defaults={"beat_at": timezone.now()})
     except DatabaseError as error:

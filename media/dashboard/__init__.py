@@ -1,1 +1,1 @@
-"""The media library's pages."""
+"""Dashboard pages of the media library."""

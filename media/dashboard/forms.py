@@ -1,4 +1,4 @@
-"""The form of an alt text."""
+"""Form for an asset's alt text."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from media.models import MediaAsset
 from media.serializers import MAX_ALT_TEXT
 
 
-class Lines(forms.CharField):
-    """A text as it was typed: browsers send line ends as CR LF."""
+class MultilineField(forms.CharField):
+    """A multi-line text; the CR LF line ends that browsers send become LF."""
 
     widget = forms.Textarea
 
@@ -20,14 +20,14 @@ class Lines(forms.CharField):
 
 
 class AltTextForm(forms.Form):
-    """What an asset shows; its names begin with the asset's id, so that several stand in one form."""
+    """The alt text of one asset. Field names are prefixed with its id, so that a page can hold several forms."""
 
-    alt_text = Lines(
+    alt_text = MultilineField(
         required=False,
         strip=False,
         max_length=MAX_ALT_TEXT,
         widget=forms.Textarea({"rows": 3, "class": "short"}),
-        error_messages={"max_length": "This text has %(show_value)d characters; %(limit_value)d fit."},
+        error_messages={"max_length": "This text has %(show_value)d characters; the maximum is %(limit_value)d."},
     )
 
     def __init__(self, asset: MediaAsset, data: Any = None) -> None:

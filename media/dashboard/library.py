@@ -1,4 +1,4 @@
-"""The library's own page, and the one that asks what the files show that were uploaded a moment ago."""
+"""Page of the media library, and the page that asks for the alt texts of new uploads."""
 
 from __future__ import annotations
 
@@ -13,92 +13,92 @@ from django_htmx.http import HttpResponseClientRedirect
 from config.api.caller import require
 from config.api.form_files import files_of
 from media import selectors, services
+from media.dashboard.formatting import KIND_LABELS, format_usage
 from media.dashboard.forms import AltTextForm
-from media.dashboard.uploading import take_in
-from media.dashboard.words import KINDS, usage_told
+from media.dashboard.uploading import upload_files
 from media.filenames import SUFFIXES
-from media.links import picture_link
+from media.links import preview_link
 from media.models import MediaAsset
-from workspaces.frame import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 48
-DESCRIBED_AT_ONCE = 50
-LONGEST_SEARCH = 200
+MAX_DESCRIBED = 50
+MAX_SEARCH_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
 class Tile:
-    """An asset in the grid; `picture` is an address, "" where there is none."""
+    """A media asset in the grid; `picture` is the URL of its preview, or ""."""
 
     asset: MediaAsset
     picture: str
 
     @property
     def kind(self) -> str:
-        return KINDS[self.asset.kind].one
+        return KIND_LABELS[self.asset.kind].one
 
     @property
     def lacks_alt_text(self) -> bool:
-        """Whether platforms would be told nothing of a picture that they ask about."""
+        """Whether the asset is an image or GIF without alt text."""
         seen = self.asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF)
         return seen and not self.asset.alt_text.strip()
 
 
 @workspace_page("GET", "POST", operation="media.upload", files=True)
 def library(page: WorkspacePage) -> HttpResponse:
-    """The workspace's files, newest first, those that fit a search, and the form that brings more."""
+    """List the workspace's media, newest first, filtered by a search; accept uploads."""
     if page.request.method != "POST":
         return _show(page)
     require(page.caller, page.workspace.id, "media.upload")
-    taken, problems = take_in(page, files_of(page.request, "file"))
+    taken, problems = upload_files(page, files_of(page.request, "file"))
     if not taken:
         return _show(page, problems or ["Choose a file first."], status=422)
     for problem in problems:
         messages.error(page.request, problem)
-    ids = [("id", asset.id) for asset in taken[:DESCRIBED_AT_ONCE]]
+    ids = [("id", asset.id) for asset in taken[:MAX_DESCRIBED]]
     address = f"{page.path('media-describe')}?{urlencode(ids)}"
-    return HttpResponseClientRedirect(address) if "HX-Request" in page.request.headers else page.go(address)
+    return HttpResponseClientRedirect(address) if "HX-Request" in page.request.headers else page.redirect(address)
 
 
 @workspace_page("GET", "POST", operation="media.describe")
 def describe(page: WorkspacePage) -> HttpResponse:
-    """Ask what these files show; the address names them."""
+    """Ask for the alt texts of the assets in the query string, and save them."""
     if not page.may_write:
-        return page.go(page.path("media"))
-    ids = page.request.GET.getlist("id")[:DESCRIBED_AT_ONCE]
-    assets = selectors.assets_of(workspace_id=page.workspace.id, ids=ids)
+        return page.redirect(page.path("media"))
+    ids = page.request.GET.getlist("id")[:MAX_DESCRIBED]
+    assets = selectors.get_assets(workspace_id=page.workspace.id, ids=ids)
     if not assets:
-        return page.go(page.path("media"))
+        return page.redirect(page.path("media"))
     sent = page.request.POST if page.request.method == "POST" else None
-    rows = [(AltTextForm(assets[pk], sent), picture_link(assets[pk])) for pk in dict.fromkeys(ids) if pk in assets]
+    rows = [(AltTextForm(assets[pk], sent), preview_link(assets[pk])) for pk in dict.fromkeys(ids) if pk in assets]
     if sent is None or not all(form.is_valid() for form, _ in rows):
         return page.render("media/describe.html", rows=rows, status=200 if sent is None else 422)
     for form, _ in rows:
         services.describe_media(caller=page.caller, media_id=form.asset.id, alt_text=str(form.cleaned_data["alt_text"]))
-    return page.done("Saved.", "media")
+    return page.success_redirect("Saved.", "media")
 
 
 def _show(page: WorkspacePage, problems: Sequence[str] = (), *, status: int = 200) -> HttpResponse:
     asked = page.request.GET
-    words, kind = asked.get("q", "")[:LONGEST_SEARCH].replace("\0", ""), asked.get("kind", "")
-    found = selectors.search_library(
+    words, kind = asked.get("q", "")[:MAX_SEARCH_CHARACTERS].replace("\0", ""), asked.get("kind", "")
+    found = selectors.search_assets(
         caller=page.caller,
         workspace_id=page.workspace.id,
         words=words,
-        kind=kind if kind in KINDS else None,
+        kind=kind if kind in KIND_LABELS else None,
         limit=PER_PAGE,
         cursor=asked.get("cursor"),
     )
     return page.render(
         "media/library.html",
         status=status,
-        tiles=[Tile(asset, picture_link(asset)) for asset in found.rows],
+        tiles=[Tile(asset, preview_link(asset)) for asset in found.rows],
         next_cursor=found.next_cursor,
         words=words,
-        kinds=KINDS.items(),
-        narrowed=bool(words.strip()) or kind in KINDS,
-        searched=selectors.SEARCHED,
+        kinds=KIND_LABELS.items(),
+        narrowed=bool(words.strip()) or kind in KIND_LABELS,
+        searched=selectors.SEARCH_SPAN,
         accepted=",".join(SUFFIXES),
         problems=problems,
-        usage=usage_told(selectors.used_bytes(page.workspace.id)),
+        usage=format_usage(selectors.used_bytes(page.workspace.id)),
     )

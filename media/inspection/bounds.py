@@ -17,8 +17,6 @@ ANIMATION_PIXELS = 1_000_000_000
 DECODED_PIXELS = 100_000_000
 # What a decoder may hold at once. An image that needs more passes by its structure.
 WORKING_BYTES = 256 * 1024 * 1024
-MAX_VIDEO_SIDE = 16_384
-MAX_DURATION_MS = 7 * 24 * 3600 * 1000
 SECONDS = 5.0
 
 
@@ -66,19 +64,6 @@ def check_animation(width: int, height: int, frames: int) -> None:
             f"The animation has {_megapixels(width * height * frames)} megapixels over all its frames;"
             f" {_megapixels(ANIMATION_PIXELS)} are taken."
         )
-
-
-def check_video_sides(width: int, height: int) -> None:
-    """Refuse sides that no video has."""
-    if not (0 < width <= MAX_VIDEO_SIDE and 0 < height <= MAX_VIDEO_SIDE):
-        raise MediaTypeNotAllowed(f"The video says that it is {width} × {height} pixels large.")
-
-
-def checked_duration(seconds: float) -> int | None:
-    """Milliseconds; None for zero, which says nothing. Refuses what lasts no time that a video lasts."""
-    if not 0 <= seconds * 1000 <= MAX_DURATION_MS:  # holds for nan as well
-        raise MediaTypeNotAllowed("The video says that it lasts longer than a week, or less than no time.")
-    return round(seconds * 1000) or None
 
 
 def _megapixels(pixels: int) -> str:

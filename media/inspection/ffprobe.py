@@ -1,4 +1,4 @@
-"""A second look at a video by the ffprobe that the setting FFPROBE names; without the setting there is none.
+"""A second check of a video by the ffprobe that the setting FFPROBE names; without the setting there is none.
 
 Versions of ffprobe differ in what they can read, so a failure of the program says nothing about the file. Only a clear
 answer counts: the program read the file and found streams, but no video among them.

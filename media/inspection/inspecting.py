@@ -7,22 +7,21 @@ from pathlib import Path
 
 from media.inspection.images import inspect_image
 from media.inspection.inspected import Inspected
-from media.inspection.movie import inspect_movie
 from media.inspection.pdf import inspect_pdf
 from media.inspection.position_images import remove_from_image
 from media.inspection.position_movie import remove_from_movie
 from media.inspection.position_webm import remove_from_webm
 from media.inspection.sniffing import sniff
-from media.inspection.webm import inspect_webm
+from media.inspection.video import inspect_video
 
 _INSPECTORS: dict[str, Callable[[Path, str], Inspected]] = {
     "image/jpeg": inspect_image,
     "image/png": inspect_image,
     "image/webp": inspect_image,
     "image/gif": inspect_image,
-    "video/mp4": inspect_movie,
-    "video/quicktime": inspect_movie,
-    "video/webm": inspect_webm,
+    "video/mp4": inspect_video,
+    "video/quicktime": inspect_video,
+    "video/webm": inspect_video,
     "application/pdf": inspect_pdf,
 }
 _POSITION_REMOVERS: dict[str, Callable[[Path, str], bool]] = {

@@ -1,18 +1,19 @@
-"""Boxes of ISO base media and QuickTime files (ISO/IEC 14496-12 section 4.2), read by seeking, never as a whole."""
+"""Boxes of ISO base media and QuickTime files (ISO/IEC 14496-12 section 4.2)."""
 
 from __future__ import annotations
 
-import os
+import array
 import struct
-from collections.abc import Iterator
-from pathlib import Path
-from typing import BinaryIO, NamedTuple
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import Deadline, broken, cut_off
+from media.inspection.bounds import broken, cut_off
+from media.inspection.video_file import VideoFile
 
-_MAX_BOXES = 250_000
-_CHECK_EVERY = 1024
+MAX_NUMBERS = 4_000_000  # in one table
 _PADDING = 64 * 1024
 
 
@@ -29,34 +30,19 @@ class Box(NamedTuple):
         return self.end - self.body
 
 
-class Movie:
-    """A file of boxes, open for reading. Every method raises MediaTypeNotAllowed where the file breaks off or lies."""
+def by_kind(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
+    """The boxes, grouped by their kind."""
+    groups: defaultdict[bytes, list[Box]] = defaultdict(list)
+    for box in boxes:
+        groups[box.kind].append(box)
+    return groups
 
-    def __init__(self, path: Path) -> None:
-        self.file: BinaryIO = path.open("rb")
-        self.size = os.fstat(self.file.fileno()).st_size
-        self.deadline = Deadline()
-        self.boxes_seen = 0
 
-    def __enter__(self) -> Movie:
-        return self
+class BoxFile(VideoFile):
+    """A file of boxes, open for reading."""
 
-    def __exit__(self, *error: object) -> None:
-        self.file.close()
-
-    def read(self, start: int, length: int) -> bytes:
-        """Exactly these bytes."""
-        self.file.seek(start)
-        content = self.file.read(length)
-        if len(content) != length:
-            raise cut_off("video")
-        return content
-
-    def body(self, box: Box, length: int) -> bytes:
-        """The first `length` bytes of the box's content."""
-        if length > box.size:
-            raise broken("video")
-        return self.read(box.body, length)
+    MAX_PARTS = 250_000
+    PARTS = "boxes"
 
     def top(self) -> Iterator[Box]:
         """The boxes of the file."""
@@ -75,14 +61,36 @@ class Movie:
             found = next((box for box in self.children(found) if box.kind == kind), None)
         return found
 
-    def number(self, start: int, form: str) -> int:
-        """One big-endian number in the notation of `struct`."""
-        (value,) = struct.unpack(f">{form}", self.read(start, struct.calcsize(f">{form}")))
-        return int(value)
+    def body(self, box: Box, length: int) -> bytes:
+        """The first `length` bytes of the box's content."""
+        if length > box.size:
+            raise broken("video")
+        return self.read(box.body, length)
+
+    def numbers(self, box: Box, form: str, at: int = 0) -> tuple[int, ...]:
+        """Big-endian numbers in the notation of `struct`, from byte `at` of the box's content on."""
+        length = struct.calcsize(f">{form}")
+        if at + length > box.size:
+            raise broken("video")
+        return struct.unpack(f">{form}", self.read(box.body + at, length))
+
+    def table(self, box: Box, form: str, count: int, at: int = 8) -> array.array[int]:
+        """So many numbers of one form, from byte `at` of the box's content on."""
+        entries: array.array[int] = array.array(form)
+        if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
+            raise broken("video")
+        entries.frombytes(self.read(box.body + at, count * entries.itemsize))
+        if sys.byteorder == "little":
+            entries.byteswap()
+        return entries
+
+    def version(self, box: Box) -> int:
+        """The version of a box, which says how wide its fields are (14496-12 section 4.2.2)."""
+        return self.body(box, 1)[0]
 
     def _boxes(self, start: int, end: int) -> Iterator[Box]:
         while start < end:
-            self._count()
+            self.count_part()
             if self._is_padding(start, end):
                 return
             box = self._box(start, end)
@@ -95,7 +103,8 @@ class Movie:
         size, kind = struct.unpack(">I4s", self.read(start, 8))
         body = start + 8
         if size == 1:  # the size stands behind the kind, in 64 bits
-            size, body = self.number(body, "Q"), start + 16
+            (size,) = struct.unpack(">Q", self.read(body, 8))
+            body = start + 16
         elif size == 0:  # to the end of what it lies in
             size = end - start
         if size < body - start or kind == b"\x00\x00\x00\x00":
@@ -112,10 +121,3 @@ class Movie:
         if end - start > _PADDING:
             raise MediaTypeNotAllowed("The video goes on with empty bytes.")
         return not self.read(start, end - start).strip(b"\x00")
-
-    def _count(self) -> None:
-        self.boxes_seen += 1
-        if self.boxes_seen > _MAX_BOXES:
-            raise MediaTypeNotAllowed(f"The video has more than {_MAX_BOXES:,} boxes.")
-        if self.boxes_seen % _CHECK_EVERY == 0:
-            self.deadline.check()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from media.errors import MediaTypeNotAllowed
 from media.inspection.image_metadata import tells_position
-from media.inspection.isobmff import Box, Movie
+from media.inspection.isobmff import Box, BoxFile
 from media.inspection.overwriting import Edit, overwrite
 from media.inspection.samples import sample_ranges
 
@@ -29,12 +29,12 @@ _DASHCAM_BLOCK = 16
 
 def remove_from_movie(path: Path, mime_type: str) -> bool:
     """Overwrite the position metadata; False if there is none. The file must have been inspected."""
-    with Movie(path) as movie:
+    with BoxFile(path) as movie:
         edits = list(_edits(movie))
     return overwrite(path, edits)
 
 
-def _edits(movie: Movie) -> Iterator[Edit]:
+def _edits(movie: BoxFile) -> Iterator[Edit]:
     for box in movie.top():
         if box.kind == b"moov":
             for part in movie.children(box):
@@ -43,7 +43,7 @@ def _edits(movie: Movie) -> Iterator[Edit]:
             yield from _metadata(movie, box)
 
 
-def _movie_part(movie: Movie, part: Box) -> Iterator[Edit]:
+def _movie_part(movie: BoxFile, part: Box) -> Iterator[Edit]:
     if part.kind == b"trak":
         yield from _track(movie, part)
     elif part.kind == b"gps ":
@@ -52,7 +52,7 @@ def _movie_part(movie: Movie, part: Box) -> Iterator[Edit]:
         yield from _metadata(movie, part)
 
 
-def _metadata(movie: Movie, box: Box) -> Iterator[Edit]:
+def _metadata(movie: BoxFile, box: Box) -> Iterator[Edit]:
     """Of one box of the file, of the movie or of a track. One that cannot be walked is taken as a whole."""
     try:
         if box.kind == b"udta":
@@ -66,7 +66,7 @@ def _metadata(movie: Movie, box: Box) -> Iterator[Edit]:
     yield from edits
 
 
-def _user_metadata(movie: Movie, box: Box) -> Iterator[Edit]:
+def _user_metadata(movie: BoxFile, box: Box) -> Iterator[Edit]:
     for entry in movie.children(box):
         if entry.kind == b"meta":
             yield from _list(movie, entry)
@@ -74,7 +74,7 @@ def _user_metadata(movie: Movie, box: Box) -> Iterator[Edit]:
             yield _freed(entry)
 
 
-def _list(movie: Movie, meta: Box) -> Iterator[Edit]:
+def _list(movie: BoxFile, meta: Box) -> Iterator[Edit]:
     """A metadata list: `keys` names the entries of `ilst`, counted from 1 (QuickTime File Format, "Metadata")."""
     if meta.size < 8:
         return
@@ -94,7 +94,7 @@ def _list(movie: Movie, meta: Box) -> Iterator[Edit]:
             yield _freed(part)
 
 
-def _track(movie: Movie, trak: Box) -> Iterator[Edit]:
+def _track(movie: BoxFile, trak: Box) -> Iterator[Edit]:
     tables = movie.child(trak, b"mdia", b"minf", b"stbl")
     if tables is not None and _follows_position(movie, trak, tables):
         yield from (Edit(start, end) for start, end in sample_ranges(movie, tables))
@@ -104,7 +104,7 @@ def _track(movie: Movie, trak: Box) -> Iterator[Edit]:
         yield from _metadata(movie, part)
 
 
-def _follows_position(movie: Movie, trak: Box, tables: Box) -> bool:
+def _follows_position(movie: BoxFile, trak: Box, tables: Box) -> bool:
     """Whether a track of metadata is of a kind that holds positions, or describes itself as one."""
     handler, descriptions = movie.child(trak, b"mdia", b"hdlr"), movie.child(tables, b"stsd")
     if handler is None or descriptions is None or descriptions.size < 16:
@@ -116,7 +116,7 @@ def _follows_position(movie: Movie, trak: Box, tables: Box) -> bool:
     return kind not in (b"vide", b"soun") and _KEY.search(description) is not None
 
 
-def _dashcam(movie: Movie, table: Box) -> Iterator[Edit]:
+def _dashcam(movie: BoxFile, table: Box) -> Iterator[Edit]:
     """A table of offsets and lengths of blocks between the samples, as Novatek's chips write it."""
     content = movie.body(table, min(table.size, _INSPECTED_BYTES))
     for at in range(8, len(content) - 7, 8):
@@ -126,7 +126,7 @@ def _dashcam(movie: Movie, table: Box) -> Iterator[Edit]:
     yield _freed(table)
 
 
-def _tells_position(movie: Movie, box: Box) -> bool:
+def _tells_position(movie: BoxFile, box: Box) -> bool:
     movie.deadline.check()
     return tells_position(movie.body(box, min(box.size, _INSPECTED_BYTES)))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from media.inspection.image_metadata import tells_position
 from media.inspection.overwriting import Edit, overwrite
-from media.inspection.webm import TAGS, Element, Segments, segment_of
+from media.inspection.webm import TAGS, Element, ElementFile, segment_of
 
 _TAG, _SIMPLE_TAG, _CHECKSUM, _VOID = 0x7373, 0x67C8, 0xBF, b"\xec"
 _NAME = re.compile(rb"(?i)\x45\xa3.{1,8}?[a-z._-]*(?:location|gps|latitude|longitude)", re.DOTALL)
@@ -20,7 +20,7 @@ _INSPECTED_BYTES = 1024 * 1024
 
 def remove_from_webm(path: Path, mime_type: str) -> bool:
     """Overwrite the tags that tell a position; False if there are none. The file must have been inspected."""
-    with Segments(path) as file:
+    with ElementFile(path) as file:
         segment, end = segment_of(file)
         edits = [
             edit
@@ -31,7 +31,7 @@ def remove_from_webm(path: Path, mime_type: str) -> bool:
     return overwrite(path, edits)
 
 
-def _in_tags(file: Segments, tags: Element) -> Iterator[Edit]:
+def _in_tags(file: ElementFile, tags: Element) -> Iterator[Edit]:
     """The tags, and the checksums over what holds them, which would no longer be right."""
     outer = list(file.children(tags))
     found = False
@@ -44,7 +44,7 @@ def _in_tags(file: Segments, tags: Element) -> Iterator[Edit]:
         yield from (_void(element) for element in outer if element.id == _CHECKSUM)
 
 
-def _tells_position(file: Segments, tag: Element) -> bool:
+def _tells_position(file: ElementFile, tag: Element) -> bool:
     file.deadline.check()
     content = file.read(tag.body, min((tag.end or tag.body) - tag.body, _INSPECTED_BYTES))
     return _NAME.search(content) is not None or tells_position(content)

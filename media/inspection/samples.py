@@ -1,59 +1,103 @@
-"""Where the samples of a track lie (ISO/IEC 14496-12 section 8.7)."""
+"""Where the samples of a track are, and how long those of fragments last (ISO/IEC 14496-12 sections 8.7 and 8.8)."""
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from media.inspection.isobmff import Box, Movie
+from media.errors import MediaTypeNotAllowed
+from media.inspection.isobmff import MAX_NUMBERS, Box, BoxFile
 
-_MAX_ENTRIES = 1_000_000
+_BASE_OFFSET, _DESCRIPTION, _DURATION = 0x01, 0x02, 0x08  # fields present in a track fragment header
+_DATA_OFFSET, _FIRST_FLAGS = 0x01, 0x04  # and in a track run
+_SAMPLE_DURATION = 0x100
+_SAMPLE_FIELDS = (_SAMPLE_DURATION, 0x200, 0x400, 0x800)  # duration, size, flags, composition offset: four bytes each
 
 
-def sample_ranges(movie: Movie, tables: Box) -> Iterator[tuple[int, int]]:
-    """From and to in the file, chunk by chunk, as far as they lie in its media data; none where a table is missing."""
-    media = [box for box in movie.top() if box.kind == b"mdat"]
-    sizes, chunk_sizes, offsets = _sizes(movie, tables), _runs(movie, tables), _offsets(movie, tables)
+def chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:
+    """Where each chunk of samples begins in the file; none without a table."""
+    table = file.child(tables, b"stco") or file.child(tables, b"co64")
+    if table is None:
+        return ()
+    return file.table(table, "I" if table.kind == b"stco" else "Q", file.numbers(table, "I", 4)[0])
+
+
+def sample_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, int]]:
+    """From and to in the file, chunk by chunk, as far as they lie in its media data; none where a table is unreadable."""
+    media = [box for box in file.top() if box.kind == b"mdat"]
+    try:
+        sizes, runs, offsets = _sample_sizes(file, tables), _chunk_runs(file, tables), chunk_offsets(file, tables)
+    except MediaTypeNotAllowed:
+        return
     sample, run = 0, 0
     for number, offset in enumerate(offsets, start=1):
-        while run + 1 < len(chunk_sizes) and chunk_sizes[run + 1][0] <= number:
+        while run + 1 < len(runs) and runs[run + 1][0] <= number:
             run += 1
-        count = chunk_sizes[run][1] if chunk_sizes else 0
+        count = runs[run][1] if runs else 0
         length = sum(sizes[sample : sample + count])
         sample += count
-        if length and any(box.body <= offset and offset + length <= box.end for box in media):
+        if not length:
+            continue
+        file.deadline.check()
+        if any(box.body <= offset and offset + length <= box.end for box in media):
             yield offset, offset + length
 
 
-def _sizes(movie: Movie, tables: Box) -> list[int]:
-    table = movie.child(tables, b"stsz")
+def _sample_sizes(file: BoxFile, tables: Box) -> Sequence[int]:
+    table = file.child(tables, b"stsz")
     if table is None:
-        return []
-    same, count = struct.unpack(">II", movie.body(table, 12)[4:])
-    if count > _MAX_ENTRIES:
-        return []
-    return [same] * count if same else _numbers(movie, table, 12, count, "I")
+        return ()
+    same, count = file.numbers(table, "II", 4)
+    return [same] * min(count, MAX_NUMBERS) if same else file.table(table, "I", count, 12)
 
 
-def _runs(movie: Movie, tables: Box) -> list[tuple[int, int]]:
-    """First chunk and samples in each chunk from there on."""
-    table = movie.child(tables, b"stsc")
+def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
+    """The first chunk of each run, and how many samples each of its chunks has."""
+    table = file.child(tables, b"stsc")
     if table is None:
         return []
-    count = movie.number(table.body + 4, "I")
-    numbers = _numbers(movie, table, 8, 3 * count, "I")
+    numbers = file.table(table, "I", 3 * file.numbers(table, "I", 4)[0])
     return list(zip(numbers[::3], numbers[1::3], strict=True))
 
 
-def _offsets(movie: Movie, tables: Box) -> list[int]:
-    table = movie.child(tables, b"stco") or movie.child(tables, b"co64")
-    if table is None:
-        return []
-    return _numbers(movie, table, 8, movie.number(table.body + 4, "I"), "I" if table.kind == b"stco" else "Q")
+def fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box], track_id: int) -> int:
+    """The length of a track, in the units of its clock, of a fragmented MP4 that does not say it."""
+    usual = _usual_duration(file, extension, track_id)
+    return sum(
+        _fragment_duration(file, part, track_id, usual)
+        for fragment in fragments
+        for part in file.children(fragment)
+        if part.kind == b"traf"
+    )
 
 
-def _numbers(movie: Movie, table: Box, at: int, count: int, form: str) -> list[int]:
-    length = count * struct.calcsize(f">{form}")
-    if count > 3 * _MAX_ENTRIES or at + length > table.size:
-        return []
-    return list(struct.unpack(f">{count}{form}", movie.read(table.body + at, length)))
+def _usual_duration(file: BoxFile, extension: Box, track_id: int) -> int:
+    """The duration of a sample whose fragment does not say it (trex)."""
+    for box in file.children(extension):
+        if box.kind == b"trex" and file.numbers(box, "I", 4)[0] == track_id:
+            return file.numbers(box, "I", 12)[0]
+    return 0
+
+
+def _fragment_duration(file: BoxFile, traf: Box, track_id: int, usual: int) -> int:
+    total = 0
+    for box in file.children(traf):
+        if box.kind == b"tfhd":
+            flags, identifier = file.numbers(box, "II")
+            if identifier != track_id:
+                return 0
+            if flags & _DURATION:
+                at = 8 + (8 if flags & _BASE_OFFSET else 0) + (4 if flags & _DESCRIPTION else 0)
+                (usual,) = file.numbers(box, "I", at)
+        elif box.kind == b"trun":
+            total += _run_duration(file, box, usual)
+    return total
+
+
+def _run_duration(file: BoxFile, run: Box, usual: int) -> int:
+    file.deadline.check()
+    flags, samples = file.numbers(run, "II")
+    if not flags & _SAMPLE_DURATION:
+        return samples * usual
+    start = 8 + (4 if flags & _DATA_OFFSET else 0) + (4 if flags & _FIRST_FLAGS else 0)
+    fields = sum(1 for field in _SAMPLE_FIELDS if flags & field)
+    return sum(file.table(run, "I", samples * fields, start)[::fields])

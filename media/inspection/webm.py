@@ -1,18 +1,16 @@
-"""WebM videos (RFC 8794 EBML, RFC 9559 Matroska): headers and, where the length is not told, the blocks' times."""
+"""WebM videos (RFC 8794 EBML, RFC 9559 Matroska): their tracks, and their length by the header or by the last blocks."""
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from media.errors import MediaTypeNotAllowed
-from media.inspection.bounds import Deadline, broken, check_video_sides, checked_duration, cut_off
-from media.inspection.ffprobe import check_with_ffprobe
-from media.inspection.foreign import HEAD, ZIP_TAIL, check_ends
-from media.inspection.inspected import Inspected
+from media.inspection.bounds import broken, cut_off
+from media.inspection.foreign import HEAD
+from media.inspection.video_file import Picture, VideoFile
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
 # What a segment consists of; a cluster of unknown size ends where the next of these begins.
@@ -22,8 +20,6 @@ _TRACK, _TRACK_TYPE, _VIDEO, _WIDTH, _HEIGHT = 0xAE, 0x83, 0xE0, 0xB0, 0xBA
 _PROJECTION, _ROLL = 0x7670, 0x7675
 _TIMESTAMP, _SIMPLE_BLOCK, _BLOCK_GROUP, _BLOCK = 0xE7, 0xA3, 0xA0, 0xA1
 _IS_VIDEO = 1
-_MAX_ELEMENTS = 1_000_000
-_CHECK_EVERY = 4096
 
 
 class Element(NamedTuple):
@@ -35,28 +31,11 @@ class Element(NamedTuple):
     end: int | None
 
 
-class Segments:
-    """A file of EBML elements, open for reading. Raises MediaTypeNotAllowed where the file breaks off or lies."""
+class ElementFile(VideoFile):
+    """A file of EBML elements, open for reading."""
 
-    def __init__(self, path: Path) -> None:
-        self.file: BinaryIO = path.open("rb")
-        self.size = os.fstat(self.file.fileno()).st_size
-        self.deadline = Deadline()
-        self.seen = 0
-
-    def __enter__(self) -> Segments:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.file.close()
-
-    def read(self, start: int, length: int) -> bytes:
-        """Exactly these bytes."""
-        self.file.seek(start)
-        content = self.file.read(length)
-        if len(content) != length:
-            raise cut_off("video")
-        return content
+    MAX_PARTS = 1_000_000
+    PARTS = "parts"
 
     def children(self, parent: Element) -> Iterator[Element]:
         """The elements inside one whose size is told."""
@@ -90,11 +69,7 @@ class Segments:
         return self.read(element.body, length)
 
     def _element(self, at: int, end: int) -> Element:
-        self.seen += 1
-        if self.seen > _MAX_ELEMENTS:
-            raise MediaTypeNotAllowed(f"The video has more than {_MAX_ELEMENTS:,} parts.")
-        if self.seen % _CHECK_EVERY == 0:
-            self.deadline.check()
+        self.count_part()
         head = self.read(at, min(12, end - at))
         width = 9 - head[0].bit_length()
         if width > 4 or len(head) <= width:
@@ -114,7 +89,7 @@ class Segments:
         return Element(identifier, at, body, body + size)
 
 
-def segment_of(file: Segments) -> tuple[Element, int]:
+def segment_of(file: ElementFile) -> tuple[Element, int]:
     """The segment behind the EBML header, and where it ends; raises MediaTypeNotAllowed if other bytes follow."""
     first = next(file.elements(0, file.size))
     if first.id != EBML or first.end is None:
@@ -130,35 +105,25 @@ def segment_of(file: Segments) -> tuple[Element, int]:
     return segment, end
 
 
-def inspect_webm(path: Path, mime_type: str) -> Inspected:
-    """Check a WebM video; raises MediaTypeNotAllowed."""
-    with Segments(path) as file:
-        tail = min(ZIP_TAIL, file.size)
-        check_ends(file.read(0, min(HEAD, file.size)), file.read(file.size - tail, tail))
-        width, height, duration_ms = _read_segment(file)
-    check_with_ffprobe(path, "matroska")
-    return Inspected("video", mime_type, width, height, duration_ms)
+def read_webm(path: Path) -> Picture:
+    """The largest video track of a WebM video; raises MediaTypeNotAllowed."""
+    with ElementFile(path) as file:
+        segment, end = segment_of(file)
+        sides: list[tuple[int, int]] = []
+        clock = _Clock(file)
+        for element in file.elements(segment.body, end):
+            if element.id == INFO:
+                clock.read_info(element)
+            elif element.id == TRACKS:
+                sides += _video_sides(file, element)
+            else:
+                clock.follow(element)
+        if not sides or not clock.clusters:
+            raise MediaTypeNotAllowed("The file holds no video.")
+        return Picture(*max(sides, key=lambda pair: pair[0] * pair[1]), clock.seconds())
 
 
-def _read_segment(file: Segments) -> tuple[int, int, int | None]:
-    segment, end = segment_of(file)
-    sides: list[tuple[int, int]] = []
-    clock = _Clock(file)
-    for element in file.elements(segment.body, end):
-        if element.id == INFO:
-            clock.read_info(element)
-        elif element.id == TRACKS:
-            sides += _video_sides(file, element)
-        else:
-            clock.follow(element)
-    if not sides or not clock.clusters:
-        raise MediaTypeNotAllowed("The file holds no video.")
-    width, height = max(sides, key=lambda pair: pair[0] * pair[1])
-    check_video_sides(width, height)
-    return width, height, checked_duration(clock.seconds())
-
-
-def _video_sides(file: Segments, tracks: Element) -> Iterator[tuple[int, int]]:
+def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]]:
     """Of each video track, turned by its projection's roll, as phones' rotation is written."""
     for track in (element for element in file.children(tracks) if element.id == _TRACK):
         parts = {element.id: element for element in file.children(track)}
@@ -174,7 +139,7 @@ def _video_sides(file: Segments, tracks: Element) -> Iterator[tuple[int, int]]:
 class _Clock:
     """How long the segment is: by its header, else by the times of its last cluster (browsers record so)."""
 
-    def __init__(self, file: Segments) -> None:
+    def __init__(self, file: ElementFile) -> None:
         self.file = file
         self.scale = 1_000_000  # nanoseconds in a unit
         self.told = 0.0
@@ -219,6 +184,5 @@ class _Clock:
             width = 9 - head[0].bit_length() if head else 9  # of the track's number, before the time
             if len(head) < width + 2 or width > 8:
                 raise broken("video")
-            self.latest = max(
-                self.latest, self.cluster_time + int.from_bytes(head[width : width + 2], "big", signed=True)
-            )
+            offset = int.from_bytes(head[width : width + 2], "big", signed=True)
+            self.latest = max(self.latest, self.cluster_time + offset)

@@ -1,4 +1,4 @@
-"""What is done with the media library."""
+"""Services that upload, describe, delete and reconcile media."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from media.services.delete import delete_media
 from media.services.describe import describe_media
 from media.services.pending import purge_pending_files
 from media.services.purge import delete_media_of_purged_workspaces, purge_deleted_files
-from media.services.quota import recount_all
+from media.services.quota import recount_usage
 from media.services.reconcile import Orphans, find_orphans, remove_files_without_row
 from media.services.upload import upload_media
-from media.services.uses import let_go, use_media
+from media.services.uses import release_media, use_media
 
 __all__ = [
     "Orphans",
@@ -17,10 +17,10 @@ __all__ = [
     "delete_media_of_purged_workspaces",
     "describe_media",
     "find_orphans",
-    "let_go",
     "purge_deleted_files",
     "purge_pending_files",
-    "recount_all",
+    "recount_usage",
+    "release_media",
     "remove_files_without_row",
     "upload_media",
     "use_media",

@@ -1,4 +1,4 @@
-"""Deleting an asset: its row stays as a deleted one, its file goes with the last asset that has it."""
+"""Deletion of media assets. The row stays with status deleted; the file is removed with the last asset that shares it."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, not_found_error
 from media import selectors, storage
-from media.backends import storage_access
+from media.backend_limits import storage_access
 from media.errors import MediaInUse
 from media.models import MediaAsset
-from media.services.quota import give_room_back
+from media.services.quota import release_quota
 
 logger = logging.getLogger(__name__)
 
 
 def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> MediaAsset:
-    """Delete an asset that no unfinished post uses; its links end with it, and its file after the commit.
+    """Delete an asset that no unfinished post uses. Its links stop working, and its file is removed after the commit.
 
-    Raises ScopeMissing, NotFound (also when it is deleted already), WorkspacePaused, MediaInUse.
+    Raises ScopeMissing, NotFound (also if already deleted), WorkspacePaused, MediaInUse.
     """
-    found = selectors.asset_of(caller=caller, media_id=media_id, scope="media.upload", write=True)
+    found = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
     with transaction.atomic():
         asset = selectors.ready_assets().select_for_update().filter(pk=found.pk).first()
         if asset is None:  # deleted a moment ago
-            raise absent(None, "media asset")
+            raise not_found_error(None, "media asset")
         if asset.uses.exists():
             raise MediaInUse()
         asset.status, asset.deleted_at, asset.due_at = MediaAsset.Status.DELETED, timezone.now(), None
-        asset.fence += 1  # a thumbnail that is being made comes too late
+        asset.fence += 1  # invalidates the claim of a worker making its thumbnail
         if not dry_run:
             asset.save()
-            give_room_back(asset.workspace_id, asset.size_bytes)
+            release_quota(asset.workspace_id, asset.size_bytes)
             transaction.on_commit(lambda: remove_unused_files([asset]))
         record(
             caller=caller,
@@ -50,9 +50,9 @@ def delete_media(*, caller: Caller, media_id: str, dry_run: bool = False) -> Med
 
 
 def remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
-    """Remove the stored files of deleted assets that no other asset has; returns how many assets are done with.
+    """Remove stored files of deleted assets that no ready asset shares; returns how many assets are finished.
 
-    A deleted row names its files until they are gone, so whatever a storage refuses is tried again by the purge.
+    A deleted row names its files until they are removed, so the purge retries what the storage refuses.
     """
     done = 0
     for asset in deleted:
@@ -67,10 +67,10 @@ def remove_unused_files(deleted: Iterable[MediaAsset]) -> int:
 
 
 def _release(field: str, key: str) -> None:
-    """Nobody can come to share a file that no ready asset has (services/upload.py), so it may go after a mere look."""
+    """Remove the file unless a ready asset has it. Safe without a lock: new uploads share files of ready assets only."""
     if not key:
         return
     having = MediaAsset.objects.filter(**{field: key})
     if not having.filter(status=MediaAsset.Status.READY).exists():
-        storage.remove(key)
+        storage.remove_file(key)
     having.filter(status=MediaAsset.Status.DELETED).update(**{field: ""})

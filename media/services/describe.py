@@ -1,4 +1,4 @@
-"""Saying what an asset shows, for who cannot see it."""
+"""Setting the alt text of media assets."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, not_found_error
 from media import selectors
 from media.models import MediaAsset
 
 
 def describe_media(*, caller: Caller, media_id: str, alt_text: str) -> MediaAsset:
-    """Set the asset's alt text; "" takes it away. A text that it has already is not on record again.
+    """Set the asset's alt text; an unchanged text is not recorded again.
 
-    A post without an alt text of its own takes the asset's when it goes out, so unfinished posts have the new one.
-    Raises ScopeMissing, NotFound, WorkspacePaused.
+    Unfinished posts without an alt text of their own are published with the new one. Raises ScopeMissing, NotFound,
+    WorkspacePaused.
     """
-    asset = selectors.asset_of(caller=caller, media_id=media_id, scope="media.upload", write=True)
+    asset = selectors.get_asset(caller=caller, media_id=media_id, scope="media.upload", write=True)
     if asset.alt_text == alt_text:
         return asset
     with transaction.atomic():
         if not selectors.ready_assets().filter(pk=asset.pk).update(alt_text=alt_text, updated_at=timezone.now()):
-            raise absent(None, "media asset")  # deleted a moment ago
+            raise not_found_error(None, "media asset")  # deleted a moment ago
         record(
             caller=caller,
             operation="media.describe",

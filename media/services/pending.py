@@ -1,4 +1,4 @@
-"""Files between the moment when they may be in the storage and the moment when an asset names them."""
+"""Pending files: stored files, or files being stored, that no asset names yet."""
 
 from __future__ import annotations
 
@@ -12,73 +12,75 @@ from django.utils import timezone
 
 from config.api.errors import ServiceUnavailable
 from media import storage
-from media.backends import storage_access
+from media.backend_limits import storage_access
 from media.models import MediaAsset, PendingFile
-from media.services.quota import give_room_back, take_room
+from media.services.quota import release_quota, use_quota
 
 logger = logging.getLogger(__name__)
-LEFT_AFTER = timedelta(hours=1)  # longer than a write goes on whose outcome nobody has heard
+MIN_PENDING_AGE = timedelta(hours=1)  # longer than an unacknowledged write can take
 
 
-def store_file(path: Path, key: str, *, workspace_id: str, counted_bytes: int = 0) -> None:
-    """Store a copy of the file at `path` as a pending one; `counted_bytes` are what it takes of the workspace's quota.
+def store_pending_file(path: Path, key: str, *, workspace_id: str, counted_bytes: int = 0) -> None:
+    """Store a copy of the file at `path` as a pending file; `counted_bytes` count towards the quota.
 
-    Raises MediaQuotaExceeded, and ServiceUnavailable (the purge then sees to what may be in the storage).
+    Raises MediaQuotaExceeded, and ServiceUnavailable (the purge then removes what may have been stored).
     """
     with transaction.atomic():
         if counted_bytes:
-            take_room(workspace_id, counted_bytes)
+            use_quota(workspace_id, counted_bytes)
         PendingFile.objects.create(storage_key=key, workspace_id=workspace_id, size_bytes=counted_bytes)
     try:
-        storage.keep(path, key)
-    except BaseException:  # the storage may have it all the same, or get it a moment later
-        abandon(key)
+        storage.store_file(path, key)
+    except BaseException:  # the file may have been stored nevertheless
+        abandon_pending_file(key)
         raise
 
 
-def take_over(key: str) -> None:
-    """In the transaction that makes an asset name the file: it is pending no longer.
+def adopt_pending_file(key: str) -> None:
+    """End the file's pending state, in the transaction that makes an asset name it.
 
-    Raises ServiceUnavailable when the purge has given it up meanwhile.
+    Raises ServiceUnavailable if the purge has abandoned it.
     """
     if not PendingFile.objects.filter(storage_key=key, abandoned=False).delete()[0]:
-        raise ServiceUnavailable("The file was stored too late.")
+        raise ServiceUnavailable("The file was stored too late. Send it again.")
 
 
 @transaction.atomic
-def abandon(key: str) -> bool:
-    """See to it that no asset can take the file over, and that it counts no more; false when it is pending no longer."""
+def abandon_pending_file(key: str) -> bool:
+    """Prevent assets from adopting the file and release its quota; returns False if it is not pending."""
     row = PendingFile.objects.select_for_update().filter(storage_key=key).first()
     if row is None:
         return False
     if not row.abandoned:
         row.abandoned = True
         row.save(update_fields=["abandoned"])
-        give_room_back(row.workspace_id, row.size_bytes)
+        release_quota(row.workspace_id, row.size_bytes)
     return True
 
 
-def discard(key: str) -> bool:
-    """Remove a pending file from the storage, unless an asset has taken it over; returns whether it is gone.
+def discard_pending_file(key: str) -> bool:
+    """Remove a pending file from the storage unless an asset has adopted it; returns whether it was removed.
 
-    What the storage or the database refuses is logged, and tried again by the purge.
+    Errors of the storage and the database are logged, and the purge tries again.
     """
     try:
-        if not abandon(key) and _has_asset(key):  # without its row, it is an asset's or the purge has given it up
+        if not abandon_pending_file(key) and _has_asset(
+            key
+        ):  # without a row, an asset has adopted it or the purge removed it
             return False
         with storage_access():
-            storage.remove(key)
+            storage.remove_file(key)
         PendingFile.objects.filter(storage_key=key).delete()
-    except Exception as error:  # whatever the database and the storage's client raise
+    except Exception as error:  # any error of the database or the storage client
         logger.warning("The pending file %s cannot be removed yet: %s", key, error)
         return False
     return True
 
 
 def purge_pending_files(*, limit: int = 200) -> int:
-    """Remove what uploads that failed may have left in the storage, up to `limit` files; returns how many."""
-    old = PendingFile.objects.filter(created_at__lte=timezone.now() - LEFT_AFTER).order_by("created_at")
-    return sum(discard(key) for key in list(old.values_list("storage_key", flat=True)[:limit]))
+    """Remove up to `limit` files that failed uploads may have stored; returns how many."""
+    old = PendingFile.objects.filter(created_at__lte=timezone.now() - MIN_PENDING_AGE).order_by("created_at")
+    return sum(discard_pending_file(key) for key in list(old.values_list("storage_key", flat=True)[:limit]))
 
 
 def _has_asset(key: str) -> bool:

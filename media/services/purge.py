@@ -1,4 +1,4 @@
-"""What is cleared away in the background: files of deleted assets, and the media of workspaces that are long gone."""
+"""Background deletion of the files of deleted assets, and of the media of purged workspaces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workspaces.retention import workspaces_to_purge
 
 
 def purge_deleted_files(*, limit: int = 200) -> int:
-    """Remove the files that up to `limit` deleted assets still have, since their storage was away; returns how many."""
+    """Remove files of up to `limit` deleted assets whose removal failed earlier; returns how many assets."""
     still = ~Q(storage_key="") | ~Q(thumbnail_key="")
     return remove_unused_files(
         MediaAsset.objects.filter(still, status=MediaAsset.Status.DELETED).order_by("deleted_at")[:limit]
@@ -20,7 +20,7 @@ def purge_deleted_files(*, limit: int = 200) -> int:
 
 
 def delete_media_of_purged_workspaces(*, limit: int = 200) -> int:
-    """Delete up to `limit` assets of workspaces whose time of grace after their deletion is over; returns how many."""
+    """Mark up to `limit` assets of purged workspaces as deleted; returns how many."""
     now = timezone.now()
     gone = selectors.ready_assets().filter(workspace__in=workspaces_to_purge())
     ids = list(gone.values_list("pk", flat=True)[:limit])

@@ -1,4 +1,4 @@
-"""The bytes that a workspace's library may hold (MEDIA_QUOTA_BYTES), counted exactly however many upload at once."""
+"""The quota of a workspace's media library (MEDIA_QUOTA_BYTES), counted exactly under concurrent uploads."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from media.errors import MediaQuotaExceeded
 from media.models import MediaAsset, MediaUsage, PendingFile
 
 
-def take_room(workspace_id: str, size: int) -> None:
-    """Count so many bytes more, in the caller's transaction. Raises MediaQuotaExceeded, and counts nothing then."""
+def use_quota(workspace_id: str, size: int) -> None:
+    """Raise the workspace's quota usage, in the caller's transaction. Raises MediaQuotaExceeded without a change."""
     MediaUsage.objects.get_or_create(workspace_id=workspace_id)
     rows = MediaUsage.objects.filter(workspace_id=workspace_id)
-    if settings.MEDIA_QUOTA_BYTES:  # the row is compared and raised by one statement, so no two get the last bytes
+    if settings.MEDIA_QUOTA_BYTES:  # compared and raised in one statement, so that concurrent uploads cannot exceed it
         rows = rows.filter(used_bytes__lte=settings.MEDIA_QUOTA_BYTES - size)
     if not rows.update(used_bytes=F("used_bytes") + size):
         raise _exceeded(workspace_id, size)
 
 
-def give_room_back(workspace_id: str, size: int) -> None:
-    """Count so many bytes less, in the caller's transaction."""
+def release_quota(workspace_id: str, size: int) -> None:
+    """Lower the workspace's quota usage, in the caller's transaction."""
     MediaUsage.objects.filter(workspace_id=workspace_id).update(used_bytes=F("used_bytes") - size)
 
 
-def check_room(workspace_id: str, size: int) -> None:
-    """For a dry run. Raises MediaQuotaExceeded."""
+def check_quota(workspace_id: str, size: int) -> None:
+    """Check for a dry run whether a file fits into the workspace's quota. Raises MediaQuotaExceeded."""
     if settings.MEDIA_QUOTA_BYTES and selectors.used_bytes(workspace_id) + size > settings.MEDIA_QUOTA_BYTES:
         raise _exceeded(workspace_id, size)
 
 
-def recount_all() -> Iterator[tuple[str, int, int]]:
-    """Set each workspace's counter to what is there; those that were wrong, with their value before and after."""
+def recount_usage() -> Iterator[tuple[str, int, int]]:
+    """Recount the usage of each workspace; yields workspace id, old and new value of those that were wrong."""
     having = MediaAsset.objects.order_by().values_list("workspace_id").union(MediaUsage.objects.values_list("pk"))
     for (workspace_id,) in list(having):
         before, after = _recount(workspace_id)
@@ -50,7 +50,7 @@ def _recount(workspace_id: str) -> tuple[int, int]:
     MediaUsage.objects.get_or_create(workspace_id=workspace_id)
     row = MediaUsage.objects.filter(workspace_id=workspace_id)
     before = row.select_for_update().get().used_bytes
-    # Both sums in one statement: a pending file may become an asset meanwhile.
+    # Both sums in one statement, since a pending file may become an asset in between.
     row.update(
         used_bytes=_sum_of(selectors.ready_assets(), workspace_id)
         + _sum_of(PendingFile.objects.filter(abandoned=False), workspace_id)

@@ -1,4 +1,4 @@
-"""Comparing the storage with the rows: files that no row names, and rows whose file is gone."""
+"""Finding stored files without a row, and assets whose file is missing."""
 
 from __future__ import annotations
 
@@ -13,68 +13,68 @@ from django.utils import timezone
 from media import selectors, storage
 from media.models import MediaAsset
 
-YOUNG = timedelta(hours=1)  # a file may be on its way to a row for so long
-TELL_EVERY = 1000
+MIN_ORPHAN_AGE = timedelta(hours=1)  # younger files may still get their row
+PROGRESS_EVERY = 1000
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class Orphans:
-    """`files` are the keys of stored files without a row, an hour old or older; `assets` the ids of ready assets."""
+    """Keys of stored files without a row, at least an hour old, and ids of ready assets without their file."""
 
     files: list[str]
     assets: list[str]
 
 
-def find_orphans(tell: Callable[[str], None]) -> Orphans:
-    """Look through storage and rows, telling how far it has come. Raises ServiceUnavailable."""
-    stored = set(_told(storage.every_key(), "stored files", tell))
+def find_orphans(report: Callable[[str], None]) -> Orphans:
+    """Compare storage and rows, reporting progress. Raises ServiceUnavailable."""
+    stored = set(_reporting(storage.all_keys(), "stored files", report))
     named: set[str] = set()
     lost = []
     rows = MediaAsset.objects.values_list("pk", "status", "storage_key", "thumbnail_key").order_by("pk")
-    for pk, status, *keys in _told(rows.iterator(chunk_size=TELL_EVERY), "assets", tell):
+    for pk, status, *keys in _reporting(rows.iterator(chunk_size=PROGRESS_EVERY), "assets", report):
         named.update(keys)
         if status == MediaAsset.Status.READY and not {key for key in keys if key} <= stored:
             lost.append(pk)
     return Orphans(sorted(filter(_is_left, stored - named)), [pk for pk in lost if _has_lost(pk)])
 
 
-def remove_files_without_row(keys: Iterable[str], tell: Callable[[str], None]) -> int:
+def remove_files_without_row(keys: Iterable[str], report: Callable[[str], None]) -> int:
     """Remove these files unless a row names them by now; returns how many."""
     removed = 0
     for key in keys:
         if not MediaAsset.objects.filter(Q(storage_key=key) | Q(thumbnail_key=key)).exists():
-            storage.remove(key)
-            tell(f"removed {key}")
+            storage.remove_file(key)
+            report(f"removed {key}")
             removed += 1
     return removed
 
 
 def _is_left(key: str) -> bool:
-    """Whether the file is still there, and not so young that its row may be coming."""
+    """Whether the file still exists and is too old to get a row."""
     try:
-        return timezone.now() - storage.kept_at(key) > YOUNG
+        return timezone.now() - storage.stored_at(key) > MIN_ORPHAN_AGE
     except FileNotFoundError:
         return False
 
 
 def _has_lost(pk: str) -> bool:
-    """Whether the asset is still there without one of its files: both may have come after the storage was read."""
+    """Whether a ready asset's file is still missing; either may have changed since the storage was listed."""
     asset = selectors.ready_assets().filter(pk=pk).first()
     if asset is None:
         return False
     try:
         for key in filter(None, (asset.storage_key, asset.thumbnail_key)):
-            storage.size_of(key)
+            storage.stored_size(key)
     except FileNotFoundError:
         return True
     return False
 
 
-def _told(items: Iterable[Item], noun: str, tell: Callable[[str], None]) -> Iterator[Item]:
+def _reporting(items: Iterable[Item], noun: str, report: Callable[[str], None]) -> Iterator[Item]:
     count = 0
     for count, item in enumerate(items, start=1):
         yield item
-        if count % TELL_EVERY == 0:
-            tell(f"{count:,} {noun} …")
-    tell(f"{count:,} {noun} looked at")
+        if count % PROGRESS_EVERY == 0:
+            report(f"{count:,} {noun} …")
+    report(f"{count:,} {noun} checked")

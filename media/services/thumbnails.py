@@ -1,6 +1,6 @@
-"""Making the thumbnails of assets: rows that are due, claimed for one attempt at a time.
+"""Making thumbnails of due assets, one attempt per claim.
 
-An attempt is counted before it begins, so that an asset which ends its workers is given up like one that cannot be read.
+Attempts are counted before they begin, so that an asset that crashes its workers is given up like an unreadable one.
 """
 
 from __future__ import annotations
@@ -18,77 +18,77 @@ from django.utils import timezone
 from config.jobs.due import claim_due, held
 from media import selectors, storage
 from media.models import MediaAsset
-from media.services.pending import discard, store_file, take_over
-from media.thumbnails import Thumbnail, thumbnail_of_image, thumbnail_of_video
+from media.services.pending import adopt_pending_file, discard_pending_file, store_pending_file
+from media.thumbnail_rendering import Thumbnail, render_image_thumbnail, render_video_thumbnail
 
 logger = logging.getLogger(__name__)
-LOOP = "thumbnail"
-LEASE = timedelta(minutes=5)  # the longest video comes out of a bucket meanwhile
-PAUSES = (timedelta(minutes=1), timedelta(hours=1))  # after the first attempt that failed, and after the second
-ATTEMPTS = len(PAUSES) + 1
+LOOP_NAME = "thumbnail"
+LEASE = timedelta(minutes=5)  # enough to download the longest video from a bucket
+RETRY_PAUSES = (timedelta(minutes=1), timedelta(hours=1))  # after the first and the second failed attempt
+MAX_ATTEMPTS = len(RETRY_PAUSES) + 1
 
 
 def claim_thumbnail() -> MediaAsset | None:
-    """Claim the asset whose thumbnail has been due longest, for its next attempt; what has used up all of them is given up.
+    """Claim the asset whose thumbnail has been due longest; assets without attempts left are given up.
 
-    One at a time: when a worker dies, it is plain which asset it had in hand.
+    Only one at a time, so that a dead worker identifies the asset that it was processing.
     """
     while claimed := claim_due(selectors.ready_assets(), limit=1, lease=LEASE):
         [asset] = claimed
         row = held(selectors.ready_assets(), asset)
-        if asset.thumbnail_attempts < ATTEMPTS:
+        if asset.thumbnail_attempts < MAX_ATTEMPTS:
             asset.thumbnail_attempts += 1
             row.update(thumbnail_attempts=asset.thumbnail_attempts)
             return asset
         row.update(due_at=None, lease_until=None)
-        logger.error("The thumbnail of %s is given up: %d workers have not come back from it.", asset.pk, ATTEMPTS)
+        logger.error("The thumbnail of %s is given up: it ended %d workers.", asset.pk, MAX_ATTEMPTS)
     return None
 
 
 def make_thumbnail(asset: MediaAsset) -> None:
-    """Make the thumbnail of a claimed asset and keep it, if the asset is still there and this worker's.
+    """Make and store the thumbnail of a claimed asset, if the asset still exists and the claim is valid.
 
-    An attempt that fails is logged and tried again after a pause, the last one given up.
+    A failed attempt is logged and retried after a pause, or given up if it was the last.
     """
     try:
         thumbnail = _picture(asset)
-        key = _keep(asset, thumbnail) if thumbnail else ""
-    except Exception as error:  # whatever decoders, ffmpeg and the storage's client raise
+        key = _store(asset, thumbnail) if thumbnail else ""
+    except Exception as error:  # any error of decoders, ffmpeg or the storage client
         _put_off(asset, error)
         return
     settled = {"thumbnail_key": key, "due_at": None, "lease_until": None, "updated_at": timezone.now()}
     with transaction.atomic():
-        kept = held(selectors.ready_assets(), asset).update(**settled)
-        if kept and key:
-            take_over(key)
-    if key and not kept:
-        discard(key)
+        written = held(selectors.ready_assets(), asset).update(**settled)
+        if written and key:
+            adopt_pending_file(key)
+    if key and not written:
+        discard_pending_file(key)
 
 
 def _picture(asset: MediaAsset) -> Thumbnail | None:
-    opened = functools.partial(storage.open_stored, asset.storage_key)
+    opened = functools.partial(storage.open_file, asset.storage_key)
     if asset.kind == MediaAsset.Kind.VIDEO:
         seconds = (asset.duration_ms or 0) / 1000
-        return thumbnail_of_video(
+        return render_video_thumbnail(
             opened, mime_type=asset.mime_type, sides=(asset.width or 1, asset.height or 1), seconds=seconds
         )
     with opened() as file:
-        return thumbnail_of_image(file.read(), asset.mime_type)
+        return render_image_thumbnail(file.read(), asset.mime_type)
 
 
-def _keep(asset: MediaAsset, thumbnail: Thumbnail) -> str:
-    """Store it as a pending file; returns its key."""
+def _store(asset: MediaAsset, thumbnail: Thumbnail) -> str:
+    """Store the thumbnail as a pending file; returns its key."""
     key = storage.new_key(workspace_id=asset.workspace_id, sha256=thumbnail.sha256, suffix=thumbnail.suffix)
     with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
         file.write(thumbnail.content)
         file.flush()
-        store_file(Path(file.name), key, workspace_id=asset.workspace_id)
+        store_pending_file(Path(file.name), key, workspace_id=asset.workspace_id)
     return key
 
 
 def _put_off(asset: MediaAsset, error: Exception) -> None:
     attempt = asset.thumbnail_attempts
-    due_at = timezone.now() + PAUSES[attempt - 1] if attempt < ATTEMPTS else None
+    due_at = timezone.now() + RETRY_PAUSES[attempt - 1] if attempt < MAX_ATTEMPTS else None
     held(selectors.ready_assets(), asset).update(due_at=due_at, lease_until=None)
     level, next_step = (logging.WARNING, "it is tried again") if due_at else (logging.ERROR, "it is given up")
     logger.log(level, "Attempt %d at the thumbnail of %s failed, %s: %r", attempt, asset.pk, next_step, error)

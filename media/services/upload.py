@@ -1,4 +1,4 @@
-"""Taking a file into the library: checked, scanned, cleaned, stored, and only then a row."""
+"""Upload of media: the file is inspected, scanned, stripped of its location and stored before its row is written."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, require, workspace_of
+from config.api.caller import Caller, require, resolve_workspace_id
 from config.api.uploads import Spool, Upload, too_large
 from config.jobs.wake_up import wake
 from media import inspection, scanning, selectors, storage
-from media.backends import storage_access
-from media.fetching import fetch
-from media.filenames import SUFFIXES, label_of
-from media.limits import most_bytes, most_bytes_of
+from media.backend_limits import storage_access
+from media.fetching import fetch_from_url
+from media.filenames import SUFFIXES, display_filename
+from media.limits import max_bytes_of_type, max_upload_bytes
 from media.models import MediaAsset
-from media.services.pending import discard, store_file, take_over
-from media.services.quota import check_room, take_room
-from media.services.thumbnails import LOOP
+from media.services.pending import adopt_pending_file, discard_pending_file, store_pending_file
+from media.services.quota import check_quota, use_quota
+from media.services.thumbnails import LOOP_NAME
 
-WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF, MediaAsset.Kind.VIDEO)
+KINDS_WITH_THUMBNAIL = (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF, MediaAsset.Kind.VIDEO)
 
 
 def upload_media(
@@ -32,22 +32,21 @@ def upload_media(
     alt_text: str = "",
     dry_run: bool = False,
 ) -> MediaAsset:
-    """Take a file that was sent (`upload`) or that lies at `source_url`; without a `filename`, it is called as there.
+    """Add a file to the library, from a request (`upload`) or from `source_url`.
 
-    Nothing reaches the storage before the scanner has said clean. A dry run checks all the same and stores nothing.
-    Raises ScopeMissing, ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed,
-    PayloadTooLarge, MediaMalwareDetected, MediaScanUnavailable, MediaQuotaExceeded, RateLimited (source_url),
-    ServiceUnavailable.
+    Nothing is stored before the scanner has approved it. A dry run makes all checks and stores nothing. Raises ScopeMissing,
+    ValidationFailed (workspace_id, source_url), WorkspacePaused, MediaTypeNotAllowed, PayloadTooLarge, MediaMalwareDetected,
+    MediaScanUnavailable, MediaQuotaExceeded, RateLimited (source_url), ServiceUnavailable.
     """
-    workspace_id = workspace_of(caller, workspace_id)
+    workspace_id = resolve_workspace_id(caller, workspace_id)
     require(caller, workspace_id, "media.upload", body_field="workspace_id")
-    with Spool(most_bytes) as spool:
-        file = upload or fetch(source_url, spool, workspace_id=workspace_id)
+    with Spool(max_upload_bytes) as spool:
+        file = upload or fetch_from_url(source_url, spool, workspace_id=workspace_id)
         asset, file = _examine(file)
         asset.workspace_id, asset.alt_text = workspace_id, alt_text
-        asset.filename = label_of(filename or file.filename, asset.mime_type)
+        asset.filename = display_filename(filename or file.filename, asset.mime_type)
         if dry_run:
-            check_room(workspace_id, asset.size_bytes)
+            check_quota(workspace_id, asset.size_bytes)
             _record(caller, asset, dry_run=True)
         elif not _share(caller, asset):
             _store(caller, asset, file)
@@ -55,9 +54,9 @@ def upload_media(
 
 
 def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
-    """The asset that the file becomes, and the file as it is to be stored: without the place where it was taken."""
+    """Inspect and scan the file; returns the asset, and the file to store with the location of the recording removed."""
     seen = inspection.inspect(file.path)
-    if file.size_bytes > (limit := most_bytes_of(seen.mime_type)):
+    if file.size_bytes > (limit := max_bytes_of_type(seen.mime_type)):
         raise too_large(limit)
     scan = scanning.scan(file.path)
     if inspection.remove_position(file.path, seen):
@@ -73,22 +72,22 @@ def _examine(file: Upload) -> tuple[MediaAsset, Upload]:
         scan_status=scan.status,
         scan_engine=scan.engine,
     )
-    if asset.kind in WITH_THUMBNAIL:
+    if asset.kind in KINDS_WITH_THUMBNAIL:
         asset.due_at = timezone.now()
     return asset, file
 
 
 def _share(caller: Caller, asset: MediaAsset) -> bool:
-    """Keep the asset with the stored file of another one of the workspace that has the same bytes, if there is one.
+    """Save the asset with the stored file of another asset of the workspace that has the same bytes, if there is one.
 
-    That one is locked: it may be deleted, and its file with it, before or after, but not meanwhile.
+    The other asset is locked, so that it and its file are not deleted meanwhile.
     """
     same = selectors.ready_assets().filter(workspace_id=asset.workspace_id, sha256=asset.sha256)
     with transaction.atomic():
         other = same.select_for_update().order_by("pk").first()
         if other is None:
             return False
-        take_room(asset.workspace_id, asset.size_bytes)
+        use_quota(asset.workspace_id, asset.size_bytes)
         asset.storage_key, asset.thumbnail_key = other.storage_key, other.thumbnail_key
         if asset.thumbnail_key:
             asset.due_at = None
@@ -97,17 +96,17 @@ def _share(caller: Caller, asset: MediaAsset) -> bool:
 
 
 def _store(caller: Caller, asset: MediaAsset, file: Upload) -> None:
-    """Keep the asset with a stored file of its own, which goes again when the row cannot be written."""
+    """Store the file and save the asset; the file is removed again if the row cannot be written."""
     key = storage.new_key(workspace_id=asset.workspace_id, sha256=asset.sha256, suffix=SUFFIXES[asset.mime_type])
     with storage_access():
-        store_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)
+        store_pending_file(file.path, key, workspace_id=asset.workspace_id, counted_bytes=asset.size_bytes)
     asset.storage_key = key
     try:
         with transaction.atomic():
-            take_over(key)
+            adopt_pending_file(key)
             _insert(caller, asset)
     except BaseException:
-        discard(key)
+        discard_pending_file(key)
         raise
 
 
@@ -115,7 +114,7 @@ def _insert(caller: Caller, asset: MediaAsset) -> None:
     asset.save(force_insert=True)
     _record(caller, asset)
     if asset.due_at:
-        wake(LOOP)
+        wake(LOOP_NAME)
 
 
 def _record(caller: Caller, asset: MediaAsset, *, dry_run: bool = False) -> None:

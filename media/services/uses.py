@@ -1,4 +1,4 @@
-"""Who needs which assets: while a holder uses one, it cannot be deleted."""
+"""Marking media as used by unfinished posts, so that they cannot be deleted."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from media.models import MediaUse
 
 
 def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
-    """Let the holder use these assets and no others; the caller's transaction is open.
+    """Mark these assets, and no others, as used by a post group (`holder_id`), in the caller's transaction.
 
-    The assets are locked in the order of their ids, so that none is deleted meanwhile. Raises ValidationFailed naming
-    each `media[…].media_id` that is gone.
+    Locks the assets in the order of their ids, so that none is deleted meanwhile. Raises ValidationFailed naming each
+    `media[…].media_id` that does not exist.
     """
     ready = selectors.ready_assets().filter(pk__in=media_ids).select_for_update().order_by("pk")
     found = set(ready.values_list("pk", flat=True))
     if gone := [index for index, media_id in enumerate(media_ids) if media_id not in found]:
         raise ValidationFailed(
             details=[
-                {"field": f"media[{index}].media_id", "code": "not_found", "message": "There is no such media asset."}
+                {
+                    "field": f"media[{index}].media_id",
+                    "code": "not_found",
+                    "message": "This media asset does not exist.",
+                }
                 for index in gone
             ]
         )
@@ -30,6 +34,6 @@ def use_media(*, holder_id: str, media_ids: Sequence[str]) -> None:
     )
 
 
-def let_go(*, holder_id: str) -> None:
-    """The holder needs its assets no longer."""
+def release_media(*, holder_id: str) -> None:
+    """Remove all use marks of a post group, so that its assets can be deleted."""
     MediaUse.objects.filter(holder_id=holder_id).delete()

@@ -1,1 +1,1 @@
-"""The pages of posts: calendar, composer, approvals, and one post."""
+"""Dashboard pages for posts: calendar, composer, approvals, list, and the page of one post."""

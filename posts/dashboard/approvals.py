@@ -1,4 +1,4 @@
-"""What agents ask to publish, exactly as it would go out; a person confirms, edits and confirms, or rejects."""
+"""Approvals page: posts that wait for a person, who approves, edits or rejects them."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from django.utils import timezone
 
 from agents.models import Agent
 from posts import selectors, services
-from posts.dashboard.content import shown_groups
-from posts.dashboard.inputs import checked, group_on, plain, version_read
-from posts.serializers.writes import RejectPostSerializer
-from workspaces.frame import WorkspacePage, workspace_page
+from posts.dashboard.inputs import normalize_text, page_post_group, submitted_content_version, validated_data
+from posts.dashboard.shown_groups import shown_groups
+from posts.serializers.requests import RejectPostSerializer
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
-AT_A_TIME = 10
-READABLE = 6000  # characters of a group that the list shows; a longer one is read, and confirmed, on its own page
+PER_PAGE = 10
+MAX_LISTED_CHARACTERS = 6000  # a longer post is shown in full, and approved, on its own page only
 
 
 @workspace_page()
 def approvals(page: WorkspacePage) -> HttpResponse:
-    """The groups that wait, those that have waited longest first."""
-    found = selectors.waiting_posts(
+    """List the posts awaiting approval, oldest first."""
+    found = selectors.posts_awaiting_approval(
         caller=page.caller,
         workspace_id=page.workspace.id,
-        limit=AT_A_TIME,
+        limit=PER_PAGE,
         cursor=page.request.GET.get("cursor"),
     )
     shown = shown_groups(page.workspace.id, found.rows)
@@ -30,7 +30,9 @@ def approvals(page: WorkspacePage) -> HttpResponse:
     names = dict(agents.values_list("pk", "name"))
     return page.render(
         "posts/approvals.html",
-        waiting=[(each, names.get(each.group.agent_id or "", ""), each.length <= READABLE) for each in shown],
+        waiting=[
+            (each, names.get(each.group.agent_id or "", ""), each.length <= MAX_LISTED_CHARACTERS) for each in shown
+        ],
         next_cursor=found.next_cursor,
         now=timezone.now(),
     )
@@ -38,16 +40,19 @@ def approvals(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.confirm")
 def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Release what was read: a version that is no longer the current one is refused."""
-    group = group_on(page, post_group_id)
-    written = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version_read(page))
-    return page.back("Approved; it goes out at its time." if written.scheduled_at else "Approved; it goes out now.")
+    """Approve a post, if the version on the page is still the current one."""
+    group = page_post_group(page, post_group_id)
+    version = submitted_content_version(page)
+    confirmed = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version)
+    return page.success_redirect_back(
+        "Approved and scheduled." if confirmed.scheduled_at else "Approved. It is being published now."
+    )
 
 
 @workspace_page("POST", operation="posts.reject")
 def reject(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    group = group_on(page, post_group_id)
-    reason = plain(page.request.POST.get("reason", "")).strip()
-    asked = checked(RejectPostSerializer, {"reason": reason} if reason else {})
+    group = page_post_group(page, post_group_id)
+    reason = normalize_text(page.request.POST.get("reason", "")).strip()
+    asked = validated_data(RejectPostSerializer, {"reason": reason} if reason else {})
     services.reject_post(caller=page.caller, post_group_id=group.id, **asked)
-    return page.back("Rejected. The agent can read why.")
+    return page.success_redirect_back("Rejected. The agent can read the reason.")

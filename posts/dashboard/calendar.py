@@ -1,4 +1,4 @@
-"""The calendar: scheduled and past posts by month, week or day, on the workspace's clocks."""
+"""Calendar page: scheduled and published posts by month, week or day, in the workspace's time zone."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from django.utils.formats import date_format
 
 from posts import selectors
 from posts.dashboard.filters import chosen_filters, filter_choices
-from posts.dashboard.forms import YEARS
-from posts.local_day import first_instant
+from posts.dashboard.forms import ALLOWED_YEARS
+from posts.local_day import start_of_local_day
 from posts.models import PostGroup
-from posts.states import FOR_A_PERSON
-from workspaces.frame import WorkspacePage, workspace_page
+from posts.states import NEEDS_A_PERSON
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 VIEWS = {"month": "Month", "week": "Week", "day": "Day"}
-PER_DAY = {"month": 3, "week": 12}  # a day with more links to its own page
-PER_PAGE = 80  # of a day
+MAX_POSTS_PER_DAY = {"month": 3, "week": 12}  # a day with more posts links to the day view
+PER_PAGE = 80  # posts in the day view
 WEEK = timedelta(days=7)
 DAY = timedelta(days=1)
 
@@ -30,7 +30,7 @@ class Day:
     date: date
     posts: list[PostGroup]
     total: int
-    inside: bool  # of the month that is shown
+    inside: bool  # whether the day belongs to the month shown
     today: bool
 
     @property
@@ -40,7 +40,7 @@ class Day:
 
 @dataclass(frozen=True)
 class Span:
-    """What a view shows: its days, and the dates that lead to the one before and the one after."""
+    """The days that a calendar view shows, its title, and the dates of the previous and next view."""
 
     first: date
     days: int
@@ -51,7 +51,7 @@ class Span:
 
 @workspace_page()
 def calendar(page: WorkspacePage) -> HttpResponse:
-    """A month, a week or a day."""
+    """Show a month, a week or a day of posts."""
     asked = page.request.GET
     view = asked.get("view", "") if asked.get("view", "") in VIEWS else "month"
     today = timezone.now().astimezone(page.zone).date()
@@ -63,14 +63,14 @@ def calendar(page: WorkspacePage) -> HttpResponse:
         views=VIEWS.items(),
         span=span,
         today=today,
-        for_a_person=FOR_A_PERSON,
+        for_a_person=NEEDS_A_PERSON,
         **filter_choices(page),
         **shown,
     )
 
 
 def _by_day(page: WorkspacePage, span: Span) -> dict[str, Any]:
-    """One day, page by page."""
+    """The posts of one day, with a cursor for more."""
     found = selectors.calendar_day(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -83,13 +83,13 @@ def _by_day(page: WorkspacePage, span: Span) -> dict[str, Any]:
 
 
 def _days(page: WorkspacePage, view: str, span: Span, today: date) -> dict[str, Any]:
-    """Each day with its first posts."""
+    """The first posts of each day in the span."""
     groups = selectors.calendar_days(
         caller=page.caller,
         workspace_id=page.workspace.id,
         window=_window(page, span),
         zone=page.zone,
-        per_day=PER_DAY[view],
+        per_day=MAX_POSTS_PER_DAY[view],
         **chosen_filters(page),
     )
     posts: dict[date, list[PostGroup]] = {}
@@ -129,13 +129,13 @@ SPANS = {"month": _month, "week": _week, "day": _day}
 
 
 def _window(page: WorkspacePage, span: Span) -> tuple[datetime, datetime]:
-    return first_instant(span.first, page.zone), first_instant(span.first + DAY * span.days, page.zone)
+    return start_of_local_day(span.first, page.zone), start_of_local_day(span.first + DAY * span.days, page.zone)
 
 
 def _date(written: str, today: date) -> date:
-    """The day that the address names, else today."""
+    """The date in the address, or today if it is missing or invalid."""
     try:
         day = date.fromisoformat(written)
     except ValueError:
         return today
-    return day if day.year in YEARS else today
+    return day if day.year in ALLOWED_YEARS else today

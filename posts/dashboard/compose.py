@@ -1,4 +1,4 @@
-"""The composer: a new post, or an edit of one that is not out yet. Every button sends the whole form to the same address."""
+"""Views of the composer page, where a post is written or edited. Every button submits the whole form to the same URL."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from django.utils.formats import date_format
 from config.api.errors import ApiError, Conflict, InvalidState
 from config.api.form_files import files_of
 from posts import services
-from posts.dashboard.composer import Composer, error_told
-from posts.dashboard.inputs import checked, group_on, version_read
+from posts.dashboard.composer import Composer, error_text
+from posts.dashboard.inputs import page_post_group, submitted_content_version, validated_data
 from posts.errors import ContentInvalid
 from posts.models import PostGroup
-from posts.serializers.writes import CreatePostSerializer, UpdatePostSerializer
+from posts.serializers.requests import CreatePostSerializer, UpdatePostSerializer
 from posts.services.review import CONFIRMABLE
 from posts.services.update import EDITABLE
 from posts.states import GroupStatus
-from workspaces.frame import WorkspacePage, once, refuse, workspace_page
+from workspaces.workspace_page import WorkspacePage, record_refused_write, submit_once, workspace_page
 
-KEEP, SCHEDULE, PUBLISH = "keep", "schedule", "publish"
+SAVE, SCHEDULE, PUBLISH = "save", "schedule", "publish"
 
 
 @workspace_page("GET", "POST", operation="posts.create", files=True)
 def compose(page: WorkspacePage) -> HttpResponse:
-    """Write a post. Every button of the form comes here; those that save go on to the post."""
+    """Write a new post."""
     return _answer(page, None)
 
 
 @workspace_page("GET", "POST", operation="posts.update", files=True)
 def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Edit a draft, a group that waits for a person, or a scheduled one."""
-    group = group_on(page, post_group_id)
+    """Edit a draft, a scheduled post, or a post awaiting approval."""
+    group = page_post_group(page, post_group_id)
     if page.request.method != "POST" and (group.status not in EDITABLE or was_tried(group)):
-        raise InvalidState("This post is out or was tried already, so it cannot be edited any more.")
+        raise InvalidState("This post was already published or attempted, so it can no longer be edited.")
     return _answer(page, group)
 
 
@@ -51,7 +51,7 @@ def _answer(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     if page.request.method != "POST":
         return composer.show()
     action, _, subject = page.request.POST.get("action", "").partition(":")
-    if action in (KEEP, SCHEDULE, PUBLISH):
+    if action in (SAVE, SCHEDULE, PUBLISH):
         return _save(composer, action)
     live = "HX-Request" in page.request.headers
     if action == "check" and live:
@@ -59,12 +59,12 @@ def _answer(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
     _act(composer, action, subject)
     response = composer.show()
     if live:
-        response["HX-Trigger"] = "composed"  # the check looks again
+        response["HX-Trigger"] = "composed"  # triggers a new check of the content
     return response
 
 
 def _act(composer: Composer, action: str, subject: str) -> None:
-    """What a button does that saves nothing; one that is not known shows the form as it was sent."""
+    """Handle a button that changes the form but does not save; unknown actions show the form unchanged."""
     match action:
         case "upload":
             composer.take_files(files_of(composer.page.request, "file"))
@@ -86,7 +86,7 @@ def _save(composer: Composer, how: str) -> HttpResponse:
     if how != PUBLISH and schedule.is_valid() and how == SCHEDULE and schedule.at is None:
         schedule.add_error("when", "Choose the day and time.")
     if how != PUBLISH and schedule.errors:
-        composer.problems.append("The time is not right yet.")
+        composer.problems.append("Correct the time.")
     if not composer.composition.targets:
         composer.problems.append("Choose at least one account.")
     if composer.problems or composer.media_problems:
@@ -94,33 +94,33 @@ def _save(composer: Composer, how: str) -> HttpResponse:
     operation = "posts.update" if composer.group else "posts.create"
     at = None if how == PUBLISH else schedule.at
     try:
-        group_id, _ = once(page, operation, lambda: _write(composer, how, at))
+        group_id, _ = submit_once(page, operation, lambda: _write(composer, how, at))
     except ApiError as error:
-        refuse(page, operation, error)
+        record_refused_write(page, operation, error)
         composer.problems.append(_told(error))
         return composer.show(status=422)
-    return page.done(_done(how, at, page), "post", post_group_id=group_id)
+    return page.success_redirect(_done(how, at, page), "post", post_group_id=group_id)
 
 
 def _write(composer: Composer, how: str, at: datetime | None) -> Any:
-    """Create a group, or change and release it, in the transaction of the form's key; the group."""
+    """Create the post group, or update it and approve it if the button says so."""
     caller, body = composer.page.caller, dict(composer.composition.body)
     if composer.group is None:
-        body |= {"workspace_id": composer.page.workspace.id, "draft": how == KEEP}
-        return services.create_post(caller=caller, **checked(CreatePostSerializer, body | _time(at)))
+        body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
+        return services.create_post(caller=caller, **validated_data(CreatePostSerializer, body | _time(at)))
     changed = services.update_post(
         caller=caller,
         post_group_id=composer.group.id,
-        content_version=version_read(composer.page),
-        **checked(UpdatePostSerializer, body | _new_time(composer.group, how, at)),
+        content_version=submitted_content_version(composer.page),
+        **validated_data(UpdatePostSerializer, body | _new_time(composer.group, how, at)),
     )
-    if how == KEEP or changed.status not in CONFIRMABLE:
+    if how == SAVE or changed.status not in CONFIRMABLE:
         return changed
     return services.confirm_post(caller=caller, post_group_id=changed.id, content_version=changed.content_version)
 
 
 def _new_time(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
-    """The change of the group's time, where there is one; a time to be scheduled for is always checked again."""
+    """The changed `scheduled_at` as request data; empty if it stays. A time to schedule for is always validated again."""
     if how == PUBLISH and group.status == GroupStatus.SCHEDULED:
         return _time(timezone.now())
     if how == SCHEDULE or at != group.scheduled_at:
@@ -134,16 +134,19 @@ def _time(at: datetime | None) -> dict[str, Any]:
 
 def _told(error: ApiError) -> str:
     if isinstance(error, ContentInvalid):
-        return "Nothing was sent: the content does not fit all accounts yet. Each problem is named at its account."
+        return (
+            "Nothing was saved because the content does not fit all accounts. See the problems listed for each account."
+        )
     if isinstance(error, Conflict):
-        return "Somebody else changed this post while you were writing. Copy what you need, then open it again."
-    return error_told(error)
+        return "Somebody else changed this post while you were editing. Copy what you need, then open it again."
+    return error_text(error)
 
 
 def _done(how: str, at: datetime | None, page: WorkspacePage) -> str:
     if how == SCHEDULE:
         return scheduled_for(page, at)
-    return "It goes out now." if how == PUBLISH else "Saved."
+
+    return "It is being published now." if how == PUBLISH else "Saved."
 
 
 def scheduled_for(page: WorkspacePage, at: datetime | None) -> str:

@@ -1,4 +1,4 @@
-"""The composer: the content that is being written, what the platforms say of it, and how a page shows both."""
+"""State of the composer page: the content being written, its validation, and what the templates show."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from billing.selectors import spend_cap
 from config.api.errors import ApiError
 from config.api.uploads import Upload
 from media import selectors as media
-from media.dashboard.uploading import take_in
+from media.dashboard.uploading import upload_files
 from media.models import MediaAsset
 from posts import selectors, services
+from posts.attached_media import find_attached_assets
 from posts.dashboard.composition import (
     Composition,
+    all_issues,
     capabilities_of,
-    every_issue,
-    found_issue,
+    find_issue,
     issue_name,
     repairable,
 )
 from posts.dashboard.forms import OptionsForm, ScheduleForm
-from posts.dashboard.inputs import checked
+from posts.dashboard.inputs import validated_data
 from posts.dashboard.pictures import Picture, pictures
-from posts.media import assets_in
 from posts.models import PostGroup
-from posts.serializers.writes import ValidatePostSerializer
+from posts.serializers.requests import ValidatePostSerializer
 from posts.states import GroupStatus
 from posts.validation import TargetInput, TargetValidation, Validation
-from workspaces.frame import WorkspacePage
+from workspaces.workspace_page import WorkspacePage
 
-LIBRARY = 24  # assets of the library that are offered at a time
-PREVIEWED = 6000  # characters that the previews show together
-COUNTED = {"bytes": "bytes"}  # what a unit is called; every other one counts characters in its own way
+LIBRARY_PAGE_SIZE = 24  # media assets offered at a time
+MAX_PREVIEW_CHARACTERS = 6000  # characters in all previews together
+UNIT_NAMES = {"bytes": "bytes"}  # every other unit is shown as "characters"
 
 
 @dataclass(frozen=True)
 class ChosenTarget:
-    """A target as the form writes it."""
+    """A chosen account with its text and options, as the form shows them."""
 
     account: ConnectedAccount
     label: str
     text: str | None
     options: OptionsForm
-    thread_unproven: str  # why the thread that it has may fail; empty without one
+    thread_unproven: str  # warning about this target's thread; empty without a thread
     focused: bool
 
 
@@ -67,29 +67,29 @@ class ShownIssue:
 
 @dataclass(frozen=True)
 class CheckedTarget:
-    """What a platform would say."""
+    """The validation result for one account, as the page shows it."""
 
     label: str
     account: ConnectedAccount
     validation: TargetValidation
     issues: list[ShownIssue]
     unit: str
-    poll: str  # in words; empty for a post without one
+    poll: str  # description of the poll; empty without a poll
 
 
 @dataclass
 class Preview:
-    """One wording as it would go out: the posts of a thread, or the only one; `left_out` characters are not shown."""
+    """One version of the text with the accounts that get it; `left_out` counts the characters that are cut off."""
 
     texts: list[str]
     left_out: int
-    choices: tuple[str, ...]  # of its poll
+    choices: tuple[str, ...]  # of the poll
     targets: list[CheckedTarget] = field(default_factory=list)
 
 
 @dataclass
 class Composer:
-    """One page of the composer; `group` is the one that is edited, None for a new post."""
+    """One rendering of the composer page; `group` is the post being edited, None for a new post."""
 
     page: WorkspacePage
     group: PostGroup | None
@@ -105,33 +105,34 @@ class Composer:
 
     @classmethod
     def of(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
-        """The composer as the page's request has it: as the form was sent, as the group stands, or empty."""
+        """Build the composer from the request: from the submitted form, the stored group, or empty."""
         sent = page.request.POST if page.request.method == "POST" else None
         before = Composition.of_group(group) if group else Composition()
         chosen = before.chosen if sent is None else sent.getlist("account")
-        accounts = selectors.accounts_to_choose(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
+        accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
         composition = before if sent is None else Composition.of_form(sent, accounts)
         at = group.scheduled_at if group else _asked_for(page)
         schedule = ScheduleForm(sent, zone=page.zone, at=at)
-        composer = cls(page, group, accounts, composition, assets_in(page.workspace.id, composition.media), schedule)
-        composer._forget_what_is_gone()
+        assets = find_attached_assets(page.workspace.id, composition.media)
+        composer = cls(page, group, accounts, composition, assets, schedule)
+        composer._drop_deleted_media()
         return composer
 
     def attach(self, media_id: str) -> None:
         self.composition.attach(media_id)
-        self.assets = assets_in(self.page.workspace.id, self.composition.media)
-        self._forget_what_is_gone()
+        self.assets = find_attached_assets(self.page.workspace.id, self.composition.media)
+        self._drop_deleted_media()
 
     def take_files(self, files: Iterable[Upload]) -> None:
-        """Put the files of a form into the library, and into the post; those that are refused are told of."""
-        taken, problems = take_in(self.page, files)
+        """Upload the form's files to the media library and attach them; refused files are listed in `media_problems`."""
+        taken, problems = upload_files(self.page, files)
         for asset in taken:
             self.attach(asset.id)
         self.media_problems += problems
 
     def repair(self, name: str) -> None:
-        """Apply the hint of the issue of this name, as far as it still stands."""
-        issue = found_issue(self.validation, name) if self.validation else None
+        """Apply the repair hint of the named issue, if the issue still exists."""
+        issue = find_issue(self.validation, name) if self.validation else None
         if issue is None:
             return
         self.composition.repair(issue)
@@ -141,20 +142,22 @@ class Composer:
 
     @cached_property
     def validation(self) -> Validation | None:
-        """What POST /posts/validate answers; None while no account is chosen or the form itself is refused."""
+        """The result of POST /posts/validate; None if no account is chosen or the request itself is refused."""
         if not self.composition.targets:
             return None
         try:
-            asked = checked(ValidatePostSerializer, {**self.composition.body, "workspace_id": self.page.workspace.id})
+            asked = validated_data(
+                ValidatePostSerializer, {**self.composition.body, "workspace_id": self.page.workspace.id}
+            )
             return services.validate_post(caller=self.page.caller, group=self.group, **asked)
         except ApiError as error:
-            self.problems.append(error_told(error))
+            self.problems.append(error_text(error))
             return None
 
     def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
-        """The page, or a part of it."""
-        checks = self._checks()  # first: it may find problems
-        errors = sum(issue.severity == "error" for issue in every_issue(self.validation)) if self.validation else 0
+        """Render the page, or a part of it."""
+        checks = self._checks()  # must run first: it may add problems
+        errors = sum(issue.severity == "error" for issue in all_issues(self.validation)) if self.validation else 0
         return self.page.render(
             template,
             status=status,
@@ -182,11 +185,11 @@ class Composer:
 
     @cached_property
     def library(self) -> Any:
-        """A page of the library: its assets and the cursor of the next one."""
-        found = media.library_of(
+        """A page of the media library: assets to attach, and the cursor of the next page."""
+        found = media.list_assets(
             caller=self.page.caller,
             workspace_id=self.page.workspace.id,
-            limit=LIBRARY,
+            limit=LIBRARY_PAGE_SIZE,
             cursor=self.library_cursor,
         )
         offered = [asset for asset in found.rows if asset.id not in self.assets]
@@ -194,7 +197,7 @@ class Composer:
 
     @property
     def stays_simulated(self) -> bool:
-        """Whether a real account is chosen for a group that was made for the simulator."""
+        """Whether a real account is chosen for a group that was created for the simulator."""
         simulated = self.group is not None and self.group.sandbox
         real = {account.id for account in self.accounts if not account.sandbox}
         return simulated and not real.isdisjoint(self.composition.chosen)
@@ -227,21 +230,23 @@ class Composer:
     def _account(self, account_id: str) -> ConnectedAccount:
         return next(account for account in self.accounts if account.id == account_id)
 
-    def _forget_what_is_gone(self) -> None:
-        """Leave out assets that are no longer in the library, and alt texts that are the asset's own."""
-        kept = []
+    def _drop_deleted_media(self) -> None:
+        """Drop attached assets that were deleted, and alt texts that equal the asset's own."""
+        attached = []
         for each in self.composition.media:
             asset = self.assets.get(each["media_id"])
             if asset is None:
-                self.media_problems.append("A file that was attached is no longer in the library; it was left out.")
+                self.media_problems.append(
+                    "An attached file was deleted from the library and was removed from this post."
+                )
             else:
                 own = each.get("alt_text") == asset.alt_text
-                kept.append({"media_id": asset.id} if own else each)
-        self.composition.media = kept
+                attached.append({"media_id": asset.id} if own else each)
+        self.composition.media = attached
 
 
-def error_told(error: ApiError) -> str:
-    """A refusal in sentences, with each field's problem where it names some."""
+def error_text(error: ApiError) -> str:
+    """An error as one paragraph, with the message of each invalid field."""
     rows = [f"{row['field']}: {row['message']}" for row in error.details or []]
     return " ".join([error.message, *(rows or [error.suggested_action])])
 
@@ -249,8 +254,10 @@ def error_told(error: ApiError) -> str:
 def _checked(found: TargetValidation) -> CheckedTarget:
     account, counted = found.target.account, found.target.capabilities.text.counted_as
     issues = [ShownIssue(issue, issue_name(issue), repairable(issue)) for issue in found.issues]
-    unit = COUNTED.get(counted, "characters")
-    return CheckedTarget(platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.poll))
+    unit = UNIT_NAMES.get(counted, "characters")
+    return CheckedTarget(
+        platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll)
+    )
 
 
 def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
@@ -262,9 +269,9 @@ def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
 
 
 def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
-    """Each wording once, in the order of its first account, cut where all of them together are long."""
+    """Each distinct text once, in the order of its first account; all previews together are cut at MAX_PREVIEW_CHARACTERS."""
     found: dict[tuple[tuple[str, ...], ...], Preview] = {}
-    room = PREVIEWED
+    remaining = MAX_PREVIEW_CHARACTERS
     for check in checks:
         target = check.validation.target
         texts = (target.shown_text, *further_texts(target.options))
@@ -272,20 +279,20 @@ def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
         if (texts, choices) not in found:
             shown = []
             for text in texts:
-                shown.append(text[:room])
-                room -= len(shown[-1])
+                shown.append(text[:remaining])
+                remaining -= len(shown[-1])
             found[texts, choices] = Preview(shown, sum(map(len, texts)) - sum(map(len, shown)), choices)
         found[texts, choices].targets.append(check)
     return list(found.values())
 
 
 def _choices(target: TargetInput) -> tuple[str, ...]:
-    """The choices of the target's poll, as many as its platform takes."""
+    """The choices of the target's poll, up to the number that its platform allows."""
     rules = target.capabilities.poll
     return tuple(target.poll["choices"][: rules.max_choices]) if rules and target.poll else ()
 
 
 def _asked_for(page: WorkspacePage) -> datetime | None:
-    """The time that a link to the composer names, such as that of a calendar's day."""
+    """The time in the address, such as the day a calendar link names."""
     form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
     return form.at if form.is_valid() else None

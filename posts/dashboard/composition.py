@@ -1,4 +1,4 @@
-"""What stands in the composer: the content of a post in the form of POST /posts, and what its buttons do to it."""
+"""Content in the composer, in the format of POST /posts, and the changes that the composer's buttons make to it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from accounts.platforms.issues import Issue
 from accounts.platforms.registry import platform
 from accounts.platforms.types import Capabilities
 from posts.dashboard.forms import OptionsForm
-from posts.dashboard.inputs import plain
+from posts.dashboard.inputs import normalize_text
 from posts.models import PostGroup
-from posts.planning import target_inputs
+from posts.planning import targets_as_request_data
 from posts.validation import Validation
 
 SET, REMOVE_MEDIA, REMOVE_OPTION = (
     ("replace_text", "set_option"),
     "remove_media",
     "remove_option",
-)  # what a button can do
+)  # repair actions that a button can apply
 
 
 @dataclass
 class Composition:
-    """`targets` and `media` are written as the API's callers write them."""
+    """A post's text, targets and media; `targets` and `media` have the format of API requests."""
 
     text: str = ""
     targets: list[dict[str, Any]] = field(default_factory=list)
@@ -36,21 +36,21 @@ class Composition:
 
     @classmethod
     def of_group(cls, group: PostGroup) -> Composition:
-        return cls(group.text, target_inputs(group), [dict(each) for each in group.media])
+        return cls(group.text, targets_as_request_data(group), [dict(each) for each in group.media])
 
     @classmethod
     def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
-        """What the composer's form holds; accounts that are not among these are left out."""
+        """The content of the submitted composer form; targets whose account is not in `accounts` are dropped."""
         chosen = set(sent.getlist("account"))
         return cls(
-            plain(sent.get("text", "")),
+            normalize_text(sent.get("text", "")),
             [_target(sent, account) for account in accounts if account.id in chosen],
             [_attached(sent, media_id) for media_id in dict.fromkeys(sent.getlist("media"))],
         )
 
     @property
     def body(self) -> dict[str, Any]:
-        """Fields of POST /posts, PATCH /posts/{id} and POST /posts/validate."""
+        """Fields for POST /posts, PATCH /posts/{id} and POST /posts/validate."""
         return {"text": self.text, "targets": self.targets, "media": self.media}
 
     @property
@@ -65,13 +65,13 @@ class Composition:
         self.media = [each for each in self.media if each["media_id"] != media_id]
 
     def move_ahead(self, media_id: str) -> None:
-        """Show the asset one place earlier."""
+        """Move the asset one place forward."""
         place = self._media_ids().index(media_id) if media_id in self._media_ids() else 0
         if place:
             self.media[place - 1 : place + 1] = [self.media[place], self.media[place - 1]]
 
     def repair(self, issue: Issue) -> None:
-        """Apply an issue's hint, if it is one that `repairable` names."""
+        """Apply the repair hint of an issue, if a button can apply it."""
         hint = issue.repair_hint
         if hint is None or not repairable(issue):
             return
@@ -91,7 +91,7 @@ class Composition:
 
 
 def repairable(issue: Issue) -> bool:
-    """Whether a button can repair it: a value that fits, or one asset or option to be left out."""
+    """Whether a button can repair the issue: by setting a value, or by removing one asset or option."""
     hint = issue.repair_hint
     if hint is None:
         return False
@@ -100,12 +100,12 @@ def repairable(issue: Issue) -> bool:
     return hint.action == REMOVE_OPTION or (hint.action == REMOVE_MEDIA and hint.field.endswith("]"))
 
 
-def found_issue(validation: Validation, name: str) -> Issue | None:
-    """The issue that a button names by its field and code, if it still stands."""
-    return next((issue for issue in every_issue(validation) if issue_name(issue) == name), None)
+def find_issue(validation: Validation, name: str) -> Issue | None:
+    """The issue with this name (field and code), or None if it no longer exists."""
+    return next((issue for issue in all_issues(validation) if issue_name(issue) == name), None)
 
 
-def every_issue(validation: Validation) -> list[Issue]:
+def all_issues(validation: Validation) -> list[Issue]:
     return [*validation.issues, *(issue for target in validation.targets for issue in target.issues)]
 
 
@@ -118,7 +118,7 @@ def capabilities_of(account: ConnectedAccount) -> Capabilities:
 
 
 def _target(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
-    own = plain(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
+    own = normalize_text(sent.get(f"text-{account.id}", "")) if f"own-{account.id}" in sent else None
     form = OptionsForm(capabilities_of(account).options, sent, prefix=account.id, options={})
     return {
         "platform": account.platform,
@@ -130,4 +130,4 @@ def _target(sent: QueryDict, account: ConnectedAccount) -> dict[str, Any]:
 
 def _attached(sent: QueryDict, media_id: str) -> dict[str, Any]:
     alt_text = sent.get(f"alt-{media_id}")
-    return {"media_id": media_id} if alt_text is None else {"media_id": media_id, "alt_text": plain(alt_text)}
+    return {"media_id": media_id} if alt_text is None else {"media_id": media_id, "alt_text": normalize_text(alt_text)}

@@ -1,4 +1,4 @@
-"""What lists of posts can be narrowed by."""
+"""Account and agent filters for lists of posts."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import platform
 from agents.selectors import agents_of
 from posts import selectors
-from workspaces.frame import WorkspacePage
+from workspaces.workspace_page import WorkspacePage
 
-MOST_AGENTS = 200
+MAX_AGENTS = 200
 
 
 def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
-    """The account and the agent that the address names."""
+    """The account and the agent in the query string."""
     asked = page.request.GET
     return {"account_id": asked.get("account") or None, "agent_id": asked.get("agent") or None}
 
 
 def filter_choices(page: WorkspacePage) -> dict[str, Any]:
-    """The workspace's accounts, each with its name, and its agents: two queries."""
-    accounts = selectors.accounts_to_choose(caller=page.caller, workspace_id=page.workspace.id)
-    agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MOST_AGENTS).rows
+    """The workspace's accounts with their labels, and its agents, for the filter form."""
+    accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id)
+    agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
     return {"accounts": [(account, _named(account)) for account in accounts], "agents": agents}
 
 

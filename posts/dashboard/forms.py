@@ -1,4 +1,4 @@
-"""Forms of posts: when one goes out, and the options of a platform as its JSON Schema tells them."""
+"""Forms for posts: the publishing time, and platform options generated from a JSON Schema."""
 
 from __future__ import annotations
 
@@ -14,36 +14,34 @@ from django import forms
 
 from config.api.errors import MalformedRequest
 from config.api.request_body import parse_json
-from posts.dashboard.inputs import plain
-from posts.dashboard.local_time import after_the_jump, instants_of
+from posts.dashboard.inputs import normalize_text
+from posts.dashboard.local_time import instants_at_local_time, shift_past_clock_change
 
-WALL = "%Y-%m-%dT%H:%M"
-YEARS = range(1970, 2201)
+DATETIME_LOCAL_FORMAT = "%Y-%m-%dT%H:%M"
+ALLOWED_YEARS = range(1970, 2201)
 _WALL = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
 _BOOLEAN = (("", "Not set"), ("true", "Yes"), ("false", "No"))
 
 
 class ScheduleForm(forms.Form):
-    """A time on the workspace's clocks; where it comes twice, `which` of the two is asked for."""
+    """A date and time in the workspace's time zone. If clocks are set back, `which` chooses between two instants."""
 
     when = forms.CharField(
-        label="When it goes out",
+        label="When to publish",
         widget=forms.TextInput({"type": "datetime-local"}),
         error_messages={"required": "Choose the day and time."},
     )
-    which = forms.ChoiceField(
-        label="The clocks are set back over this time, so it comes twice", widget=forms.RadioSelect
-    )
+    which = forms.ChoiceField(label="Clocks are set back, so this time occurs twice", widget=forms.RadioSelect)
 
     def __init__(self, data: Any = None, *, zone: ZoneInfo, at: datetime | None = None, required: bool = False) -> None:
         local = at.astimezone(zone) if at else None
-        initial = {"when": local.strftime(WALL), "which": str(local.fold)} if local else {}
+        initial = {"when": local.strftime(DATETIME_LOCAL_FORMAT), "which": str(local.fold)} if local else {}
         super().__init__(data, initial=initial)
         self.zone, self._before = zone, at
         self.fields["when"].required = required
         self.fields["when"].help_text = f"In {zone.key}, the workspace's time zone."
         self.wall = _read(str(self["when"].value() or ""))
-        self.instants = instants_of(self.wall, zone) if self.wall else []
+        self.instants = instants_at_local_time(self.wall, zone) if self.wall else []
         if len(self.instants) == 2:
             first, second = (_named(each, zone) for each in self.instants)
             named = [("0", f"The first time, {first}"), ("1", f"The second time, {second}")]
@@ -53,28 +51,28 @@ class ScheduleForm(forms.Form):
 
     @property
     def at(self) -> datetime | None:
-        """The instant that was written in a form without mistakes; one that was left as it was keeps its seconds."""
+        """The chosen instant, or None. A time that was not changed keeps its seconds."""
         if not self.instants:
             return None
         at = self.instants[int(self.cleaned_data.get("which", 0))]
-        kept = self._before is not None and self._before.replace(second=0, microsecond=0) == at
-        return self._before if kept else at
+        unchanged = self._before is not None and self._before.replace(second=0, microsecond=0) == at
+        return self._before if unchanged else at
 
     def clean_when(self) -> str:
         written = str(self.cleaned_data["when"])
         if written and self.wall is None:
-            raise forms.ValidationError("Write a day and a time, such as 2027-01-31T09:00.")
+            raise forms.ValidationError("Enter a date and time, such as 2027-01-31T09:00.")
         if self.wall is not None and not self.instants:
-            later = after_the_jump(self.wall, self.zone)
+            later = shift_past_clock_change(self.wall, self.zone)
             raise forms.ValidationError(
-                f"The clocks are set forward over this time, so it never comes. Did you mean {later:%H:%M}?"
+                f"Clocks are set forward, so this time does not exist. Did you mean {later:%H:%M}?"
             )
         return written
 
 
 @dataclass(frozen=True)
 class OptionGroup:
-    """Fields that are shown together: the parts of one object under its legend, or a plain option without one."""
+    """Form fields shown together: the parts of one object option under its legend, or one plain option."""
 
     legend: str
     help_text: str
@@ -82,27 +80,27 @@ class OptionGroup:
 
 
 class LinesField(forms.CharField):
-    """A list of texts, one in each line; empty lines are left out."""
+    """A list of texts, one per line; empty lines are ignored."""
 
     widget = forms.Textarea({"rows": 4, "class": "short"})
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
-        """The lines without the spaces around them."""
-        return _lines(plain(str(value or "")))
+        """The lines without surrounding spaces."""
+        return _lines(normalize_text(str(value or "")))
 
 
 class OptionsForm(forms.Form):
-    """A target's options, as far as its platform's schema has plain values for them: texts, choices, numbers, yes or no,
-    lists of texts, and objects of such values, whose fields are named `option.part`.
+    """Form for a target's platform options, generated from the platform's JSON Schema.
 
-    The others are kept as they are, in JSON.
+    Texts, choices, numbers, booleans, lists of texts, and objects of such values get fields; an object's fields are named
+    `option.part`. Options of other types are passed through unchanged as JSON in a hidden field.
     """
 
-    marks_needed = True  # few are; no field is required, since a draft may lack them and the validation tells
-    kept = forms.CharField(required=False, widget=forms.HiddenInput({"id": False}))
+    marks_needed = True  # no field is required, since drafts may be incomplete; validation reports what is missing
+    unshown = forms.CharField(required=False, widget=forms.HiddenInput({"id": False}))
 
     def __init__(self, schema: Mapping[str, Any], data: Any = None, *, prefix: str, options: Mapping[str, Any]) -> None:
-        super().__init__(data, prefix=prefix, auto_id="%s")  # ids as short as the names, in a page with many fields
+        super().__init__(data, prefix=prefix, auto_id="%s")  # short ids, since a page has many fields
         self.others = dict(options)
         self._groups: list[tuple[str, str, list[str]]] = []  # legend, help text and the names of the fields
         for name, (rule, fields) in _fields_of(schema).items():
@@ -111,31 +109,31 @@ class OptionsForm(forms.Form):
                 self.initial.update(_initial(name, self.others.pop(name, None)))
                 legend = (_label(name, rule), rule.get("description", "")) if rule.get("type") == "object" else ("", "")
                 self._groups.append((*legend, list(fields)))
-        self.initial["kept"] = json.dumps(self.others) if self.others else ""
+        self.initial["unshown"] = json.dumps(self.others) if self.others else ""
 
     @property
     def groups(self) -> list[OptionGroup]:
-        """The fields in the schema's order, those of an object together."""
+        """The fields in the order of the schema, the fields of one object together."""
         return [OptionGroup(legend, said, [self[name] for name in names]) for legend, said, names in self._groups]
 
     @property
     def options(self) -> dict[str, Any]:
-        """What was sent, in the schema's types; what is not of its type stays as it was written, for the validation."""
+        """The submitted options with the schema's types. Values of a wrong type are left as text for validation to report."""
         self.is_valid()
         values = {name: self.cleaned_data.get(name, self[name].value()) for name in self.fields}
-        options = _object(values.pop("kept") or "")
+        options = _object(values.pop("unshown") or "")
         given: dict[str, Any] = {}
         for field, value in values.items():
             if value is None or value in ("", []):
                 continue
             name, _, part = field.partition(".")
             place = given.setdefault(name, {}) if part else given
-            place[part or name] = plain(value) if isinstance(value, str) else value
+            place[part or name] = normalize_text(value) if isinstance(value, str) else value
         return options | given
 
 
 def _fields_of(schema: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], dict[str, forms.Field]]]:
-    """The rule of each option that has fields, and its fields by name; an object has them where all its parts do."""
+    """Each option that can have fields, with its schema and its fields by name. An object needs a field for each part."""
     found = {}
     for name, rule in schema.get("properties", {}).items():
         parts = {f"{name}.{part}": each for part, each in rule["properties"].items()} if "properties" in rule else {}
@@ -147,7 +145,7 @@ def _fields_of(schema: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], 
 
 
 def _field(name: str, rule: Mapping[str, Any], *, needed: bool) -> forms.Field | None:
-    """The field of a value, with its label and help; None where there is none for such values."""
+    """The form field for a value, with label and help text; None if the type is not supported."""
     field = _plain_field(rule)
     if field:
         field.label = _label(name.rpartition(".")[2], rule) + (" (needed)" if needed else "")
@@ -161,7 +159,7 @@ def _label(name: str, rule: Mapping[str, Any]) -> str:
 
 
 def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
-    """The field of a plain value or of a list of texts; None for others. Of alternatives, that of the first with a field."""
+    """The form field for a plain value or a list of texts; None for other types. Of `anyOf`, the first supported type."""
     if "anyOf" in rule:
         fields = (_plain_field(each) for each in rule["anyOf"])
         return next((field for field in fields if field), None)
@@ -189,7 +187,7 @@ def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
 
 
 def _is_shown(rule: Mapping[str, Any], value: Any) -> bool:
-    """Whether the rule's fields show the whole of the value."""
+    """Whether the fields for this schema can show the value completely."""
     match rule.get("type"):
         case "object":
             parts = rule["properties"]
@@ -199,20 +197,20 @@ def _is_shown(rule: Mapping[str, Any], value: Any) -> bool:
         case "array":
             texts = isinstance(value, list) and all(isinstance(each, str) for each in value)
             return texts and _lines("\n".join(value)) == value
-    if isinstance(value, str):  # a line of input loses line breaks and the spaces around it
+    if isinstance(value, str):  # a text input drops line breaks and surrounding spaces
         return value == value.strip() and "\n" not in value
     return not isinstance(value, dict | list)
 
 
 def _initial(name: str, value: Any) -> dict[str, Any]:
-    """What the fields of an option begin with."""
+    """Initial values for the fields of an option."""
     if isinstance(value, dict):
         return {f"{name}.{part}": _written(own) for part, own in value.items()}
     return {name: _written(value)}
 
 
 def _written(value: Any) -> Any:
-    """An option's value as its field writes it."""
+    """An option's value as its form field shows it."""
     if isinstance(value, list):
         return "\n".join(value)
     return str(value).lower() if isinstance(value, bool) else value
@@ -223,7 +221,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The JSON object of a hidden field; nothing for what is none."""
+    """The JSON object in a hidden field; empty if the field is invalid."""
     try:
         value = parse_json(text.encode()) if text else {}
     except MalformedRequest:
@@ -232,12 +230,12 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _read(written: str) -> datetime | None:
-    """The naive time of a field of type datetime-local, or None."""
+    """The naive datetime in a datetime-local field, or None if invalid."""
     try:
         wall = datetime.fromisoformat(written) if _WALL.fullmatch(written) else None
-    except ValueError:  # the form of a time, but there is no such time
+    except ValueError:  # well-formed, but no valid date or time
         return None
-    return wall if wall and wall.year in YEARS else None
+    return wall if wall and wall.year in ALLOWED_YEARS else None
 
 
 def _named(instant: datetime, zone: ZoneInfo) -> str:

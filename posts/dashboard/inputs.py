@@ -1,4 +1,4 @@
-"""What pages send, held to the same form as the API's bodies."""
+"""Reading and validating input from dashboard pages, with the API's serializers."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.api.caller import absent
-from config.api.handler import as_api_error
+from config.api.caller import not_found_error
+from config.api.error_handlers import to_api_error
 from config.api.serializers import StrictSerializer
 from posts import selectors
 from posts.models import PostGroup
-from workspaces.frame import WorkspacePage
+from workspaces.workspace_page import WorkspacePage
 
 
-def checked(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:
-    """The input of an operation as its service takes it. Raises ValidationFailed."""
+def validated_data(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:
+    """Validate the data with an API serializer and return it. Raises ValidationFailed."""
     form = serializer(data=dict(body))
     try:
         form.is_valid(raise_exception=True)
     except serializers.ValidationError as error:
-        raise as_api_error(error) from error
+        raise to_api_error(error) from error
     return dict(form.validated_data)
 
 
-def group_on(page: WorkspacePage, post_group_id: str) -> PostGroup:
-    """The group of a page under this workspace. Raises NotFound, for another workspace's too."""
-    group = selectors.group_of(caller=page.caller, post_group_id=post_group_id)
+def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
+    """The post group in the URL of a workspace page. Raises NotFound if it belongs to another workspace."""
+    group = selectors.get_post_group(caller=page.caller, post_group_id=post_group_id)
     if group.workspace_id != page.workspace.id:
-        raise absent(None, "post group")
+        raise not_found_error(None, "post group")
     return group
 
 
-def plain(text: str) -> str:
-    """A text as it was typed: browsers send line ends as CR LF, and no text of PostgreSQL holds NUL."""
+def normalize_text(text: str) -> str:
+    """Convert CR LF line ends, which browsers send, to LF, and drop NUL, which PostgreSQL cannot store."""
     return text.replace("\r\n", "\n").replace("\0", "")
 
 
-def version_read(page: WorkspacePage) -> int:
-    """The content_version that the form's page showed; 0, which no group has, for a form that lost it."""
+def submitted_content_version(page: WorkspacePage) -> int:
+    """The content_version that the submitted page showed; 0, which matches no group, if it is missing."""
     sent = page.request.POST.get("content_version", "")
     return int(sent) if sent.isdecimal() and len(sent) < 10 else 0

@@ -1,4 +1,4 @@
-"""All posts of a workspace, drafts and rejected ones too, with filters."""
+"""List page of all posts of a workspace, including drafts and rejected posts, with filters."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from django.http import HttpResponse
 from posts import selectors
 from posts.dashboard.filters import chosen_filters, filter_choices
 from posts.states import GroupStatus
-from workspaces.frame import WorkspacePage, workspace_page
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
 
 
 @workspace_page()
 def posts(page: WorkspacePage) -> HttpResponse:
-    """The posts that fit the filters, newest first."""
+    """List the posts that match the filters, newest first."""
     asked = page.request.GET
     status = asked.get("status", "")
     found = selectors.search_posts(

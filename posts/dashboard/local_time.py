@@ -1,4 +1,4 @@
-"""Times as people write them: on the clocks of a zone, where a time may come twice or never."""
+"""Conversion of local times, which may occur twice or never when clocks change."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 
-def instants_of(wall: datetime, zone: ZoneInfo) -> list[datetime]:
-    """The instants at which the zone's clocks show this naive time, in UTC: one; two where they are set back over it;
-    none where they are set forward over it."""
+def instants_at_local_time(wall: datetime, zone: ZoneInfo) -> list[datetime]:
+    """The UTC instants at which clocks in the zone show this naive time.
+
+    Usually one; two if clocks are set back over the time, none if they are set forward over it.
+    """
     found: list[datetime] = []
     for fold in (0, 1):
         instant = wall.replace(tzinfo=zone, fold=fold).astimezone(UTC)
@@ -17,6 +19,6 @@ def instants_of(wall: datetime, zone: ZoneInfo) -> list[datetime]:
     return found
 
 
-def after_the_jump(wall: datetime, zone: ZoneInfo) -> datetime:
-    """What clocks show that were not set forward over this time: as much later as the jump is long."""
+def shift_past_clock_change(wall: datetime, zone: ZoneInfo) -> datetime:
+    """The local time moved forward by the length of the clock change that skipped it."""
     return wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)

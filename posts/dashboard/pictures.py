@@ -1,4 +1,4 @@
-"""Media assets as pages show them."""
+"""Media assets attached to posts, as dashboard pages show them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from media.links import link, picture_link
+from media.links import file_link, preview_link
 from media.models import MediaAsset
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An asset in a post, or one that was there: `asset` is None once it is deleted."""
+    """A media asset attached to a post; `asset` is None if it was deleted."""
 
     media_id: str
     asset: MediaAsset | None
@@ -20,17 +20,17 @@ class Picture:
 
     @property
     def thumbnail(self) -> str:
-        """The address of a picture of it; "" where there is none."""
-        return picture_link(self.asset) if self.asset else ""
+        """URL of the asset's preview picture, or ""."""
+        return preview_link(self.asset) if self.asset else ""
 
     @property
     def file(self) -> str:
-        """The address of the file; "" once it is deleted."""
-        return link(self.asset) if self.asset else ""
+        """URL of the asset's file, or "" if the asset was deleted."""
+        return file_link(self.asset) if self.asset else ""
 
 
 def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[Picture]:
-    """What a post's `media` shows, in its order; without an alt text of its own, each has its asset's."""
+    """The pictures of a post's `media`, in order. The asset's alt text is used if the post has none of its own."""
     return [_picture(each, assets.get(each["media_id"])) for each in media]
 
 

@@ -1,4 +1,4 @@
-"""One post: how far each target is, what went wrong and what to do, and what can be done with it."""
+"""Page of one post: the status of each target, errors, events, deliveries, and the actions that are possible."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from django.utils import timezone
 from agents.models import Agent
 from config.api.errors import ValidationFailed
 from posts import services
+from posts.attached_media import find_attached_assets
 from posts.dashboard.compose import scheduled_for, was_tried
 from posts.dashboard.composition import Composition
-from posts.dashboard.content import ShownGroup, shown_groups
 from posts.dashboard.forms import ScheduleForm
-from posts.dashboard.inputs import checked, group_on, plain
-from posts.media import assets_in
+from posts.dashboard.inputs import normalize_text, page_post_group, validated_data
+from posts.dashboard.shown_groups import ShownGroup, shown_groups
 from posts.models import PostGroup
-from posts.serializers.writes import CreatePostSerializer, ResolvePostSerializer
+from posts.serializers.requests import CreatePostSerializer, ResolvePostSerializer
 from posts.services.update import EDITABLE
-from posts.states import CANCELLABLE, RETRYABLE, RUNNING_TARGETS, GroupStatus, TargetStatus
+from posts.states import CANCELLABLE, RETRYABLE, UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 from webhooks import selectors as webhooks
-from workspaces.frame import WorkspacePage, once, workspace_page
+from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
-SHOWN = 50  # events, and deliveries
+MAX_ROWS = 50  # of events, and of deliveries
 
 
 @workspace_page()
 def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Its content, its targets, its events and deliveries; the page looks again by itself while something runs."""
-    group = group_on(page, post_group_id)
+    """Show the post. The page reloads itself while the post is being published."""
+    group = page_post_group(page, post_group_id)
     [shown] = shown_groups(page.workspace.id, [group])
     about: dict[str, Any] = {
         "caller": page.caller,
         "workspace_id": page.workspace.id,
         "post_group_id": group.id,
-        "limit": SHOWN,
+        "limit": MAX_ROWS,
     }
     return page.render(
         "posts/post.html",
         shown=shown,
-        by=made_by(group),
-        events=webhooks.events_of(**about),
-        deliveries=webhooks.deliveries_of(**about).rows,
+        by=creator_name(group),
+        events=webhooks.latest_group_events(**about),
+        deliveries=webhooks.list_deliveries(**about).rows,
         now=timezone.now(),
         **_possible(page, shown),
     )
@@ -50,39 +50,42 @@ def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.cancel")
 def cancel(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    group = group_on(page, post_group_id)
+    group = page_post_group(page, post_group_id)
     services.cancel_post(caller=page.caller, post_group_id=group.id)
-    return page.done("It was cancelled.", "post", post_group_id=group.id)
+    return page.success_redirect("The post was cancelled.", "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.retry")
 def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    group = group_on(page, post_group_id)
+    group = page_post_group(page, post_group_id)
     doubtful = "include_unconfirmed" in page.request.POST
     services.retry_post(caller=page.caller, post_group_id=group.id, include_unconfirmed=doubtful)
-    return page.done("It is sent again.", "post", post_group_id=group.id)
+    return page.success_redirect("The post is being sent again.", "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.resolve")
 def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """What somebody who looked has seen: the post's address, or (no address) that it is not there."""
-    group, sent = group_on(page, post_group_id), page.request.POST
-    seen = {"permalink": plain(sent.get("permalink", "")).strip()} if "is-out" in sent else {"published": False}
-    asked = checked(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
+    """Record whether an unconfirmed target was published: with its address, or not at all."""
+    group, sent = page_post_group(page, post_group_id), page.request.POST
+    seen = (
+        {"permalink": normalize_text(sent.get("permalink", "")).strip()} if "is-out" in sent else {"published": False}
+    )
+    asked = validated_data(ResolvePostSerializer, {"target_id": sent.get("target_id", ""), **seen})
     services.resolve_post(
         caller=page.caller,
         post_group_id=group.id,
         target_id=asked["target_id"],
         permalink=asked.get("permalink"),
     )
-    told = "Noted: it is out." if asked.get("permalink") else "Noted: it is not out. You can send it again."
-    return page.done(told, "post", post_group_id=group.id)
+    published = "Marked as published."
+    failed = "Marked as failed. You can send it again."
+    return page.success_redirect(published if asked.get("permalink") else failed, "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.update")
 def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Another time for a scheduled post; a time that is not right, or comes twice, is asked for again."""
-    group = group_on(page, post_group_id)
+    """Change the time of a scheduled post; an invalid or ambiguous time shows the form again."""
+    group = page_post_group(page, post_group_id)
     schedule = ScheduleForm(page.request.POST, zone=page.zone, at=group.scheduled_at, required=True)
     if not schedule.is_valid():
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
@@ -92,27 +95,27 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
         for row in error.details or []:
             schedule.add_error("when", row["message"])
         return page.render("posts/reschedule.html", group=group, schedule=schedule, status=422)
-    return page.done(scheduled_for(page, schedule.at), "post", post_group_id=group.id)
+    return page.success_redirect(scheduled_for(page, schedule.at), "post", post_group_id=group.id)
 
 
 @workspace_page("POST", operation="posts.create")
 def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """A new draft of the same content, without what is no longer in the library, ready to be edited."""
-    group = group_on(page, post_group_id)
+    """Copy the post into a new draft, without media that were deleted, and open it for editing."""
+    group = page_post_group(page, post_group_id)
     [shown] = shown_groups(page.workspace.id, [group])
     content = Composition.of_group(group)
-    there = assets_in(page.workspace.id, content.media)
+    there = find_attached_assets(page.workspace.id, content.media)
     content.media = [each for each in content.media if each["media_id"] in there]
-    # What was simulated at a real account stays so.
+    # A post that was simulated at a real account stays simulated.
     simulated = any(each.target.sandbox and not each.account.sandbox for each in shown.targets)
     body = {**content.body, "workspace_id": page.workspace.id, "draft": True, "sandbox": simulated}
-    asked = checked(CreatePostSerializer, body)
-    draft_id, _ = once(page, "posts.create", lambda: services.create_post(caller=page.caller, **asked))
-    return page.done("A new draft with the same content.", "post-edit", post_group_id=draft_id)
+    asked = validated_data(CreatePostSerializer, body)
+    draft_id, _ = submit_once(page, "posts.create", lambda: services.create_post(caller=page.caller, **asked))
+    return page.success_redirect("Copied to a new draft.", "post-edit", post_group_id=draft_id)
 
 
-def made_by(group: PostGroup) -> str:
-    """Who made it, as people say it."""
+def creator_name(group: PostGroup) -> str:
+    """Who created the post group, in words."""
     if group.agent_id:
         name = Agent.objects.filter(pk=group.agent_id).values_list("name", flat=True).first()
         return f"the agent {name}" if name else "an agent"
@@ -120,14 +123,14 @@ def made_by(group: PostGroup) -> str:
 
 
 def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
-    """Which actions the page offers; the services decide again."""
+    """Which actions the page offers; the services check permissions again."""
     group = shown.group
     states = [each.target.status for each in shown.targets]
     editable = page.may_write and group.status in EDITABLE and not was_tried(group)
     retryable = page.may_write and group.status in RETRYABLE
     scheduled = editable and group.status == GroupStatus.SCHEDULED
     return {
-        "runs": group.status == GroupStatus.PUBLISHING and not RUNNING_TARGETS.isdisjoint(states),
+        "runs": group.status == GroupStatus.PUBLISHING and not UNFINISHED_TARGET_STATUSES.isdisjoint(states),
         "may_edit": editable,
         "may_review": page.may_write and group.status == GroupStatus.PENDING_CONFIRMATION,
         "may_cancel": page.may_write and group.status in CANCELLABLE,

@@ -1,1 +1,1 @@
-"""The commands of posts for `manage.py`."""
+"""Management commands for posts."""

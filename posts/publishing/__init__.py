@@ -1,1 +1,1 @@
-"""The publisher: claims due targets and takes them through their platform's steps."""
+"""The publisher: claims due targets and publishes them step by step through their platform adapters."""

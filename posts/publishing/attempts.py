@@ -1,4 +1,4 @@
-"""What one claim of a target comes to: it is made ready, and its first step is committed as begun."""
+"""Beginning an attempt to publish: checks, credentials and media are prepared, and the first step is committed as begun."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from django.db import Error, InterfaceError, OperationalError
+from django.db import Error
 from django.utils import timezone
 
 from accounts.platforms import errors
@@ -17,24 +17,28 @@ from accounts.platforms.base import START, Platform
 from accounts.platforms.registry import publisher
 from accounts.platforms.types import Content, Grant, MediaFile, Progress
 from config.api.caller import system_caller
-from config.api.trace import note_actor, start_trace
+from config.api.trace import set_trace_actor, start_trace
 from config.db.encryption import SealedValueError
-from posts.media import MediaGone, files_of
+from config.db.outage import DATABASE_ERRORS, retry_while_database_down
+from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostTarget
 from posts.publishing import outcomes
 from posts.publishing.outcomes import ClaimLost
-from posts.publishing.preconditions import Stop, may_be_out, preflight, worker_losses
-from posts.publishing.writer import all_or_each, retry_while_database_down
+from posts.publishing.preconditions import Stop, may_be_published, preflight, worker_losses
+from posts.publishing.writer import all_or_each
 from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
-UNFORESEEN_PAUSE = timedelta(minutes=5)
+UNEXPECTED_ERROR_PAUSE = timedelta(minutes=5)
 
 
 @dataclass
 class Attempt:
-    """The work of one claim. `doubtful`: an earlier try of the step to come may have published. `fault` keeps that step
-    from being taken, though it has begun; with a `stop` nothing has."""
+    """One attempt to publish a claimed target.
+
+    `doubtful`: an earlier attempt at the next step may have published. `fault`: an error that prevents the next step although
+    it was committed as begun. `stop`: a write that ends or postpones the target instead; no step was begun.
+    """
 
     target: PostTarget
     adapter: Platform
@@ -53,32 +57,34 @@ class Attempt:
 
 
 @contextmanager
-def guarded(target: PostTarget) -> Iterator[None]:
-    """Work at a target: nothing is raised. Every end is written to its row; when the database itself fails, the claim runs
-    out and the row is taken up again."""
+def log_errors(target: PostTarget) -> Iterator[None]:
+    """Run work on a target without raising: errors are logged and the target is postponed.
+
+    When the database fails, the claim's lease expires and another worker continues.
+    """
     start_trace(target.group.trace_id)
-    note_actor(system_caller(target.group.workspace_id))
+    set_trace_actor(system_caller(target.group.workspace_id))
     try:
         yield
     except ClaimLost:
-        logger.warning("%s is another worker's now.", target.id)
-    except (OperationalError, InterfaceError):
-        logger.exception("%s was left in the middle.", target.id)
+        logger.warning("%s was claimed by another worker.", target.id)
+    except DATABASE_ERRORS:
+        logger.exception("%s was interrupted by a database error.", target.id)
     except Exception:
         logger.exception("%s cannot be published by this service.", target.id)
         with suppress(ClaimLost, Error):
-            outcomes.postpone(target, timezone.now() + UNFORESEEN_PAUSE)
+            outcomes.postpone(target, timezone.now() + UNEXPECTED_ERROR_PAUSE)
 
 
-def take_up(targets: Sequence[PostTarget]) -> list[Attempt]:
-    """Begin the first steps of claimed targets, in one transaction; the attempts that go on, be it to their stop.
+def begin_attempts(targets: Sequence[PostTarget]) -> list[Attempt]:
+    """Prepare claimed targets and commit their first steps as begun; returns the attempts to continue.
 
-    Raises OperationalError, InterfaceError: the database is away, and no attempt has begun.
+    Raises OperationalError, InterfaceError if the database is down; no attempt has begun then.
     """
     stopped: list[Attempt] = []
     ready: list[Attempt] = []
     for target in targets:
-        with guarded(target):
+        with log_errors(target):
             adapter = publisher(target.platform, sandbox=target.sandbox)
             if stop := preflight(target, adapter):
                 stopped.append(Attempt(target, adapter, doubtful=False, stop=stop))
@@ -96,7 +102,7 @@ def _begun(attempts: Sequence[Attempt]) -> list[Attempt]:
     )
     begun = []
     for attempt, before, result in zip(attempts, tried_at, results, strict=True):
-        with guarded(attempt.target):
+        with log_errors(attempt.target):
             if isinstance(result, Exception):
                 raise result
             if not result:
@@ -107,18 +113,18 @@ def _begun(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 
 def _made_ready(target: PostTarget, adapter: Platform) -> Attempt:
-    """With what its first step needs."""
-    attempt = Attempt(target, adapter, may_be_out(target, adapter))
+    """Build the attempt with credentials and media; an error is stored in its `fault`."""
+    attempt = Attempt(target, adapter, may_be_published(target, adapter))
     try:
-        attempt.grant, attempt.media = target.account.grant(), files_of(target.group)
+        attempt.grant, attempt.media = target.account.grant(), adapter_media_files(target.group)
     except (SealedValueError, MediaGone) as fault:
         attempt.fault = _cannot_begin(attempt, fault)
-    count_try(target)
+    count_attempt(target)
     return attempt
 
 
-def count_try(target: PostTarget) -> None:
-    """What the beginning of a claim's first step writes."""
+def count_attempt(target: PostTarget) -> None:
+    """Count the attempt on the target and set its first phase; `begin_attempts` stores the values."""
     spent = int(target.status != TargetStatus.PROCESSING)
     target.worker_losses = worker_losses(target)
     target.attempts, target.round_attempts = target.attempts + spent, target.round_attempts + spent
@@ -126,19 +132,21 @@ def count_try(target: PostTarget) -> None:
 
 
 def _cannot_begin(attempt: Attempt, fault: Exception) -> errors.PlatformError:
-    """What it means that the account cannot be opened, or that media of the post are gone."""
+    """The platform error for credentials that cannot be decrypted, or for deleted media."""
     if isinstance(fault, SealedValueError):
-        logger.error("The account of %s cannot be opened.", attempt.target.id, exc_info=fault)
-        return errors.Transient("The service cannot open the account's credentials at the moment.")
+        logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
+        return errors.Transient("The service cannot read the account's credentials at the moment.")
     if attempt.doubtful:
-        return errors.OutcomeUnknown(f"An earlier try may be out, and it cannot be repeated: {fault}", final=True)
+        return errors.OutcomeUnknown(
+            f"An earlier attempt may have been published and cannot be repeated: {fault}", final=True
+        )
     return errors.ContentRejected(str(fault))
 
 
 def begin_step(target: PostTarget, progress: Progress) -> None:
-    """Commit that this step begins, and extend the lease. Raises ClaimLost.
+    """Commit that the next step begins, and extend the lease. Raises ClaimLost.
 
-    `step_begun_at` in memory stays as it was: it tells when the last try of the step before this one was.
+    `step_begun_at` in memory keeps the time of the previous attempt at this step.
     """
     target.phase, target.progress = progress.phase, dict(progress.state)
     tried_at = target.step_begun_at

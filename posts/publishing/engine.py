@@ -1,12 +1,12 @@
-"""One claimed target through its platform's steps.
+"""Publishing one claimed target, step by step.
 
-Before each step its phase is committed as begun; the step runs outside any transaction; its outcome is written together
-with the money and the events, filtered by the fence of the claim. So a worker that dies leaves a row that says how far
-it came, and one that lost its claim cannot write any more.
+Each step is committed as begun, runs outside any transaction, and its outcome is written together with the money and the
+events, guarded by the claim's fence. So the row of a dead worker shows how far it came, and a worker that lost its claim
+cannot write.
 
-An irreversible step whose outcome nobody learned is repeated as it is where the platform is idempotent, looked for
-first where it is verifiable, and otherwise never. What was looked for is sent again only if the platform proves that it
-is not there, or if a person asks for it.
+If the outcome of an irreversible step is unknown, the step is repeated on idempotent platforms, searched for first on
+verifiable ones, and otherwise never repeated. After a search it is sent again only if the platform proves the post absent,
+or if a person asks for it.
 """
 
 from __future__ import annotations
@@ -24,41 +24,45 @@ from accounts.platforms import errors
 from accounts.platforms.base import Platform
 from accounts.platforms.types import OUT, Absent, Progress, Published
 from accounts.services import BeingRenewed, hold_back, mark_needs_reauth, refresh_grant
-from config.db.connection import let_go
+from config.db.connection import release_connection
+from config.db.outage import retry_while_database_down
 from posts.models import PostTarget
 from posts.publishing import outcomes
-from posts.publishing.attempts import Attempt, begin_step, guarded, take_up
+from posts.publishing.attempts import Attempt, begin_attempts, begin_step, log_errors
 from posts.publishing.outcomes import LEASE, ClaimLost
-from posts.publishing.preconditions import stop_of_circumstances
-from posts.publishing.segments import segments_out
-from posts.publishing.writer import retry_while_database_down, run_on_writer
+from posts.publishing.preconditions import stop_if_not_allowed
+from posts.publishing.segments import published_segments
+from posts.publishing.writer import run_on_writer
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class SendAgain:
-    """The step may be repeated; a try that got no answer may still be carried out until `settled_at`. `proven`: the
-    platform does not have the post. Otherwise nobody can tell, and a person wants it sent."""
+    """Result of a search: the step may be repeated once `settled_at` has passed.
+
+    Until then an unanswered attempt may still be carried out. `proven`: the platform does not have the post; otherwise its
+    state is unknown and a person asked to send it again.
+    """
 
     settled_at: datetime
     proven: bool
 
 
-def claimable() -> QuerySet[PostTarget]:
-    """Targets with what publishing them asks for, so that the claim reads it all at once."""
+def publishable_targets() -> QuerySet[PostTarget]:
+    """Post targets with the related rows that publishing needs."""
     return PostTarget.objects.select_related("group__workspace", "account")
 
 
 def publish_target(target: PostTarget) -> None:
-    """Take a claimed target as far as it goes now."""
-    for attempt in take_up([target]):
-        go_on(attempt)
+    """Publish a claimed target as far as possible now."""
+    for attempt in begin_attempts([target]):
+        continue_attempt(attempt)
 
 
-def go_on(attempt: Attempt) -> None:
-    """Take an attempt as far as it goes now; nothing is raised (see `guarded`)."""
-    with guarded(attempt.target):
+def continue_attempt(attempt: Attempt) -> None:
+    """Publish an attempt's target as far as possible now; errors are logged, not raised."""
+    with log_errors(attempt.target):
         if attempt.stop:
             attempt.stop()
         elif attempt.fault:
@@ -99,15 +103,15 @@ def _look(attempt: Attempt, progress: Progress) -> Progress | Published | SendAg
     try:
         found = attempt.adapter.find(attempt.grant, attempt.content, progress)
     except errors.OutcomeUnknown:
-        # The first attempt of a retry that was asked for although the post may be out.
+        # A person asked for this retry although the post may already be published.
         if target.maybe_out and target.round_attempts == 1:
             return SendAgain(settled_at, proven=False)
         raise
     except errors.PlatformError:
         raise
     except Exception as fault:
-        logger.exception("The %s adapter met a fault that it does not know.", attempt.adapter.name)
-        raise errors.Transient("The service met a fault while it looked for the post.") from fault
+        logger.exception("The %s adapter raised an unexpected error.", attempt.adapter.name)
+        raise errors.Transient("The service failed while it searched for the post.") from fault
     if isinstance(found, Absent):
         logger.info("%s is not at %s: %s", target.id, attempt.adapter.name, found.proof)
         return SendAgain(settled_at, proven=True)
@@ -115,22 +119,22 @@ def _look(attempt: Attempt, progress: Progress) -> Progress | Published | SendAg
 
 
 def _step(attempt: Attempt, progress: Progress) -> Progress | Published:
-    """Take the step; a fault that the adapter did not foresee counts as unknown where the step may have published."""
+    """Take the step. An unexpected error counts as an unknown outcome if the step is irreversible."""
     try:
         return attempt.adapter.publish(attempt.grant, attempt.content, progress)
     except errors.PlatformError:
         raise
     except Exception as fault:
-        logger.exception("The %s adapter met a fault that it does not know.", attempt.adapter.name)
+        logger.exception("The %s adapter raised an unexpected error.", attempt.adapter.name)
         if progress.phase in attempt.adapter.irreversible:
-            raise errors.OutcomeUnknown("The service met a fault while it was publishing.") from fault
-        raise errors.Transient("The service met a fault before it published anything.") from fault
+            raise errors.OutcomeUnknown("The service failed while it was publishing.") from fault
+        raise errors.Transient("The service failed before it published anything.") from fault
 
 
 def _record_result(attempt: Attempt, progress: Progress, result: Progress | Published | SendAgain) -> Progress | None:
-    """Write what a step or a look came to; the step that follows in this claim, if one does.
+    """Write the result of a step or a search; returns the step to take next in this claim, if any.
 
-    A step that follows at once is not stored here: its beginning stores it, in one statement.
+    A next step is not stored here: the write that begins it stores it.
     """
     target = attempt.target
     if isinstance(result, Published):
@@ -142,13 +146,13 @@ def _record_result(attempt: Attempt, progress: Progress, result: Progress | Publ
             retry_while_database_down(outcomes.look_again, target, result.settled_at)
             return None
         target.maybe_out = not result.proven
-        # It would be sent anew: by a retry that began with this look, for the first time.
-        if stop := stop_of_circumstances(target, untried=target.round_attempts == 1):
+        # The step is about to be sent again; for a retry that began with a search, this is its first sending.
+        if stop := stop_if_not_allowed(target, untried=target.round_attempts == 1):
             stop()
             return None
         return progress
-    if len(result.state.get("sent", ())) > segments_out(target):
-        target.maybe_out = False  # that was of the segment which is out now
+    if len(result.state.get("sent", ())) > published_segments(target):
+        target.maybe_out = False  # the doubt was about the segment that is now published
     if result.ready_at is not None:
         retry_while_database_down(outcomes.advance, target, result)
         return None
@@ -163,25 +167,25 @@ def _record_published(target: PostTarget, result: Published) -> None:
         retry_while_database_down(run_on_writer, outcomes.published_late, target, result)
     except IntegrityError:
         retry_while_database_down(
-            outcomes.unconfirmed, target, "A post like this one is there, but another target has it."
+            outcomes.unconfirmed, target, "The platform has a matching post, but it belongs to another target."
         )
 
 
 def _stopped_meanwhile(attempt: Attempt, progress: Progress) -> bool:
-    """Before something is sent that took long to prepare, the workspace and the account are looked at once more."""
+    """Check workspace and account again before sending something that took long to prepare."""
     target = attempt.target
     long = time.monotonic() - attempt.began > LEASE.total_seconds()
     if not long or attempt.doubtful or progress.phase not in attempt.adapter.irreversible or OUT in progress.state:
         return False
     run_on_writer(target.group.workspace.refresh_from_db, fields=["status"])
     run_on_writer(target.account.refresh_from_db, fields=["status"])
-    if stop := stop_of_circumstances(target, untried=False):
+    if stop := stop_if_not_allowed(target, untried=False):
         stop()
     return stop is not None
 
 
 def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:
-    """Exchange stale tokens, once in a claim. Raises PlatformError when there are no new ones."""
+    """Refresh expired tokens, once per claim. Raises PlatformError if that fails."""
     if attempt.renewed:
         raise errors.Transient(f"The platform refuses tokens that it has just issued: {stale.message}")
     attempt.renewed = True
@@ -191,16 +195,16 @@ def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:
         raise
     except Exception as fault:
         logger.exception("The tokens of %s could not be renewed.", attempt.target.account_id)
-        raise errors.Transient("The service met a fault while it renewed the account's tokens.") from fault
+        raise errors.Transient("The service failed while it renewed the account's tokens.") from fault
     finally:
-        let_go()
+        release_connection()
 
 
 def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
-    """Write what a fault means for the target: failed, tried again later, or unconfirmed.
+    """Write what an error means for the target: failed, retried later, or unconfirmed.
 
-    What may be out from an earlier try is not called failed, since a retry would then send it again. A rejection proves that
-    it is not there where the platform is idempotent, or where it is the platform's answer about the earlier try.
+    A target that an earlier attempt may have published is not marked as failed, since a retry would publish it again. A
+    rejection proves it unpublished on idempotent platforms, or if it is the platform's answer about the earlier attempt.
     """
     target, adapter = attempt.target, attempt.adapter
     if isinstance(error, BeingRenewed):
@@ -224,14 +228,14 @@ def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
 
 
 def _is_about_earlier_tries(attempt: Attempt) -> bool:
-    """Whether a rejection of the step is one of all tries: it is not where the step sent the post once more."""
+    """Whether a rejection also applies to earlier attempts; it does not if the step sent the post once more."""
     retry_safety = attempt.adapter.capabilities.retry_safety
     looked_or_asked = attempt.doubtful or attempt.target.phase not in attempt.adapter.irreversible
     return retry_safety == "idempotent" or (retry_safety == "verifiable" and looked_or_asked)
 
 
 def _meaning(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]:
-    """The code that callers see, and whether another attempt would be pointless."""
+    """The error code of the API, and whether a further attempt would be pointless."""
     if isinstance(error, errors.ContentRejected):
         return "PLATFORM_REJECTED", True
     if isinstance(error, errors.AccountDisconnected | errors.TokenExpired):

@@ -1,12 +1,11 @@
-"""Writing what became of a target; its end carries the money, the group's roll-up and the events (completion.py).
+"""Writing the outcomes of publishing. completion.py adds the money, the group's status and the events of final ones.
 
-Every write is filtered by the claim's fence; ClaimLost says that another worker has taken over and nothing was written.
+Every write is guarded by the claim's fence; ClaimLost means that another worker took over and nothing was written.
 """
 
 from __future__ import annotations
 
 import logging
-import random
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,26 +18,28 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.types import OUT, TAKEN, Progress, Published
 from config import metrics
 from config.api.trace import current_trace_id
-from config.jobs.many_rows import Write, update_rows
+from config.jobs.backoff import scheduled_pause
+from config.jobs.fenced_updates import Write, update_rows
 from posts.models import PostGroup, PostTarget
-from posts.publishing.completion import close_targets, lock_groups, write_ends
-from posts.publishing.segments import segments_out, told, what_to_do
+from posts.publishing.completion import finish_targets, lock_groups, write_final_outcomes
+from posts.publishing.segments import published_segments, unconfirmed_action, with_published_segments
 from posts.publishing.writer import write_batched
-from posts.states import GroupStatus, TargetStatus, before
+from posts.states import GroupStatus, TargetStatus, statuses_before
 
 logger = logging.getLogger(__name__)
-LEASE = timedelta(seconds=20)  # the loop renews it while the target is in hand (posts/publishing/worker_loop.py)
-JITTER = 0.2
-_KNOWN: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # what a step's outcome takes back
+LEASE = timedelta(seconds=20)  # renewed while the target is being published (worker_loop.py)
+_OUTCOME_KNOWN: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # cleared when a step's outcome is known
 
 
 class ClaimLost(Exception):
-    """The row was claimed by another worker meanwhile."""
+    """Raised when another worker has claimed the row."""
 
 
 def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
-    """Write that the next step of each begins, all or none; of each, whether its claim still stood. The first makes its
-    group publishing."""
+    """Write that the next step of each target begins, all or none; returns for each whether its claim was valid.
+
+    A scheduled group becomes publishing with its first target.
+    """
     now = timezone.now()
     writes = [Write(target, _beginning(target, now), _MAY_BEGIN) for target in targets]
     scheduled = {each.group_id for each in targets if each.group.status == GroupStatus.SCHEDULED}
@@ -72,52 +73,52 @@ def _beginning(target: PostTarget, now: datetime) -> dict[str, Any]:
     }
 
 
-_MAY_BEGIN = before(TargetStatus.PUBLISHING)
+_MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
 def begin(target: PostTarget) -> None:
-    """Write that its next step begins, together with those of other threads. Raises ClaimLost."""
+    """Write that the target's next step begins, batched with other threads' writes. Raises ClaimLost."""
     if not write_batched(write_beginnings, target):
         raise ClaimLost
 
 
 def advance(target: PostTarget, progress: Progress) -> None:
-    """Store how far the publication is; `ready_at` postpones the next step and gives the claim back."""
-    changes: dict[str, Any] = {"phase": progress.phase, "progress": dict(progress.state), **_KNOWN}
+    """Store the progress; with `ready_at` the next step is postponed and the claim released."""
+    changes: dict[str, Any] = {"phase": progress.phase, "progress": dict(progress.state), **_OUTCOME_KNOWN}
     if progress.ready_at is not None:
         changes |= {"status": TargetStatus.PROCESSING, "due_at": progress.ready_at, "lease_until": None}
     _write(target, **changes)
 
 
 def postpone(target: PostTarget, until: datetime) -> None:
-    """Give the claim back and look again later; nothing is counted."""
+    """Release the claim and make the target due later, without counting an attempt."""
     _write(target, due_at=until, lease_until=None)
 
 
 def wait_for_turns(targets: Sequence[PostTarget]) -> None:
-    """Give the claims back until the targets' turns at their accounts have come: each one's `turn_at`."""
+    """Release the claims until the targets' turns at their accounts, stored in `turn_at`."""
     update_rows(
         [Write(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
     )
 
 
 def wait_for_turn(target: PostTarget) -> None:
-    """Give the claim back until the target's turn at its account has come."""
+    """Release the claim until the target's turn at its account."""
     _write(target, due_at=target.turn_at, turn_at=target.turn_at, lease_until=None)
 
 
 def look_again(target: PostTarget, at: datetime) -> None:
-    """The post is not at the platform yet, but a try that got no answer may still be carried out until then."""
+    """Search again later: the post was not found, but an unanswered attempt may still be carried out."""
     _stand_by(target, at, step_begun_at=target.step_begun_at, worker_losses=0)
 
 
 def wait_for_tokens(target: PostTarget, at: datetime, *, may_be_out: bool) -> None:
-    """Somebody else renews the account's tokens at this moment."""
-    _stand_by(target, at, **({"worker_losses": 0} if may_be_out else _KNOWN))
+    """Wait while another worker renews the account's tokens."""
+    _stand_by(target, at, **({"worker_losses": 0} if may_be_out else _OUTCOME_KNOWN))
 
 
 def _stand_by(target: PostTarget, at: datetime, **changes: Any) -> None:
-    """Go on at that time; the claim that ends here was no attempt."""
+    """Make the target due at that time, without counting this claim as an attempt."""
     _write(
         target,
         status=TargetStatus.RETRYING,
@@ -130,22 +131,22 @@ def _stand_by(target: PostTarget, at: datetime, **changes: Any) -> None:
 
 
 def retry(target: PostTarget, code: str, error: PlatformError, *, may_be_out: bool) -> bool:
-    """Try again after the schedule's pause (or the platform's own, when that is longer); False when none is left.
+    """Schedule a further attempt; returns False if none is left. The platform's own delay applies if it is longer.
 
-    `may_be_out` is kept with the row until the step's outcome is known, whatever the tries in between come to.
+    `may_be_out` is stored until the step's outcome is known, whatever later attempts return.
     """
-    if target.round_attempts > len(settings.PUBLISH_RETRY_SCHEDULE):
+    retry_after = getattr(error, "retry_after", None) or 0.0
+    pause = scheduled_pause(settings.PUBLISH_RETRY_SCHEDULE, target.round_attempts, retry_after=retry_after)
+    if pause is None:
         return False
-    pause = settings.PUBLISH_RETRY_SCHEDULE[target.round_attempts - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311
-    asked = getattr(error, "retry_after", None) or 0
-    message = told(target, error.message, doubtful=may_be_out)
+    message = with_published_segments(target, error.message, doubtful=may_be_out)
     _write(
         target,
         status=TargetStatus.RETRYING,
-        due_at=timezone.now() + timedelta(seconds=max(pause, asked)),
+        due_at=timezone.now() + pause,
         lease_until=None,
         error=_error(code, message, error.suggested_action, auto_fixable=True),
-        **({"worker_losses": 0} if may_be_out else _KNOWN),
+        **({"worker_losses": 0} if may_be_out else _OUTCOME_KNOWN),
     )
     _count(target, TargetStatus.RETRYING, target.error)
     return True
@@ -164,8 +165,8 @@ def published(target: PostTarget, result: Published) -> None:
 
 
 def published_late(target: PostTarget, result: Published) -> None:
-    """A worker that has lost its claim knows what nobody else does: that the post is out, and where."""
-    logger.warning("%s is out as %s, told by a worker that lost its claim.", target.id, result.external_id)
+    """Mark an unconfirmed target as published, from a worker that lost its claim but got the platform's answer."""
+    logger.warning("%s was published as %s by a worker that lost its claim.", target.id, result.external_id)
     with transaction.atomic():
         groups = lock_groups([target.group_id])
         rows = PostTarget.objects.filter(pk=target.pk, status=TargetStatus.UNCONFIRMED)
@@ -179,52 +180,58 @@ def published_late(target: PostTarget, result: Published) -> None:
             updated_at=timezone.now(),
         ):
             target.status = TargetStatus.PUBLISHED
-            close_targets([target], groups)
+            finish_targets([target], groups)
 
 
 def failed(target: PostTarget, code: str, message: str, suggested_action: str, *, proven: bool = False) -> None:
-    """Mark the target as failed for good. `proven`: that holds for the try of an earlier round as well.
+    """Mark the target as failed. `proven`: the failure also applies to the attempts of an earlier round.
 
-    A thread some of whose segments are out waits for a person instead, and so does what the platform has taken. What is
-    out stays published: only what was to follow it has failed.
+    A thread with published segments, or a post that the platform has accepted, becomes unconfirmed instead. A published post
+    stays published; only the steps after it have failed.
     """
     if OUT in target.progress:
         published(target, Published(**target.progress[OUT], note=message))
     elif (target.maybe_out or TAKEN in target.progress) and not proven:
-        unconfirmed(target, f"{message} An earlier try may be out.")
-    elif segments_out(target):
+        unconfirmed(target, f"{message} An earlier attempt may have been published.")
+    elif published_segments(target):
         unconfirmed(target, message, doubtful=False)
     else:
         _finish(target, TargetStatus.FAILED, error=_error(code, message, suggested_action), maybe_out=False)
 
 
 def unconfirmed(target: PostTarget, message: str, *, doubtful: bool = True) -> None:
-    """Nobody can tell whether it is out, or (not `doubtful`) a part of it is: it keeps its money, and nothing but an
-    explicit retry sends it again. What is out stays published, as in `failed`."""
+    """Mark the target as unconfirmed: unknown outcome, or (not `doubtful`) only a part was published.
+
+    The money stays held and only an explicit retry sends it again. A published post stays published, as in `failed`.
+    """
     if OUT in target.progress:
         published(target, Published(**target.progress[OUT], note=message))
     else:
-        error = _unknown(told(target, message, doubtful=doubtful), what_to_do(target))
+        error = _unknown(with_published_segments(target, message, doubtful=doubtful), unconfirmed_action(target))
         _finish(target, TargetStatus.UNCONFIRMED, error=error)
 
 
 def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
-    """End a target, together with those that other threads end at this moment. Raises ClaimLost."""
-    whole = {"status": status, "due_at": None, "lease_until": None, "turn_at": None, **_KNOWN, **changes}
-    if not write_batched(write_ends, (target, whole)):
+    """Finish a target, batched with other threads' writes. Raises ClaimLost."""
+    whole = {"status": status, "due_at": None, "lease_until": None, "turn_at": None, **_OUTCOME_KNOWN, **changes}
+    if not write_batched(write_final_outcomes, (target, whole)):
         raise ClaimLost
     _count(target, status, changes["error"])
 
 
-def retry_cancelled(target: PostTarget) -> dict[str, Any]:
-    """The error of a target whose retry was cancelled, so that its try before is what counts."""
-    message = told(target, "The retry was cancelled; the try before it may be out.", doubtful=True)
-    return _unknown(message, what_to_do(target))
+def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
+    """The error of a target whose retry was cancelled, so that the attempt before it counts."""
+    message = with_published_segments(
+        target, "The retry was cancelled. The attempt before it may have been published.", doubtful=True
+    )
+    return _unknown(message, unconfirmed_action(target))
 
 
-def not_published() -> dict[str, Any]:
-    """The error of a target of which a person has said that it is not out."""
-    return _error("PLATFORM_REJECTED", "Somebody looked: the post is not out.", "Retry the post to send it again.")
+def not_published_error() -> dict[str, Any]:
+    """The error of a target that a person marked as not published."""
+    return _error(
+        "PLATFORM_REJECTED", "A person checked: the post was not published.", "Retry the post to send it again."
+    )
 
 
 def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) -> None:
@@ -233,8 +240,8 @@ def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) ->
 
 
 def _note(result: Published) -> dict[str, Any] | None:
-    """What is missing about a post that is out."""
-    action = "The post is out: do not send it again. Add what is missing at the platform, if it is still wanted."
+    """The error that describes what is missing from a published post, or None."""
+    action = "The post is published, so do not send it again. If needed, add what is missing at the platform."
     return _error("PUBLISHED_INCOMPLETE", result.note, action) if result.note else None
 
 
@@ -243,16 +250,10 @@ def _unknown(message: str, suggested_action: str) -> dict[str, Any]:
 
 
 def _write(target: PostTarget, **changes: Any) -> None:
-    """Write to a target whose claim stands and whose state allows it, together with others. Raises ClaimLost."""
-    states = before(changes["status"]) if "status" in changes else ()
-    if not write_batched(_write_changes, Write(target, {**changes, "updated_at": timezone.now()}, states)):
+    """Write to a target if its claim and status allow it, batched with other threads' writes. Raises ClaimLost."""
+    states = statuses_before(changes["status"]) if "status" in changes else ()
+    if not write_batched(update_rows, Write(target, {**changes, "updated_at": timezone.now()}, states)):
         raise ClaimLost
-
-
-def _write_changes(writes: Sequence[Write]) -> list[bool]:
-    """All or none of them, so that what is written again was not written before."""
-    with transaction.atomic(savepoint=False):
-        return update_rows(writes)
 
 
 def _error(code: str, message: str, suggested_action: str, *, auto_fixable: bool = False) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""What ends or postpones a publication before its platform is asked anything.
+"""Checks before publishing: conditions that end or postpone a target before its platform is called.
 
-What is found here is written by whoever takes the target on: a `Stop` is that write.
+A `Stop` is a function that writes the resulting outcome.
 """
 
 from __future__ import annotations
@@ -27,61 +27,61 @@ from posts.states import TargetStatus
 
 logger = logging.getLogger(__name__)
 Stop = Callable[[], None]
-PAUSED_LOOK_AGAIN = timedelta(seconds=30)
-TURN_GOOD_FOR = timedelta(seconds=2)  # beyond the pace; turns that were missed must not all be used at once
-MOST_WORKER_LOSSES = 3  # a step that has ended so many workers ends no further one
+PAUSED_WORKSPACE_DELAY = timedelta(seconds=30)
+TURN_VALIDITY = timedelta(seconds=2)  # after which a missed turn expires, so that missed turns are not used all at once
+MAX_WORKER_LOSSES = 3  # after so many dead workers a step is not tried again
 
 
-def may_be_out(target: PostTarget, adapter: Platform) -> bool:
-    """Whether an earlier try of the step to come may have published."""
+def may_be_published(target: PostTarget, adapter: Platform) -> bool:
+    """Whether an earlier attempt at the next step may have published the post."""
     return target.step_begun_at is not None and target.phase in adapter.irreversible
 
 
 def worker_losses(target: PostTarget) -> int:
-    """How many workers the step to come has ended, this claim's predecessor included."""
+    """Number of workers that died in the current step, including this claim's predecessor."""
     return target.worker_losses + (target.status == TargetStatus.PUBLISHING)
 
 
 def preflight(target: PostTarget, adapter: Platform) -> Stop | None:
-    """What keeps this claim from going on, if anything does."""
+    """What prevents this claim from publishing, or None."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
-        return partial(outcomes.postpone, target, timezone.now() + PAUSED_LOOK_AGAIN)
-    doubtful = may_be_out(target, adapter)
+        return partial(outcomes.postpone, target, timezone.now() + PAUSED_WORKSPACE_DELAY)
+    doubtful = may_be_published(target, adapter)
     if doubtful and target.account.status != ConnectedAccount.Status.ACTIVE:
-        message = f"The account is {target.account.status}, so nobody can look whether it is out."
+        message = f"The account is {target.account.status}, so it cannot be checked whether the post was published."
         return partial(outcomes.unconfirmed, target, message)
     if past := _stop_of_its_past(target, adapter, doubtful=doubtful):
         return past
     untried = not target.round_attempts
     if doubtful:
-        # What may be out is brought to its end, whatever has changed since; but a retry's time counts, where to look is
-        # to send.
+        # A possibly published target is completed whatever has changed. But where a check means sending it again, the
+        # time limit of a retry applies.
         looks_by_sending = adapter.capabilities.retry_safety == "idempotent"
         return _missed_its_time(target) if looks_by_sending and untried else None
-    return stop_of_circumstances(target, untried=untried) or _wait_for_its_turn(target)
+    return stop_if_not_allowed(target, untried=untried) or _wait_for_its_turn(target)
 
 
 def _stop_of_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) -> Stop | None:
-    crashes_workers = worker_losses(target) >= MOST_WORKER_LOSSES
+    crashes_workers = worker_losses(target) >= MAX_WORKER_LOSSES
     attempts_exhausted = target.step_begun_at is not None and target.round_attempts > len(
         settings.PUBLISH_RETRY_SCHEDULE
     )
     if crashes_workers:
-        logger.error("%s has ended %s workers and is published no further.", target.id, MOST_WORKER_LOSSES)
+        logger.error("%s ended %s workers and is not tried again.", target.id, MAX_WORKER_LOSSES)
     if doubtful and (crashes_workers or attempts_exhausted or adapter.capabilities.retry_safety == "at_most_once"):
-        message = "It may be out: whoever was publishing it did not learn the outcome."
+        message = "The post may be published: the worker that sent it did not learn the outcome."
         return partial(outcomes.unconfirmed, target, message)
     if crashes_workers or attempts_exhausted:
-        message = "The worker that was preparing this died at every attempt."
+        message = "The worker died in every attempt to prepare this post."
         action = "Report the trace_id to the operator of the service."
         return partial(outcomes.failed, target, "PLATFORM_UNAVAILABLE", message, action)
     return None
 
 
-def stop_of_circumstances(target: PostTarget, *, untried: bool) -> Stop | None:
-    """What stops it when the workspace, the account or the time no longer lets it go out.
+def stop_if_not_allowed(target: PostTarget, *, untried: bool) -> Stop | None:
+    """What stops the target because of its workspace, account or schedule, or None.
 
-    `untried`: nothing was sent since the release or the last retry. What was is brought to its end however late.
+    `untried`: nothing was sent since the release or the last retry. Only then a missed schedule stops it.
     """
     if target.group.workspace.status == WorkspaceStatus.DELETED:
         message, action = "The workspace was deleted.", "Nothing: the post was stopped."
@@ -97,22 +97,22 @@ def _missed_its_time(target: PostTarget) -> Stop | None:
     scheduled_at, hours = target.group.scheduled_at, settings.SCHEDULE_GRACE_HOURS
     if scheduled_at is None or timezone.now() <= scheduled_at + timedelta(hours=hours):
         return None
-    message = f"It could not go out within {hours} hours of its time."
-    action = "Retry the post if it should still go out."
+    message = f"The post could not be published within {hours} hours of its time."
+    action = "Retry the post if it should still be published."
     return partial(outcomes.failed, target, "SCHEDULE_MISSED", message, action)
 
 
-def with_their_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
-    """Take the turns of claimed targets all at once; those that go on now. The others have given their claims back.
+def take_account_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
+    """Take turns at their accounts for claimed targets; returns those that may be published now.
 
-    A target that something else stops takes no turn here.
+    The claims of the others are released until their turn. Targets that something else stops take no turn.
     """
     waiting = _take_turns([target for target in targets if _stands(target)])
     return [target for target in targets if target not in waiting]
 
 
 def _take_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
-    """Take a turn for each target that lacks one; those whose turn comes later have given their claims back."""
+    """Take a turn for each target without one, and release the claims of those whose turn comes later."""
     waiting = _with_later_turns(targets)
     outcomes.wait_for_turns(waiting)
     return waiting
@@ -127,14 +127,14 @@ def _with_later_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 
 def _wait_for_its_turn(target: PostTarget) -> Stop | None:
-    """Targets of one account go out one after another, each at a turn of its own, so that none fails for haste."""
+    """Postpone the target until its turn: targets of one account are paced to avoid rate limits."""
     if _is_held(target):
         return partial(outcomes.postpone, target, cast(datetime, target.account.held_until))
     return partial(outcomes.wait_for_turn, target) if _with_later_turns([target]) else None
 
 
 def _stands(target: PostTarget) -> bool:
-    """Whether nothing that its rows tell keeps it from going out."""
+    """Whether no stored status prevents the target from being published."""
     if target.platform not in PLATFORMS or target.step_begun_at is not None or _is_held(target):
         return False
     return (target.account.status, target.group.workspace.status) == (
@@ -149,11 +149,11 @@ def _is_held(target: PostTarget) -> bool:
 
 
 def _lacks_its_turn(target: PostTarget, pace: Pace) -> bool:
-    return target.turn_at is None or target.turn_at + timedelta(seconds=pace.seconds) + TURN_GOOD_FOR < timezone.now()
+    return target.turn_at is None or target.turn_at + timedelta(seconds=pace.seconds) + TURN_VALIDITY < timezone.now()
 
 
 def _pace(target: PostTarget) -> Pace | None:
-    """The simulator has none, and what a platform has taken needs no further turn."""
+    """The platform's pace; None for the simulator and for posts that the platform is processing already."""
     if target.sandbox or target.status == TargetStatus.PROCESSING:
         return None
     return publisher(target.platform, sandbox=False).capabilities.pace

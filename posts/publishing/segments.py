@@ -1,32 +1,35 @@
-"""Threads that stop on the way. One that has begun is not called failed, since what is out costs money and a retry of
-the failed begins anew: it waits as unconfirmed, says which segments are out, and a retry goes on behind them."""
+"""Threads of which only some segments were published.
+
+Such a target becomes unconfirmed, not failed, since a retry of a failed target would start the thread again. Its error
+says which segments are published, and a retry continues after them.
+"""
 
 from __future__ import annotations
 
 from posts.models import PostTarget
 
 
-def segments_out(target: PostTarget) -> int:
-    """How many segments of the target's thread are out; 0 as well for what is no thread."""
+def published_segments(target: PostTarget) -> int:
+    """Number of published segments of the target's thread; 0 without a thread."""
     return len(target.progress.get("sent", ()))
 
 
-def told(target: PostTarget, message: str, *, doubtful: bool) -> str:
-    """The message, with the segments that are out; `doubtful`: the next one may be."""
-    out = segments_out(target)
-    if not out:
+def with_published_segments(target: PostTarget, message: str, *, doubtful: bool) -> str:
+    """Prefix the message with the published segments; `doubtful`: the next segment may be published, too."""
+    count = published_segments(target)
+    if not count:
         return message
-    said = "Segment 1 is out" if out == 1 else f"Segments 1 {'and' if out == 2 else 'to'} {out} are out"
-    following = f"it is not known whether segment {out + 1} is" if doubtful else f"segment {out + 1} is not"
-    return f"{said}; {following}: {message}"
+    published = "Segment 1 was" if count == 1 else f"Segments 1 {'and' if count == 2 else 'to'} {count} were"
+    following = f"it is not known whether segment {count + 1} was" if doubtful else f"segment {count + 1} was not"
+    return f"{published} published; {following}: {message}"
 
 
-def what_to_do(target: PostTarget) -> str:
-    """What helps where nobody can tell whether all of it is out."""
-    out = segments_out(target)
-    if not out:
-        return "Look at the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."
+def unconfirmed_action(target: PostTarget) -> str:
+    """The suggested action for an unconfirmed target: check the account, then resolve or retry."""
+    count = published_segments(target)
+    if not count:
+        return "Check the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."
     return (
-        "Look at the account. Resolve the target if all of the thread is there; otherwise retry with include_unconfirmed, "
-        f"which goes on at segment {out + 1}."
+        "Check the account. Resolve the target if the whole thread is there; otherwise retry with include_unconfirmed, "
+        f"which continues at segment {count + 1}."
     )

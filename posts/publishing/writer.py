@@ -1,8 +1,8 @@
-"""The writing thread of a worker: what its publishing threads have to tell the database goes over one connection.
+"""The writer thread of a worker: publishing threads send it their database writes, which share one connection.
 
-What comes while it is writing is written next, in as few statements as that takes. So the costs of a transaction are shared
-the more, the more there is to do, and a platform that hangs holds threads but no connections. Where there is no writing
-thread, as in a command, everybody writes for themselves.
+Writes that arrive while it is writing are batched into as few statements as possible, so transactions get cheaper under
+load, and a platform that hangs holds threads but no connections. Without a writer thread, as in commands, each caller
+writes itself.
 """
 
 from __future__ import annotations
@@ -17,25 +17,23 @@ from itertools import groupby
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from django.db import InterfaceError, OperationalError, close_old_connections, connection
+from django.db import close_old_connections, connection
 
 from config.db.connection import trust_if_fresh
+from config.db.outage import DATABASE_ERRORS
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 WriteAll = Callable[[Sequence[Item]], Sequence[Result]]  # in transactions of its own; a result for each item
-AWAY = (OperationalError, InterfaceError)
 MOST_AT_ONCE = 100
 GATHER_SECONDS, GATHER_AFTER_SECONDS = 0.02, 0.25
-DATABASE_AWAY_SECONDS = 30.0  # how long an outcome waits in memory for a database that is away
-DATABASE_LOOK_SECONDS = 0.5
 
 _of_thread = threading.local()
 
 
 @dataclass
 class WriteRequest:
-    """One thread's item, and the promise of what comes of it."""
+    """One thread's item to write, and the future with its result."""
 
     write_all: WriteAll[Any, Any]
     item: Any
@@ -43,7 +41,7 @@ class WriteRequest:
 
 
 class Writer:
-    """The thread; `serve` is called in each thread that is to write through it."""
+    """The writer thread; call `serve` in each thread that shall write through it."""
 
     def __init__(self) -> None:
         self._requests: SimpleQueue[WriteRequest | None] = SimpleQueue()
@@ -55,7 +53,7 @@ class Writer:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """End the thread when everything is written that was asked for before."""
+        """End the thread after all pending writes."""
         self._requests.put(None)
         self._thread.join(seconds)
 
@@ -63,7 +61,7 @@ class Writer:
         _of_thread.writer = self
 
     def write(self, write_all: WriteAll[Item, Result], item: Item) -> Result:
-        """Write the item together with others and return what came of it; raises what the database raised."""
+        """Write the item in a batch and return its result; raises the database's error."""
         request = WriteRequest(write_all, item)
         self._requests.put(request)
         result: Result = request.result.result()
@@ -79,7 +77,7 @@ class Writer:
         connection.close()
 
     def _gather(self) -> list[WriteRequest]:
-        """What waits to be written, once there is something; where much is written, some milliseconds' worth of it."""
+        """Wait for requests; under load, collect them for some milliseconds."""
         first = self._requests.get()
         if time.monotonic() - self._ended < GATHER_AFTER_SECONDS:
             time.sleep(GATHER_SECONDS)
@@ -94,31 +92,31 @@ class Writer:
 
 
 def _carry_out(requests: Sequence[WriteRequest]) -> None:
-    """Write them and tell each what came of it, whatever happens: their threads wait for it."""
+    """Write the items and set the result of each request, also after an error: their threads wait for it."""
     try:
         close_old_connections()
         trust_if_fresh()
         results = all_or_each(requests[0].write_all, [request.item for request in requests])
-        told = dict(zip(map(id, requests), results, strict=True))
-    except BaseException as fault:  # the database is away, most likely, for all of them
+        outcomes = dict(zip(map(id, requests), results, strict=True))
+    except BaseException as fault:  # most likely the database is down, so all of them fail
         connection.close()
-        told = {id(request): fault for request in requests}
+        outcomes = {id(request): fault for request in requests}
     for request in requests:
-        if isinstance(result := told[id(request)], BaseException):
+        if isinstance(result := outcomes[id(request)], BaseException):
             request.result.set_exception(result)
         else:
             request.result.set_result(result)
 
 
 def all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-    """Write the items together, or each alone when one of them cannot be written: it gets its fault for a result.
+    """Write the items together, or one by one if that fails; a failed item's result is its exception.
 
-    Raises OperationalError, InterfaceError when the database is away.
+    Raises OperationalError, InterfaceError if the database is down.
     """
     try:
         return write_all(items)
     except Exception as fault:
-        if isinstance(fault, AWAY) and not _database_answers():
+        if isinstance(fault, DATABASE_ERRORS) and not _database_answers():
             raise
         return [fault] if len(items) == 1 else _each(write_all, items)
 
@@ -127,45 +125,28 @@ def _each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> list[Resu
     results: list[Result | Exception] = []
     held_up: list[Exception] = []
     for item in items:
-        if len(held_up) > 1:  # what they all need is locked by somebody: they come again
+        if len(held_up) > 1:  # a lock that all need is held elsewhere: they are retried
             results.append(held_up[0])
             continue
         [result] = all_or_each(write_all, [item])
         results.append(result)
-        if isinstance(result, AWAY):
+        if isinstance(result, DATABASE_ERRORS):
             held_up.append(result)
     return results
 
 
 def _database_answers() -> bool:
-    """What tells a database that is away from a row that somebody else holds locked: both are OperationalErrors."""
+    """Whether the database is up; a locked row raises OperationalError, too."""
     return connection.is_usable()
 
 
 def write_batched(write_all: WriteAll[Item, Result], item: Item) -> Result:
-    """Write one item through this thread's writer, where it has one; raises what the database raised."""
+    """Write one item through this thread's writer, if it has one; raises the database's error."""
     writer: Writer | None = getattr(_of_thread, "writer", None)
     return write_all([item])[0] if writer is None else writer.write(write_all, item)
 
 
 def run_on_writer(call: Callable[..., Result], *args: Any, **named: Any) -> Result:
-    """A short call that uses the database, made alone over the writer's connection, in the trace of this thread."""
+    """Run a short database call alone on the writer's connection, in this thread's trace context."""
     context = copy_context()  # and a function of its own below, with which nothing else is written together
     return write_batched(lambda _: [context.run(call, *args, **named)], None)
-
-
-def retry_while_database_down(write: Callable[..., Result], *args: Any, **named: Any) -> Result:
-    """Write what nobody else knows, such as what the platform answered, though the database be away for a while.
-
-    The repetition of a write that was committed and not acknowledged changes nothing, or is seen as ClaimLost.
-    """
-    deadline = float("inf")
-    while True:
-        try:
-            return write(*args, **named)
-        except AWAY:
-            deadline = min(deadline, time.monotonic() + DATABASE_AWAY_SECONDS)
-            if connection.in_atomic_block or time.monotonic() > deadline:
-                raise
-            connection.close()
-            time.sleep(DATABASE_LOOK_SECONDS)

@@ -1,1 +1,1 @@
-"""Post groups on the wire: `writes` is what callers send, `reads` what they get."""
+"""Serializers of the posts API: `requests` for input, `responses` for output, `post_groups` for the post group itself."""

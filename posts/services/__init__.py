@@ -1,4 +1,4 @@
-"""What callers do with post groups."""
+"""Services that create, change, publish and cancel post groups."""
 
 from __future__ import annotations
 

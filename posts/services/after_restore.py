@@ -1,8 +1,8 @@
-"""What a restored database cannot know: which of its posts went out after the dump was taken.
+"""Handling of posts that may have been published after the dump that a restored database comes from.
 
-What was due until the old database stopped may stand at its platform, whatever its row says here. Nowhere would it be
-harmless to send it again: even where a post goes out under a key of our own, that key was made after the dump. So nothing
-of it goes out by itself any more; it is unconfirmed, and somebody looks.
+Targets that were due before the old service stopped may be published, whatever their row says. Publishing them again is
+never safe, even at idempotent platforms: the idempotency key was made after the dump. So they become unconfirmed, and a
+person checks them.
 """
 
 from __future__ import annotations
@@ -21,56 +21,60 @@ from config.api.trace import start_trace
 from config.jobs.due import claim_due
 from posts.models import PostGroup, PostTarget
 from posts.publishing import outcomes
-from posts.publishing.engine import claimable
-from posts.states import RUNNING_TARGETS, GroupStatus
+from posts.publishing.engine import publishable_targets
+from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus
 
-BATCH = 200
-MESSAGE = "The service was restored from a backup that is older than this post's time, so it may be out already."
+BATCH_SIZE = 200
+MESSAGE = "The service was restored from a backup older than this post's time, so the post may already be published."
 
 
 @dataclass(frozen=True)
-class Restored:
-    """What a restored database holds. `stands_at`: the time of its last audit entry, which is when it was dumped, or a
-    little before; None without any.
+class RestoreReport:
+    """What a restored database contains.
 
-    `maybe_out` counts targets by platform that may have gone out since; `in_hand` are those of them that a worker holds at
-    this moment; `later` those that are due after that, and `for_a_person` groups that go out only once somebody says so.
+    `database_time` is the time of its last audit entry, about when it was dumped; None without entries.
+    `possibly_published` counts by platform the targets that may have been published since, and `claimed` is how many of them
+    a worker holds now. `later` counts targets due later, `awaiting_person` groups that need a person's approval.
     """
 
-    stands_at: datetime | None
-    maybe_out: dict[str, int]
-    in_hand: int
+    database_time: datetime | None
+    possibly_published: dict[str, int]
+    claimed: int
     later: int
-    for_a_person: int
+    awaiting_person: int
 
 
-def look_at_restored(*, stopped_at: datetime) -> Restored:
-    """Count what the old service may have sent until it stopped; changes nothing."""
-    maybe_out = _maybe_out(PostTarget.objects.all(), stopped_at)
-    by_platform = maybe_out.order_by("platform").values_list("platform").annotate(count=Count("pk"))
+def inspect_restored_database(*, stopped_at: datetime) -> RestoreReport:
+    """Count the targets that the old service may have published until it stopped; changes nothing."""
+    targets = _possibly_published(PostTarget.objects.all(), stopped_at)
+    by_platform = targets.order_by("platform").values_list("platform").annotate(count=Count("pk"))
     waiting = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
-    return Restored(
-        stands_at=AuditEntry.objects.order_by("-pk").values_list("created_at", flat=True).first(),
-        maybe_out=dict(by_platform),
-        in_hand=maybe_out.filter(lease_until__gt=timezone.now()).count(),
-        later=PostTarget.objects.filter(status__in=RUNNING_TARGETS, due_at__gt=stopped_at, sandbox=False).count(),
-        for_a_person=PostGroup.objects.filter(status__in=waiting).count(),
+    return RestoreReport(
+        database_time=AuditEntry.objects.order_by("-pk").values_list("created_at", flat=True).first(),
+        possibly_published=dict(by_platform),
+        claimed=targets.filter(lease_until__gt=timezone.now()).count(),
+        later=PostTarget.objects.filter(
+            status__in=UNFINISHED_TARGET_STATUSES, due_at__gt=stopped_at, sandbox=False
+        ).count(),
+        awaiting_person=PostGroup.objects.filter(status__in=waiting).count(),
     )
 
 
-def doubt_what_may_be_out(*, stopped_at: datetime, say: Callable[[int], None]) -> int:
-    """Make unconfirmed what the old service may have sent until it stopped; returns how many targets.
+def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], None]) -> int:
+    """Mark targets that the old service may have published as unconfirmed; returns how many.
 
-    Each keeps its money and tells its event. Targets in a worker's hands are left out. A run that is cut off has only
-    less to do the next time; `say` hears how many are done.
+    The money stays held and events are sent. Targets claimed by a worker are skipped. An interrupted run can be repeated.
+    `report` is called with the number done so far.
     """
     done = 0
-    while claimed := claim_due(_maybe_out(claimable(), stopped_at), limit=BATCH, lease=outcomes.LEASE):
+    while claimed := claim_due(
+        _possibly_published(publishable_targets(), stopped_at), limit=BATCH_SIZE, lease=outcomes.LEASE
+    ):
         for target in claimed:
             start_trace(target.group.trace_id)
             outcomes.unconfirmed(target, MESSAGE)
         done += len(claimed)
-        say(done)
+        report(done)
     start_trace()
     record(
         caller=operator_caller(),
@@ -81,8 +85,8 @@ def doubt_what_may_be_out(*, stopped_at: datetime, say: Callable[[int], None]) -
     return done
 
 
-def _maybe_out(targets: QuerySet[PostTarget], stopped_at: datetime) -> QuerySet[PostTarget]:
-    """Those of real accounts; nothing is published for a deleted workspace, before a dump or after it."""
-    return targets.filter(status__in=RUNNING_TARGETS, due_at__lte=stopped_at, sandbox=False).exclude(
+def _possibly_published(targets: QuerySet[PostTarget], stopped_at: datetime) -> QuerySet[PostTarget]:
+    """Due targets of real accounts; nothing is published for deleted workspaces, before the dump or after it."""
+    return targets.filter(status__in=UNFINISHED_TARGET_STATUSES, due_at__lte=stopped_at, sandbox=False).exclude(
         group__workspace__status=WorkspaceStatus.DELETED
     )

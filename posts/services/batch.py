@@ -1,4 +1,4 @@
-"""Creating several groups at once: all of them, or none."""
+"""Creation of several post groups in one transaction."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from django.db import transaction
 from auditlog.services import record
 from billing import selectors as billing
 from billing.selectors import SpendCap
-from config.api.caller import Caller, require, workspace_of
+from config.api.caller import Caller, require, resolve_workspace_id
 from config.api.errors import ApiError, ValidationFailed
-from posts.media import assets_in, keep_media, lock_media
+from posts.attached_media import find_attached_assets, lock_media_of_groups, reserve_group_media
 from posts.models import PostGroup
 from posts.planning import WRITE_SCOPES, PostPlan, plan_post
-from posts.services.create import commit
+from posts.services.create import commit_plans
 
 
 @dataclass(frozen=True)
 class BatchPreview:
-    """A dry run's answer: the plans, and the spend cap as it would stand after all of them."""
+    """Result of a dry run: the plans, and the spend cap after all of them."""
 
     workspace_id: str
     plans: list[PostPlan]
@@ -32,23 +32,25 @@ class BatchPreview:
 def create_batch(
     *, caller: Caller, posts: Sequence[Mapping[str, Any]], workspace_id: str | None = None, dry_run: bool = False
 ) -> list[PostGroup] | BatchPreview:
-    """Create groups in one transaction; `details` of a refusal name the post, such as `posts[2].targets[0].text`.
+    """Create post groups, all or none. Error `details` name the post, such as `posts[2].targets[0].text`.
 
-    Raises what `create_post` raises.
+    Raises the errors of `create_post`.
     """
-    chosen = workspace_of(caller, workspace_id)
+    chosen = resolve_workspace_id(caller, workspace_id)
     require(caller, chosen, WRITE_SCOPES, body_field="workspace_id")
-    assets = assets_in(chosen, [each for post in posts for each in post.get("media", ())])
+    assets = find_attached_assets(chosen, [each for post in posts for each in post.get("media", ())])
     plans = []
     for index, post in enumerate(posts):
         with _naming(index):
             if post.get("workspace_id") not in (None, chosen):
-                raise ValidationFailed.of("workspace_id", "All posts of a batch are of one workspace.", "mismatch")
+                raise ValidationFailed.of(
+                    "workspace_id", "All posts of a batch must belong to one workspace.", "mismatch"
+                )
             fields = {**post, "workspace_id": chosen}
             plans.append(plan_post(caller=caller, dry_run=dry_run, assets=assets, **fields))
-    # The real call asks as well, so that it refuses in the dry run's words; `commit` holds against races.
+    # Checked here so that dry runs and real calls refuse alike; `commit_plans` guards against races.
     parts = [(plan.due, plan.charges if plan.released else []) for plan in plans]
-    spend_cap = billing.check_all(workspace_id=chosen, agent_id=caller.agent_id, parts=parts)
+    spend_cap = billing.check_charges_by_due_time(workspace_id=chosen, agent_id=caller.agent_id, parts=parts)
     if dry_run:
         record(
             caller=caller,
@@ -60,16 +62,16 @@ def create_batch(
         )
         return BatchPreview(chosen, plans, spend_cap)
     with transaction.atomic():
-        lock_media(plan.group for plan in plans)
+        lock_media_of_groups(plan.group for plan in plans)
         for index, plan in enumerate(plans):
             with _naming(index):
-                keep_media(plan.group)
-        return commit(caller, plans, "posts.create_batch")
+                reserve_group_media(plan.group)
+        return commit_plans(caller, plans, "posts.create_batch")
 
 
 @contextmanager
 def _naming(index: int) -> Iterator[None]:
-    """What is refused in here names the post, such as `posts[2].text`."""
+    """Prefix the fields of errors raised in the block with the post's index."""
     try:
         yield
     except ApiError as error:
@@ -79,7 +81,7 @@ def _naming(index: int) -> Iterator[None]:
 
 
 def _under(where: str, row: dict[str, Any]) -> dict[str, Any]:
-    """A row of `details` whose paths, the repair's as well, begin at the batch."""
+    """A row of `details` with the prefix added to its field and its repair hint's field."""
     moved = {**row, "field": f"{where}.{row['field']}"}
     if hint := row.get("repair_hint"):
         moved["repair_hint"] = {**hint, "field": f"{where}.{hint['field']}"}

@@ -1,4 +1,4 @@
-"""Creating a group: a draft, scheduled, to be published now, or previewed."""
+"""Creation of post groups: drafts, scheduled posts, posts to publish now, and previews of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
-from auditlog.services import record, record_each
+from auditlog.services import record, record_many
 from billing import selectors as billing
 from billing.caps import day_of
 from billing.selectors import SpendCap
@@ -18,34 +18,34 @@ from billing.services import hold
 from config.api.caller import Caller
 from config.jobs.wake_up import wake
 from posts import selectors
-from posts.events import first_event
-from posts.media import keep_media
+from posts.attached_media import reserve_group_media
+from posts.events import creation_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import PostPlan, plan_post
 from posts.states import GroupStatus
 from webhooks.services import emit_many
 
-_TOLD_AT_ONCE = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
+_REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION)
 
 
 @dataclass(frozen=True)
 class PostPreview:
-    """A dry run's answer: the plan, and the spend cap as it would stand afterwards."""
+    """Result of a dry run: the plan, and the spend cap after it."""
 
     plan: PostPlan
     spend_cap: SpendCap
 
 
 def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> PostGroup | PostPreview:
-    """Create a post group from the post write fields (posts/planning.py names them).
+    """Create a post group; `content` are the parameters of `plan_post`.
 
-    Money is held, rows, event and audit entry are written in one transaction; then the publisher is woken.
-    Raises what `plan_post` raises, and SpendCapExceeded, SocialUrlPostCapExceeded, PostsPerDayCapExceeded.
+    Holds the money and writes rows, event and audit entry in one transaction, then wakes the publisher. Raises the errors of
+    `plan_post`, and SpendCapExceeded, SocialUrlPostCapExceeded, PostsPerDayCapExceeded.
     """
     plan = plan_post(caller=caller, dry_run=dry_run, **content)
     if dry_run:
         charges = plan.charges if plan.released else []
-        spend_cap = billing.check(
+        spend_cap = billing.check_charges(
             workspace_id=plan.group.workspace_id, agent_id=caller.agent_id, charges=charges, due=plan.due
         )
         record(
@@ -58,28 +58,28 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
         )
         return PostPreview(plan, spend_cap)
     with transaction.atomic():
-        keep_media(plan.group)
-        return commit(caller, [plan])[0]
+        reserve_group_media(plan.group)
+        return commit_plans(caller, [plan])[0]
 
 
-def commit(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.create") -> list[PostGroup]:
-    """Write plans of one workspace; the caller's transaction is open, and keeps the groups' media."""
+def commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.create") -> list[PostGroup]:
+    """Write plans of one workspace, in the caller's transaction, which has reserved the media."""
     groups = [plan.group for plan in plans]
     for group in groups:
-        group.event_sequence = int(group.status in _TOLD_AT_ONCE)
+        group.event_sequence = int(group.status in _REPORTED_ON_CREATION)
     PostGroup.objects.bulk_create(groups)
     PostTarget.objects.bulk_create([target for plan in plans for target in plan.targets])
     for plan in plans:
-        selectors.keep_targets(plan.group, plan.targets)
-    emit_many([first_event(group) for group in groups if group.event_sequence])
-    record_each(
+        selectors.set_prefetched_targets(plan.group, plan.targets)
+    emit_many([creation_event(group) for group in groups if group.event_sequence])
+    record_many(
         caller=caller,
         operation=operation,
         workspace_id=groups[0].workspace_id,
         resource_type="post_group",
         resources={group.id: _facts(group) for group in groups},
     )
-    # Last, since all who publish for a workspace wait for each other at its counters.
+    # Last, because concurrent posts of a workspace wait for the lock on its spend counters.
     _hold(plans)
     if any(group.status == GroupStatus.PUBLISHING for group in groups):
         wake("publish")
@@ -87,7 +87,7 @@ def commit(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.cr
 
 
 def _hold(plans: Sequence[PostPlan]) -> None:
-    """Hold what is released, in the order of their times, so that two batches lock the months' counters in one order."""
+    """Hold the money of released plans, ordered by time so that concurrent batches lock the counters in one order."""
     paying = sorted((plan for plan in plans if plan.released and plan.charges), key=attrgetter("due"))
     for _, of_day in groupby(paying, key=lambda plan: day_of(plan.due)):
         first, *others = of_day

@@ -1,4 +1,4 @@
-"""Settling what nobody could tell, after somebody has looked."""
+"""Resolving unconfirmed targets: a person says whether the post was published."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent, check_allowlist
+from config.api.caller import Caller, check_account_allowlist, not_found_error
 from config.api.errors import InvalidState
 from posts import selectors
 from posts.models import PostGroup, PostTarget
 from posts.planning import require_publishing_mode
-from posts.publishing.completion import close_targets, lock_groups
-from posts.publishing.outcomes import not_published
+from posts.publishing.completion import finish_targets, lock_groups
+from posts.publishing.outcomes import not_published_error
 from posts.states import FINISHED, TargetStatus, roll_up
 
 
 def resolve_post(
     *, caller: Caller, post_group_id: str, target_id: str, permalink: str | None = None, dry_run: bool = False
 ) -> PostGroup:
-    """Say what became of an unconfirmed target: it is out at `permalink`, or (None) it is not and nothing is charged.
+    """Mark an unconfirmed target as published at `permalink`, or (None) as failed and not charged.
 
     Raises NotFound, ScopeMissing, AgentModeForbids, AccountNotAllowed, ValidationFailed (target_id), InvalidState.
     """
-    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     require_publishing_mode(caller)
     target = _unconfirmed(group, target_id)
-    check_allowlist(caller, [target.account_id])
+    check_account_allowlist(caller, [target.account_id])
     status = TargetStatus.PUBLISHED if permalink else TargetStatus.FAILED
     changes: dict[str, object] = (
         {"permalink": permalink, "published_at": timezone.now(), "error": None, "maybe_out": False}
         if permalink
-        else {"error": not_published(), "maybe_out": False}
+        else {"error": not_published_error(), "maybe_out": False}
     )
     with transaction.atomic():
         if dry_run:
@@ -59,17 +59,17 @@ def _settle(group: PostGroup, target: PostTarget, status: TargetStatus, changes:
     if not rows.update(status=status, updated_at=timezone.now(), **changes):
         raise _settled(target)
     target.status = status
-    return close_targets([target], groups)[0]
+    return finish_targets([target], groups)[0]
 
 
 def _unconfirmed(group: PostGroup, target_id: str) -> PostTarget:
     target = next((each for each in group.targets.all() if each.pk == target_id), None)
     if target is None:
-        raise absent("target_id", "target in this group")
+        raise not_found_error("target_id", "target in this group")
     if target.status != TargetStatus.UNCONFIRMED:
         raise _settled(target)
     return target
 
 
 def _settled(target: PostTarget) -> InvalidState:
-    return InvalidState(f"The target is {target.status}: only an unconfirmed one can be resolved.")
+    return InvalidState(f"The target is {target.status}. Only unconfirmed targets can be resolved.")

@@ -1,4 +1,4 @@
-"""Sending again what failed."""
+"""Retry of failed and unconfirmed targets."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from accounts.platforms.registry import publisher
 from auditlog.services import record
 from billing import selectors as billing
 from billing.services import hold
-from config.api.caller import Caller, absent, check_allowlist
+from config.api.caller import Caller, check_account_allowlist, not_found_error
 from config.api.errors import InvalidState
 from config.api.webhook_url import check_webhook_url
 from config.jobs.wake_up import wake
 from posts import selectors
-from posts.events import tell_group
-from posts.media import assets_in, attach, keep_media
+from posts.attached_media import find_attached_assets, reserve_group_media, resolve_media
+from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of, check_schedule, payer, require_publishing_mode
-from posts.publishing.segments import segments_out
+from posts.planning import charges_of, check_schedule, paying_agent_id, require_publishing_mode
+from posts.publishing.segments import published_segments
 from posts.states import RETRYABLE, GroupStatus, TargetStatus
 
 
@@ -35,24 +35,25 @@ def retry_post(
     include_unconfirmed: bool = False,
     dry_run: bool = False,
 ) -> PostGroup:
-    """Send the targets that failed again, now or at `scheduled_at`; unconfirmed ones only when asked for.
+    """Send the failed targets again, now or at `scheduled_at`; unconfirmed targets with `include_unconfirmed` only.
 
-    A failed target is charged anew; an unconfirmed one still holds its money. Raises NotFound, ScopeMissing,
-    InvalidState (nothing to send), AgentModeForbids, AccountNotAllowed, ValidationFailed, WebhookUrlNotAllowed and the
-    spend errors.
+    Failed targets are charged again; unconfirmed ones still hold their money. Raises NotFound, ScopeMissing, InvalidState
+    (nothing to retry), AgentModeForbids, AccountNotAllowed, ValidationFailed, WebhookUrlNotAllowed and the spend errors.
     """
-    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope="posts.publish", write=True)
     if workspace_id not in (None, group.workspace_id):
-        raise absent("workspace_id", "workspace")
+        raise not_found_error("workspace_id", "workspace")
     require_publishing_mode(caller)
     check_schedule(scheduled_at)
     check_webhook_url(webhook_url)
     again = _to_send(caller, group, include_unconfirmed)
     due = scheduled_at or timezone.now()
-    attach(group.media, assets_in(group.workspace_id, group.media))
+    resolve_media(group.media, find_attached_assets(group.workspace_id, group.media))
     if dry_run:
         charges = charges_of([target for target in again if target.status == TargetStatus.FAILED])
-        billing.check(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=charges, due=due)
+        billing.check_charges(
+            workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due
+        )
         _preview(group, again, webhook_url, scheduled_at, due)
         _record(caller, group, dry_run=True)
         return group
@@ -61,13 +62,13 @@ def retry_post(
 
 
 def _to_send(caller: Caller, group: PostGroup, include_unconfirmed: bool) -> list[PostTarget]:
-    check_allowlist(caller, group.account_ids)
+    check_account_allowlist(caller, group.account_ids)
     wanted = {TargetStatus.FAILED} | ({TargetStatus.UNCONFIRMED} if include_unconfirmed else set())
     again = [target for target in group.targets.all() if target.status in wanted]
     if group.status not in RETRYABLE or not again:
         raise InvalidState(
-            f"The group is {group.status} and has nothing to send again.",
-            suggested_action="Unconfirmed targets are sent again with `include_unconfirmed: true`, once you have looked."
+            f"The group is {group.status} and has no targets to retry.",
+            suggested_action="Check the platform, then retry unconfirmed targets with `include_unconfirmed: true`."
             if group.status == GroupStatus.UNCONFIRMED
             else "Only failed, partial and unconfirmed groups can be retried.",
         )
@@ -85,36 +86,39 @@ def _send_again(
     PostGroup.objects.select_for_update().get(pk=group.pk)
     group = selectors.groups_with_targets().get(pk=group.pk)
     again = _to_send(caller, group, include_unconfirmed)
-    keep_media(group)
+    reserve_group_media(group)
     failed = [target for target in again if target.status == TargetStatus.FAILED]
     charges = charges_of(failed)
     if charges:
-        hold(workspace_id=group.workspace_id, agent_id=payer(caller, group), charges=charges, due=due)
+        hold(workspace_id=group.workspace_id, agent_id=paying_agent_id(caller, group), charges=charges, due=due)
     for target in again:
         _reset(target, due)
     status = GroupStatus.SCHEDULED if scheduled_at else GroupStatus.PUBLISHING
     changes: dict[str, object] = {"status": status, "finished_at": None, "updated_at": timezone.now()}
     if scheduled_at or group.scheduled_at:
-        changes["scheduled_at"] = due  # the time that the publisher's grace counts from
+        changes["scheduled_at"] = due  # the publisher's grace period counts from here
     if webhook_url:
         changes |= {"webhook_url": webhook_url, "event_url": webhook_url}
     PostGroup.objects.filter(pk=group.pk).update(**changes)
     written = selectors.groups_with_targets().get(pk=group.pk)
     if scheduled_at:
-        tell_group(written)
+        emit_group_event(written)
     _record(caller, group)
     wake("publish")
     return written
 
 
 def _reset(target: PostTarget, due: datetime) -> None:
-    """Back to pending. What certainly failed begins anew. What may be out keeps the step that was begun, so that an
-    idempotent platform changes nothing if it is there and a verifiable one is asked first. Where neither can be, the
-    step is sent as if it had not begun: of a thread the segment that is next, of anything else the whole. The fence
-    moves, so that nothing of the round before can still be written."""
+    """Reset a target to pending for a new round.
+
+    A failed target starts from the beginning. An unconfirmed one continues at the step that had begun, so that an idempotent
+    platform ignores a repetition and a verifiable one is asked first. At other platforms that step is sent again as if it had
+    not begun: the next segment of a thread, or the whole post. The fence is raised so that workers of the previous round can
+    no longer write.
+    """
     doubtful = target.status == TargetStatus.UNCONFIRMED
     looked_for = doubtful and not _is_at_most_once(target)
-    goes_on = looked_for or (doubtful and segments_out(target))
+    goes_on = looked_for or (doubtful and published_segments(target))
     fresh = {} if goes_on else {"phase": "", "progress": {}}
     PostTarget.objects.filter(pk=target.pk, status=target.status).update(
         status=TargetStatus.PENDING,

@@ -1,4 +1,4 @@
-"""What a person says of a group that waits: confirmed, or rejected with a reason. Never an agent."""
+"""Approval and rejection of post groups by people; agents can do neither."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from config.api.errors import Conflict, Forbidden, InvalidState
 from config.api.scopes import any_of
 from config.jobs.wake_up import wake
 from posts import selectors
-from posts.events import tell_group
-from posts.media import let_go_of_media
+from posts.attached_media import release_group_media
+from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
-from posts.planning import charges_of, check_schedule, content_invalid, inputs_of
-from posts.services.take_back import take_back
+from posts.planning import charges_of, check_schedule, content_invalid_error, stored_target_inputs
+from posts.services.stop import stop_group
 from posts.states import GroupStatus, TargetStatus
 from posts.validation import validate
 
@@ -35,11 +35,11 @@ def confirm_post(
     scheduled_at: datetime | None = None,
     dry_run: bool = False,
 ) -> PostGroup:
-    """Release a draft or a group that waits: at `scheduled_at`, else at its own time, else (or when that is past) now.
+    """Approve a draft or a group awaiting confirmation: publish it at `scheduled_at`, at its own time, or now.
 
-    `content_version` is the version that the person has read. The content is checked again, and the money held. Raises
-    Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (the version is not the current one),
-    ValidationFailed, ContentInvalid and the spend errors.
+    `content_version` is the version that the person has read. Validates the content again and holds the money. Raises
+    Forbidden (an agent), ScopeMissing, NotFound, InvalidState, Conflict (another version is current), ValidationFailed,
+    ContentInvalid and the spend errors.
     """
     group = _reviewed(caller, post_group_id)
     check_schedule(scheduled_at)
@@ -47,12 +47,14 @@ def confirm_post(
     when = scheduled_at or (group.scheduled_at if group.scheduled_at and group.scheduled_at > now else None)
     require(caller, group.workspace_id, "posts.schedule" if when else "posts.publish")
     _check_version(group, content_version)
-    validation = validate(inputs_of(group), group_id=group.id)
+    validation = validate(stored_target_inputs(group), group_id=group.id)
     if not validation.valid:
-        raise content_invalid(validation)
+        raise content_invalid_error(validation)
     if dry_run:
         charges = charges_of(list(group.targets.all()))
-        billing.check(workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now)
+        billing.check_charges(
+            workspace_id=group.workspace_id, agent_id=group.agent_id, charges=charges, due=when or now
+        )
         _release(group, when, when or now)
         _record(caller, group, "posts.confirm", dry_run=True)
         return group
@@ -67,16 +69,16 @@ def confirm_post(
         PostGroup.objects.filter(pk=group.pk).update(
             status=group.status, scheduled_at=group.scheduled_at, updated_at=group.updated_at
         )
-        tell_group(group, "post.confirmed")
+        emit_group_event(group, "post.confirmed")
         if when:
-            tell_group(group)
+            emit_group_event(group)
         _record(caller, group, "posts.confirm")
         wake("publish")
     return group
 
 
 def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None, dry_run: bool = False) -> PostGroup:
-    """Turn down a group that waits for confirmation. Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState."""
+    """Reject a group awaiting confirmation. Raises Forbidden (an agent), ScopeMissing, NotFound, InvalidState."""
     group = _reviewed(caller, post_group_id)
     _require_waiting(group)
     if dry_run:
@@ -85,8 +87,8 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
         return group
     with transaction.atomic():
         _require_waiting(PostGroup.objects.select_for_update().get(pk=group.pk))
-        take_back(group, cancel=True)
-        let_go_of_media(group)
+        stop_group(group, cancel=True)
+        release_group_media(group)
         group = selectors.groups_with_targets().get(pk=group.pk)
         _reject(group, reason)
         PostGroup.objects.filter(pk=group.pk).update(
@@ -95,31 +97,33 @@ def reject_post(*, caller: Caller, post_group_id: str, reason: str | None = None
             finished_at=group.finished_at,
             updated_at=group.updated_at,
         )
-        tell_group(group)
+        emit_group_event(group)
         _record(caller, group, "posts.reject")
     return group
 
 
 def _reviewed(caller: Caller, post_group_id: str) -> PostGroup:
-    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=REVIEWERS, write=True)
     if caller.agent_id:
-        raise Forbidden("An agent's key cannot confirm or reject: that is for a person, or for a workspace's own key.")
+        raise Forbidden("Agents cannot confirm or reject posts. Use a person's session or a workspace key.")
     return group
 
 
 def _check_version(group: PostGroup, content_version: int) -> None:
     if group.status not in CONFIRMABLE:
-        raise InvalidState(f"The group is {group.status}: only a draft or one that waits can be confirmed.")
+        raise InvalidState(
+            f"The group is {group.status}. Only drafts and groups awaiting confirmation can be confirmed."
+        )
     if group.content_version != content_version:
         raise Conflict(
-            f"The content is at version {group.content_version} by now, not {content_version}.",
-            suggested_action="Read the group again, then confirm the version that you have read.",
+            f"The current content version is {group.content_version}, not {content_version}.",
+            suggested_action="Read the group again, then confirm the version you read.",
         )
 
 
 def _require_waiting(group: PostGroup) -> None:
     if group.status != GroupStatus.PENDING_CONFIRMATION:
-        raise InvalidState(f"The group is {group.status}: only one that waits for confirmation can be rejected.")
+        raise InvalidState(f"The group is {group.status}. Only groups awaiting confirmation can be rejected.")
 
 
 def _release(group: PostGroup, when: datetime | None, due: datetime) -> None:

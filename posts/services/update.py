@@ -1,4 +1,4 @@
-"""Editing a group that is not released, or not yet due."""
+"""Editing of drafts, scheduled groups and groups awaiting confirmation."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from django.utils import timezone
 
 from auditlog.services import record
 from billing import selectors as billing
-from billing.services import hold, lock_months
-from config.api.caller import Caller, check_allowlist, require
+from billing.services import hold, lock_month_counters
+from config.api.caller import Caller, check_account_allowlist, require
 from config.api.errors import Conflict, InvalidState, ValidationFailed
 from config.jobs.wake_up import wake
 from posts import selectors
-from posts.events import tell_group
-from posts.media import assets_in, attach, keep_media, let_go_of_media
+from posts.attached_media import find_attached_assets, release_group_media, reserve_group_media, resolve_media
+from posts.events import emit_group_event
 from posts.models import PostGroup, PostTarget
 from posts.planning import (
     WRITE_SCOPES,
     PostPlan,
-    accounts_in,
-    ceiling,
+    allowed_status,
+    build_plan,
     check_schedule,
-    content_invalid,
-    finish_plan,
-    payer,
+    content_invalid_error,
+    find_target_accounts,
+    paying_agent_id,
     resolve_targets,
-    target_inputs,
+    targets_as_request_data,
 )
-from posts.services.take_back import refuse_begun, take_back, too_late
+from posts.services.stop import require_not_begun, stop_group, too_late_error
 from posts.states import CANCELLABLE, GroupStatus
 from posts.validation import validate
 
@@ -41,39 +41,39 @@ TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "pr
 def update_post(
     *, caller: Caller, post_group_id: str, content_version: int | None = None, dry_run: bool = False, **changes: Any
 ) -> PostGroup:
-    """Change text, targets, media or scheduled_at, raise content_version, and hold the money anew where it is held.
+    """Change text, targets, media or scheduled_at, raise content_version, and hold the new price if the group is released.
 
-    An edit by an agent that needs confirmation sends the group back to a person. `content_version` is the version that
-    was edited, where that is to be held against the current one. Raises NotFound, ScopeMissing, InvalidState, Conflict,
-    AgentModeForbids, ValidationFailed, AccountNotAllowed, ContentInvalid and the spend errors.
+    An edit by an agent that needs confirmation sends the group back for approval. `content_version`, if given, must be the
+    current version. Raises NotFound, ScopeMissing, InvalidState, Conflict, AgentModeForbids, ValidationFailed,
+    AccountNotAllowed, ContentInvalid and the spend errors.
     """
-    group = selectors.group_of(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
+    group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
     require(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, changes))
-    check_allowlist(caller, group.account_ids)  # those that are left too: `_plan` checks those to come
+    check_account_allowlist(caller, group.account_ids)  # the present accounts; `_plan` checks the new ones
     if group.status not in EDITABLE:
-        raise too_late(group)
+        raise too_late_error(group)
     if any(target.attempts for target in group.targets.all()):
-        raise InvalidState("Some of the group is out or was tried already: its content stays as it is.")
+        raise InvalidState("Some targets were already published or attempted, so the content can no longer be changed.")
     if content_version not in (None, group.content_version):
-        raise _changed()
+        raise _conflict()
     plan = _plan(caller, group, changes)
     if dry_run:
-        refuse_begun(group)
+        require_not_begun(group)
         _check_money(caller, group, plan)
         _preview(group, plan)
         _record(caller, group, changes, dry_run=True)
         return group
     with transaction.atomic():
         written = _write(caller, group, plan)
-        _tell(group, written)
+        _emit_events(group, written)
         _record(caller, written, changes)
         if plan.released:
             wake("publish")
     return written
 
 
-def _changed() -> Conflict:
-    return Conflict("Somebody else has changed the group in the meantime.")
+def _conflict() -> Conflict:
+    return Conflict("Somebody else changed the group in the meantime.")
 
 
 def _scope(group: PostGroup, changes: Mapping[str, Any]) -> str:
@@ -87,36 +87,36 @@ def _plan(caller: Caller, group: PostGroup, changes: Mapping[str, Any]) -> PostP
     if "scheduled_at" in changes:
         check_schedule(scheduled_at)
         if scheduled_at is None and group.status == GroupStatus.SCHEDULED:
-            raise ValidationFailed.of("scheduled_at", "A scheduled group keeps a time; cancel it instead.", "required")
-    status = ceiling(caller, GroupStatus(group.status))
+            raise ValidationFailed.of("scheduled_at", "A scheduled group needs a time. Cancel it instead.", "required")
+    status = allowed_status(caller, GroupStatus(group.status))
     media = changes.get("media", group.media)
-    attached = attach(media, assets_in(group.workspace_id, media))
+    attached = resolve_media(media, find_attached_assets(group.workspace_id, media))
     text = changes.get("text", group.text)
-    targets = changes.get("targets") or target_inputs(group)
-    accounts = accounts_in(group.workspace_id, targets)
+    targets = changes.get("targets") or targets_as_request_data(group)
+    accounts = find_target_accounts(group.workspace_id, targets)
     inputs = resolve_targets(caller, accounts, text, targets, group.sandbox, attached)
     validation = validate(inputs, group_id=group.id)
     if group.status != GroupStatus.DRAFT and not validation.valid:
-        raise content_invalid(validation)
+        raise content_invalid_error(validation)
     edited = PostGroup.objects.get(pk=group.pk)
     edited.status, edited.text, edited.media, edited.scheduled_at = status, text, list(media), scheduled_at
     edited.sandbox = all(each.sandbox for each in inputs)
     edited.content_version = group.content_version + 1
-    return finish_plan(edited, inputs, validation, {each.account_id: each.id for each in group.targets.all()})
+    return build_plan(edited, inputs, validation, {each.account_id: each.id for each in group.targets.all()})
 
 
 def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
     locked = PostGroup.objects.select_for_update().get(pk=group.pk)
     if locked.status != group.status:
-        raise too_late(locked)
+        raise too_late_error(locked)
     if locked.content_version != group.content_version:
-        raise _changed()
+        raise _conflict()
     if not plan.group.media:
-        let_go_of_media(locked)
-    keep_media(plan.group)
-    targets, paying = [target.id for target in group.targets.all()], payer(caller, group)
-    lock_months(target_ids=targets, workspace_id=group.workspace_id, agent_id=paying, due=plan.due)
-    take_back(locked, cancel=False)
+        release_group_media(locked)
+    reserve_group_media(plan.group)
+    targets, paying = [target.id for target in group.targets.all()], paying_agent_id(caller, group)
+    lock_month_counters(target_ids=targets, workspace_id=group.workspace_id, agent_id=paying, due=plan.due)
+    stop_group(locked, cancel=False)
     _write_targets(group, plan)
     if plan.released and plan.charges:
         hold(workspace_id=group.workspace_id, agent_id=paying, charges=plan.charges, due=plan.due)
@@ -134,7 +134,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
 
 
 def _write_targets(group: PostGroup, plan: PostPlan) -> None:
-    """A target keeps its row and id as long as its account stays (so `finish_plan` was told)."""
+    """Update, insert and delete target rows; a target keeps its id as long as its account stays."""
     before, after = {each.id for each in group.targets.all()}, {row.id for row in plan.targets}
     PostTarget.objects.filter(pk__in=before - after).delete()
     for row in plan.targets:
@@ -144,11 +144,11 @@ def _write_targets(group: PostGroup, plan: PostPlan) -> None:
 
 
 def _check_money(caller: Caller, group: PostGroup, plan: PostPlan) -> None:
-    """As if the old hold were released first: only what the edit adds has to fit."""
+    """Check the spend limits as if the old hold were released first."""
     if plan.released:
-        billing.check(
+        billing.check_charges(
             workspace_id=group.workspace_id,
-            agent_id=payer(caller, group),
+            agent_id=paying_agent_id(caller, group),
             charges=plan.charges,
             due=plan.due,
             instead_of=[target.id for target in group.targets.all()],
@@ -163,11 +163,11 @@ def _preview(group: PostGroup, plan: PostPlan) -> None:
     prefetched["targets"] = plan.targets
 
 
-def _tell(before: PostGroup, after: PostGroup) -> None:
+def _emit_events(before: PostGroup, after: PostGroup) -> None:
     waits_now = after.status == GroupStatus.PENDING_CONFIRMATION != before.status
     moved = after.status == GroupStatus.SCHEDULED and after.scheduled_at != before.scheduled_at
     if waits_now or moved:
-        tell_group(after)
+        emit_group_event(after)
 
 
 def _record(caller: Caller, group: PostGroup, changes: Mapping[str, Any], *, dry_run: bool = False) -> None:

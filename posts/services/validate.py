@@ -1,15 +1,15 @@
-"""Checking content before it is posted."""
+"""Validation of content without creating a post."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from config.api.caller import Caller, require, workspace_of
+from config.api.caller import Caller, require, resolve_workspace_id
 from config.api.scopes import any_of
-from posts.media import assets_in, attach
+from posts.attached_media import find_attached_assets, resolve_media
 from posts.models import PostGroup
-from posts.planning import accounts_in, resolve_targets
+from posts.planning import find_target_accounts, resolve_targets
 from posts.validation import Validation, validate
 
 ANY_POSTS_SCOPE = any_of("posts.read", "posts.draft", "posts.schedule", "posts.publish")
@@ -24,13 +24,13 @@ def validate_post(
     workspace_id: str | None = None,
     group: PostGroup | None = None,
 ) -> Validation:
-    """What the platforms would say of this content; nothing is written. Raises as creating does, but for the content.
+    """Validate content against its targets' platforms; nothing is written.
 
-    `group` is the one whose content it is to become, where there is one.
+    `group` is the stored group that the content will replace, if any. Raises what `create_post` raises, but ContentInvalid.
     """
-    chosen = workspace_of(caller, workspace_id)
+    chosen = resolve_workspace_id(caller, workspace_id)
     require(caller, chosen, ANY_POSTS_SCOPE, write=False, body_field="workspace_id")
-    attached = attach(media, assets_in(chosen, media))
+    attached = resolve_media(media, find_attached_assets(chosen, media))
     sandbox, group_id = (group.sandbox, group.id) if group else (False, "")
-    inputs = resolve_targets(caller, accounts_in(chosen, targets), text, targets, sandbox, attached)
+    inputs = resolve_targets(caller, find_target_accounts(chosen, targets), text, targets, sandbox, attached)
     return validate(inputs, group_id=group_id)

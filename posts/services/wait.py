@@ -1,4 +1,4 @@
-"""Holding an answer until a group is finished, outside any transaction."""
+"""Waiting until a post group is finished, for requests with `wait: true`."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from config.api.budget import ThreadShare
+from config.api.request_limits import ThreadLimit
 from posts import selectors
 from posts.models import PostGroup
 from posts.states import FINISHED, GroupStatus
 
-LOOK_SECONDS = 0.1
-WAITS_FOR_A_PERSON = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
-# At most half of the process's threads wait; a caller beyond that is answered at once.
-waiting_threads = ThreadShare(settings.WEB_THREADS // 2)
+POLL_SECONDS = 0.1
+STATUSES_AWAITING_PERSON = (GroupStatus.DRAFT, GroupStatus.PENDING_CONFIRMATION)
+# At most half of the process's threads wait; further requests are answered at once.
+waiting_threads = ThreadLimit(settings.WEB_THREADS // 2)
 _stopping = threading.Event()
 
 
 def stop_waiting() -> None:
-    """The process is about to end: whoever waits is answered with the group as it stands."""
+    """Let all waiting requests respond with the group's current state, because the process is stopping."""
     _stopping.set()
 
 
 def wait_until_finished(post_group_id: str) -> PostGroup:
-    """The group once it is finished, or as it stands after WAIT_SECONDS (or at once when too many wait already)."""
+    """Return the group when it is finished, or after WAIT_SECONDS; at once if too many requests wait already."""
     if waiting_threads.acquire():
         try:
             _look_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)
@@ -38,11 +38,11 @@ def wait_until_finished(post_group_id: str) -> PostGroup:
 
 
 def _look_until_finished(post_group_id: str, deadline: float) -> None:
-    in_vain = Q(status__in=WAITS_FOR_A_PERSON) | Q(
+    in_vain = Q(status__in=STATUSES_AWAITING_PERSON) | Q(
         status=GroupStatus.SCHEDULED, scheduled_at__gt=timezone.now() + timedelta(seconds=settings.WAIT_SECONDS)
     )
     settled = PostGroup.objects.filter(Q(status__in=FINISHED) | in_vain, pk=post_group_id)
     while time.monotonic() < deadline and not _stopping.is_set():
         if settled.exists():
             return
-        _stopping.wait(LOOK_SECONDS)
+        _stopping.wait(POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""Post groups over the API."""
+"""API views for posts."""
 
 from __future__ import annotations
 

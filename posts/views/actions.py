@@ -1,4 +1,4 @@
-"""What is done with a post group that exists: cancel, retry, confirm, reject, resolve."""
+"""API views for actions on an existing post group: cancel, retry, confirm, reject and resolve."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ from config.api.operation import Call, Preview, Reply, operation
 from config.api.scopes import any_of
 from config.api.views import OperationViewSet
 from posts import services
-from posts.serializers.reads import (
+from posts.serializers.requests import (
+    ConfirmPostSerializer,
+    RejectPostSerializer,
+    ResolvePostSerializer,
+    RetryPostSerializer,
+)
+from posts.serializers.responses import (
     CancelPostPreview,
     ConfirmPostPreview,
     PostGroupEnvelope,
@@ -14,14 +20,8 @@ from posts.serializers.reads import (
     ResolvePostPreview,
     RetryPostPreview,
 )
-from posts.serializers.writes import (
-    ConfirmPostSerializer,
-    RejectPostSerializer,
-    ResolvePostSerializer,
-    RetryPostSerializer,
-)
 from posts.services.review import REVIEWERS
-from posts.views.replies import RELEASE_ERRORS, SPEND_ERRORS, changed, show_group
+from posts.views.replies import RELEASE_ERRORS, SPEND_ERRORS, group_change_reply, replay_post_group
 
 
 class PostActionViewSet(OperationViewSet):
@@ -32,72 +32,72 @@ class PostActionViewSet(OperationViewSet):
         responses={200: PostGroupEnvelope},
         preview=CancelPostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("ACCOUNT_NOT_ALLOWED", "INVALID_STATE"),
     )
     def cancel(self, call: Call, post_group_id: str) -> Reply | Preview:
         group = services.cancel_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run)
-        return changed(call, group)
+        return group_change_reply(call, group)
 
     @operation(
         "posts.retry",
-        summary="Send the failed targets of a post group again",
+        summary="Retry the failed targets of a post group",
         scope="posts.publish",
         body=RetryPostSerializer,
         responses={200: PostGroupEnvelope},
         preview=RetryPostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("INVALID_STATE", *RELEASE_ERRORS),
     )
     def retry(self, call: Call, post_group_id: str) -> Reply | Preview:
         wait = call.data.pop("wait", False)
         group = services.retry_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
-        return changed(call, group, wait=wait)
+        return group_change_reply(call, group, wait=wait)
 
     @operation(
         "posts.confirm",
-        summary="Release a draft or a group that waits for confirmation",
+        summary="Approve a draft or a group awaiting confirmation",
         description="For a signed-in owner or admin, or a workspace key; never for an agent.",
         scope=REVIEWERS,
         body=ConfirmPostSerializer,
         responses={200: PostGroupEnvelope},
         preview=ConfirmPostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("FORBIDDEN", "INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *SPEND_ERRORS),
     )
     def confirm(self, call: Call, post_group_id: str) -> Reply | Preview:
         group = services.confirm_post(
             caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data
         )
-        return changed(call, group)
+        return group_change_reply(call, group)
 
     @operation(
         "posts.reject",
-        summary="Turn down a group that waits for confirmation",
+        summary="Reject a group awaiting confirmation",
         description="For a signed-in owner or admin, or a workspace key; never for an agent.",
         scope=REVIEWERS,
         body=RejectPostSerializer,
         responses={200: PostGroupEnvelope},
         preview=RejectPostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("FORBIDDEN", "INVALID_STATE"),
     )
     def reject(self, call: Call, post_group_id: str) -> Reply | Preview:
         group = services.reject_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
-        return changed(call, group)
+        return group_change_reply(call, group)
 
     @operation(
         "posts.resolve",
-        summary="Settle an unconfirmed target after looking",
+        summary="Say whether an unconfirmed target was published",
         scope="posts.publish",
         body=ResolvePostSerializer,
         responses={200: PostGroupEnvelope},
         preview=ResolvePostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("INVALID_STATE", "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED"),
     )
     def resolve(self, call: Call, post_group_id: str) -> Reply | Preview:
@@ -108,4 +108,4 @@ class PostActionViewSet(OperationViewSet):
             permalink=call.data.get("permalink"),
             dry_run=call.dry_run,
         )
-        return changed(call, group)
+        return group_change_reply(call, group)

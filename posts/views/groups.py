@@ -1,4 +1,4 @@
-"""Making, reading, listing and editing post groups."""
+"""API views to validate, create, list, search, read and edit post groups."""
 
 from __future__ import annotations
 
@@ -7,9 +7,17 @@ from typing import Any
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import Page
 from posts import selectors, services
-from posts.local_day import window_of
+from posts.local_day import local_day_window
 from posts.planning import WRITE_SCOPES, PostPlan
-from posts.serializers.reads import (
+from posts.serializers.requests import (
+    CreateBatchSerializer,
+    CreatePostSerializer,
+    PostsOnDayQuery,
+    SearchPostsQuery,
+    UpdatePostSerializer,
+    ValidatePostSerializer,
+)
+from posts.serializers.responses import (
     CreateBatchPreview,
     CreatePostPreview,
     PostCreatedSerializer,
@@ -20,20 +28,12 @@ from posts.serializers.reads import (
     UpdatePostPreview,
     ValidationSerializer,
 )
-from posts.serializers.writes import (
-    CreateBatchSerializer,
-    CreatePostSerializer,
-    PostsOnDayQuery,
-    SearchPostsQuery,
-    UpdatePostSerializer,
-    ValidatePostSerializer,
-)
 from posts.services.batch import BatchPreview
 from posts.services.create import PostPreview
 from posts.services.validate import ANY_POSTS_SCOPE
-from posts.summaries import ListedPost
+from posts.summaries import PostSummary
 from posts.views.actions import PostActionViewSet
-from posts.views.replies import RELEASE_ERRORS, changed, group_reply, show_group, show_groups
+from posts.views.replies import RELEASE_ERRORS, group_change_reply, group_reply, replay_post_group, replay_post_groups
 
 
 class PostViewSet(PostActionViewSet):
@@ -53,14 +53,14 @@ class PostViewSet(PostActionViewSet):
         "posts.create",
         summary="Draft, schedule, publish or preview a post group",
         description="The scope is posts.draft for drafts, posts.schedule with `scheduled_at`, posts.publish otherwise; "
-        "dry runs and sandbox posts (`sandbox: true`, or only sandbox accounts as targets) need any one of them.",
+        "dry runs and sandbox posts (`sandbox: true`, or only sandbox accounts as targets) need any of them.",
         scope=WRITE_SCOPES,
         body=CreatePostSerializer,
         responses={201: PostCreatedSerializer},
         preview=CreatePostPreview,
         preview_status=201,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create(self, call: Call) -> Reply | Preview:
@@ -81,7 +81,7 @@ class PostViewSet(PostActionViewSet):
         preview=CreateBatchPreview,
         preview_status=201,
         idempotent="transaction",
-        replay=show_groups,
+        replay=replay_post_groups,
         errors=("CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def create_batch(self, call: Call) -> Reply | Preview:
@@ -91,7 +91,7 @@ class PostViewSet(PostActionViewSet):
             would = {"post_groups": planned, "cost_cents": sum(each["cost_cents"] for each in planned)}
             extra = {"validations": [plan.validation for plan in made.plans], "spend_cap": made.spend_cap}
             return Preview({**call.data, "workspace_id": made.workspace_id}, would, "would_create", extra=extra)
-        return Reply({"post_groups": made}, 201, kept=[group.id for group in made])
+        return Reply({"post_groups": made}, 201, replay_data=[group.id for group in made])
 
     @operation(
         "posts.list",
@@ -102,7 +102,7 @@ class PostViewSet(PostActionViewSet):
     )
     def list(self, call: Call) -> Reply:
         day, timezone = call.query.pop("date"), call.query.pop("timezone")
-        window = window_of(day, timezone)
+        window = local_day_window(day, timezone)
         page = selectors.posts_on_day(caller=call.caller, window=window, **call.query)
         shown = {"date": day, "window": {"start": window[0], "end": window[1]}}
         return Reply({**shown, **_page(page, timezone)})
@@ -116,32 +116,32 @@ class PostViewSet(PostActionViewSet):
     )
     def search(self, call: Call) -> Reply:
         page = selectors.search_posts(caller=call.caller, **call.query)
-        return Reply(_page(page, selectors.timezone_of(workspace_id=call.query["workspace_id"])))
+        return Reply(_page(page, selectors.workspace_timezone(workspace_id=call.query["workspace_id"])))
 
     @operation(
         "posts.get",
-        summary="Read a post group and how far each target is",
+        summary="Read a post group with the status of each target",
         scope="posts.read",
         responses={200: PostGroupEnvelope},
     )
     def retrieve(self, call: Call, post_group_id: str) -> Reply:
-        return Reply({"post_group": selectors.group_of(caller=call.caller, post_group_id=post_group_id)})
+        return Reply({"post_group": selectors.get_post_group(caller=call.caller, post_group_id=post_group_id)})
 
     @operation(
         "posts.update",
-        summary="Edit a draft, a group that waits for confirmation, or a scheduled one",
-        description="The content_version rises. An edit by an agent that needs confirmation waits for a person again.",
+        summary="Edit a draft, a scheduled group, or a group awaiting confirmation",
+        description="Raises content_version. An edit by an agent that needs confirmation sends the group back for approval.",
         scope=WRITE_SCOPES,
         body=UpdatePostSerializer,
         responses={200: PostGroupEnvelope},
         preview=UpdatePostPreview,
         idempotent="transaction",
-        replay=show_group,
+        replay=replay_post_group,
         errors=("INVALID_STATE", "CONFLICT", "CONTENT_INVALID", *RELEASE_ERRORS),
     )
     def partial_update(self, call: Call, post_group_id: str) -> Reply | Preview:
         group = services.update_post(caller=call.caller, post_group_id=post_group_id, dry_run=call.dry_run, **call.data)
-        return changed(call, group)
+        return group_change_reply(call, group)
 
 
 def _planned(plan: PostPlan) -> dict[str, Any]:
@@ -149,5 +149,5 @@ def _planned(plan: PostPlan) -> dict[str, Any]:
     return {"status": plan.group.status, "targets": plan.targets, "cost_cents": cost}
 
 
-def _page(page: Page[ListedPost], timezone: str) -> dict[str, Any]:
+def _page(page: Page[PostSummary], timezone: str) -> dict[str, Any]:
     return {"posts": page.rows, "next_cursor": page.next_cursor, "timezone": timezone}

@@ -1,4 +1,4 @@
-"""What answers of post operations have in common."""
+"""Responses that the views of posts share."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ SPEND_ERRORS = (
 RELEASE_ERRORS = (*SPEND_ERRORS, "AGENT_MODE_FORBIDS", "ACCOUNT_NOT_ALLOWED", "WEBHOOK_URL_NOT_ALLOWED")
 
 
-def show_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """A replay shows the group as it stands now."""
+def replay_post_group(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+    """Response of a replayed request: the group's current state."""
     return {"post_group": selectors.groups_with_targets().get(pk=record.resource_id)}
 
 
-def show_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """A batch's replay shows its groups as they stand now, in their order."""
+def replay_post_groups(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
+    """Response of a replayed batch: the current state of its groups, in order."""
     ids: list[str] = record.body or []
     found = selectors.groups_with_targets().in_bulk(ids)
     return {"post_groups": [found[group_id] for group_id in ids]}
 
 
 def group_reply(group: PostGroup, *, status: int = 200, wait: bool = False) -> Reply:
-    """The group; with `wait`, as it stands once it is finished."""
+    """Response with the group; with `wait`, sent once the group is finished."""
     finish = functools.partial(_finished, group.id) if wait else None
     return Reply({"post_group": group}, status, group.id, finish=finish)
 
 
-def changed(call: Call, group: PostGroup, *, wait: bool = False) -> Reply | Preview:
-    """The group after a change, or as a dry run shows it."""
+def group_change_reply(call: Call, group: PostGroup, *, wait: bool = False) -> Reply | Preview:
+    """Response with the changed group, or the preview of a dry run."""
     return Preview(call.data, group, "would_update") if call.dry_run else group_reply(group, wait=wait)
 
 

@@ -22,6 +22,48 @@ from tests.conftest import ApiClient
 from tests.people import as_user
 from workspaces.models import User, Workspace
 
+# What the API says of the capabilities of Bluesky, apart from options and sentences.
+BLUESKY = {
+    "text": {
+        "max_length": 300,
+        "max_length_with_media": None,
+        "max_length_with_images": None,
+        "max_length_with_poll": None,
+        "counted_as": "graphemes",
+        "url_length": None,
+    },
+    "media": {
+        "max_count": 4,
+        "max_total_bytes": None,
+        "mixed": False,
+        "required": False,
+        "images": {
+            "mime_types": ["image/jpeg", "image/png", "image/webp", "image/gif"],
+            "max_bytes": 2_000_000,
+            "max_count": 4,
+            "max_pixels": None,
+            "max_side_sum": None,
+            "min_ratio": None,
+            "max_ratio": None,
+        },
+        "gifs": None,
+        "videos": {
+            "mime_types": ["video/mp4"],
+            "max_bytes": 100_000_000,
+            "max_count": 1,
+            "min_duration_seconds": None,
+            "max_duration_seconds": 180,
+        },
+        "documents": None,
+        "alt_text_max_length": 2000,
+        "none_because": "",
+    },
+    "link_preview": "service",
+    "thread": {"max_segments": 25, "distinct": False, "each_billed": False, "unproven": ""},
+    "poll": None,
+    "publishing": {"retry_safety": "idempotent"},
+}
+
 
 def names_of(rules: type) -> set[str]:
     return {field.name for field in dataclasses.fields(rules)}
@@ -35,50 +77,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
     features = body["capabilities"].pop("features")
     not_possible = body["capabilities"].pop("not_possible")
     assert answer.status_code == 200
-    assert body == {
-        "account_id": account.id,
-        "platform": "bluesky",
-        "capabilities": {
-            "text": {
-                "max_length": 300,
-                "max_length_with_media": None,
-                "max_length_with_images": None,
-                "max_length_with_poll": None,
-                "counted_as": "graphemes",
-                "url_length": None,
-            },
-            "media": {
-                "max_count": 4,
-                "max_total_bytes": None,
-                "mixed": False,
-                "required": False,
-                "images": {
-                    "mime_types": ["image/jpeg", "image/png", "image/webp", "image/gif"],
-                    "max_bytes": 2_000_000,
-                    "max_count": 4,
-                    "max_pixels": None,
-                    "max_side_sum": None,
-                    "min_ratio": None,
-                    "max_ratio": None,
-                },
-                "gifs": None,
-                "videos": {
-                    "mime_types": ["video/mp4"],
-                    "max_bytes": 100_000_000,
-                    "max_count": 1,
-                    "min_duration_seconds": None,
-                    "max_duration_seconds": 180,
-                },
-                "documents": None,
-                "alt_text_max_length": 2000,
-                "none_because": "",
-            },
-            "link_preview": "service",
-            "thread": {"max_segments": 25, "distinct": False, "each_billed": False, "unproven": ""},
-            "poll": None,
-            "publishing": {"retry_safety": "idempotent"},
-        },
-    }
+    assert body == {"account_id": account.id, "platform": "bluesky", "capabilities": BLUESKY}
     assert "text" in features
     assert "A post cannot be edited once it is out." in not_possible
     assert set(options["properties"]) == {"langs", "link_card", "thread"}

@@ -23,7 +23,7 @@ from tests.until import wait_until
 from workspaces.models import User, Workspace
 
 Connect = Callable[..., Any]
-SENTENCE = "Too many requests are waiting for other servers at the moment."
+SENTENCE = "Too many requests are waiting for other servers."
 CREATE_SESSION = "com.atproto.server.createSession"
 
 
@@ -123,7 +123,7 @@ def test_a_workspace_whose_platform_hangs_holds_two_threads(api: ApiClient, conn
 def test_a_platform_that_hangs_is_given_up_in_time(
     api: ApiClient, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("config.api.budget.OUTSIDE_SECONDS", 0.3)
+    monkeypatch.setattr("config.api.request_limits.OUTBOUND_SECONDS", 0.3)
     with Server(hangs) as server:
         credentials = {"identifier": HANDLE, "app_password": APP_PASSWORD, "service": f"http://127.0.0.1:{server.port}"}
         assert_envelope(connect(api, credentials=credentials), 502, "PLATFORM_ERROR")

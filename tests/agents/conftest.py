@@ -1,4 +1,4 @@
-"""The OpenID provider whose tokens the service takes."""
+"""Fixtures of the OpenID provider whose access tokens the service accepts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.workspaces.browsers import ALICE, use_provider
 
 @pytest.fixture
 def provider(settings: Any) -> Iterator[FakeOpenIdProvider]:
-    """The service's provider, which knows alice."""
-    with FakeOpenIdProvider() as standing:
-        standing.add_person("alice", **ALICE)
-        use_provider(settings, standing)
-        yield standing
+    """The configured provider, with the user alice."""
+    with FakeOpenIdProvider() as fake:
+        fake.add_person("alice", **ALICE)
+        use_provider(settings, fake)
+        yield fake

@@ -1,4 +1,4 @@
-"""Calls with the provider's tokens, at times of the tests' own."""
+"""Helpers for API calls with the provider's access tokens at a frozen time."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ OPEN_TO_ALL = f"/workspaces?owner_user_id={new_id('usr')}"
 
 
 def answer_to(token: str) -> Any:
-    """What any caller is answered whose token is taken."""
+    """Call an operation that is open to every authenticated caller, and return the response."""
     return ApiClient(token).get(OPEN_TO_ALL)
 
 
 def later(**time_passed: float) -> Any:
-    """So long after noon, with the clock standing still."""
+    """Freeze the clock at a time after noon."""
     return time_machine.travel(NOON + timedelta(**time_passed), tick=False)

@@ -1,4 +1,4 @@
-"""Operators stop agents and keys in the console."""
+"""The operators' console: revoke agents and keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.test import Client
 from agents.models import Agent, ApiKey, ClaimToken
 from tests import factories
 from tests.conftest import ApiClient
-from tests.console.operators import act, done_in_the_console
+from tests.console.operators import act, console_audit_entries
 from tests.people import console
 from workspaces.models import User, Workspace
 
@@ -27,7 +27,7 @@ def test_a_revoked_agent_and_its_keys_stop_at_once(operator: Client, workspace: 
     assert its_own.get(f"/agents/{agent.id}").json()["code"] == "API_KEY_REVOKED"
     assert Agent.objects.get(pk=agent.pk).status == "revoked"
     assert not ClaimToken.objects.filter(agent=agent, burned_at=None).exists()
-    assert done_in_the_console() == [("agents.revoke", workspace.id, agent.id, None)]
+    assert console_audit_entries() == [("agents.revoke", workspace.id, agent.id, None)]
 
 
 def test_revoked_keys_stop_at_once(operator: Client, workspace: Workspace) -> None:
@@ -36,10 +36,10 @@ def test_revoked_keys_stop_at_once(operator: Client, workspace: Workspace) -> No
 
     assert act(operator, "revoke", *keys) == [f"Revoked: {keys[1].id}, {keys[0].id}."]
     assert {client.get("/capabilities").json()["code"] for client in clients} == {"API_KEY_REVOKED"}
-    assert {entry[:2] for entry in done_in_the_console()} == {("ops.revoke_key", workspace.id)}
+    assert {entry[:2] for entry in console_audit_entries()} == {("ops.revoke_key", workspace.id)}
 
 
-def test_who_may_only_look_is_offered_no_action(operator: Client, workspace: Workspace) -> None:
+def test_read_only_staff_see_no_actions(operator: Client, workspace: Workspace) -> None:
     factories.workspace_key(workspace)
     [key] = ApiKey.objects.all()
     User.objects.filter(username="operator").update(is_superuser=False)

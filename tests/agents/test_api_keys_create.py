@@ -1,4 +1,4 @@
-"""POST /auth/api-keys."""
+"""Tests of POST /auth/api-keys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def made_keys() -> int:
     [({}, None), ({"expires_at": "2027-03-10T14:00:00+01:00"}, "2027-03-10T13:00:00Z")],
     ids=["for ever", "for an hour"],
 )
-def test_a_key_is_made_and_its_token_shown(
+def test_a_key_is_created_and_its_token_returned(
     api: ApiClient, workspace: Workspace, expires_at: dict[str, str], shown: str | None
 ) -> None:
     with time_machine.travel(NOON, tick=False):
@@ -66,23 +66,23 @@ def test_a_key_is_made_and_its_token_shown(
     assert made.token_sha256 == tokens.digest(token)
 
 
-def test_a_key_may_be_for_some_networks_alone(api: ApiClient, workspace: Workspace) -> None:
+def test_a_key_can_be_limited_to_networks(api: ApiClient, workspace: Workspace) -> None:
     networks = ["203.0.113.0/24", "203.0.113.0/24", "2001:DB8::/32", "198.51.100.7"]
-    kept = ["203.0.113.0/24", "2001:db8::/32", "198.51.100.7/32"]
+    networks = ["203.0.113.0/24", "2001:db8::/32", "198.51.100.7/32"]
     answers = [create(api, workspace, allowed_networks=networks, dry_run=dry_run).json() for dry_run in (True, False)]
 
-    assert answers[0]["would_create"]["allowed_networks"] == kept
-    assert answers[1]["api_key"]["allowed_networks"] == kept
+    assert answers[0]["would_create"]["allowed_networks"] == networks
+    assert answers[1]["api_key"]["allowed_networks"] == networks
     [made] = ApiKey.objects.filter(name="CI")
-    assert made.allowed_networks == kept
-    assert AuditEntry.objects.filter(dry_run=False).get().metadata["allowed_networks"] == kept
+    assert made.allowed_networks == networks
+    assert AuditEntry.objects.filter(dry_run=False).get().metadata["allowed_networks"] == networks
     refused = ApiClient(answers[1]["token"]).get("/capabilities")  # from 127.0.0.1
     assert "127.0.0.1" in assert_envelope(refused, 403, "FORBIDDEN")["message"]
 
 
 @pytest.mark.parametrize("days", [1, 90])
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_a_key_without_an_end_gets_the_one_that_the_operator_has_set(
+def test_a_key_without_expiry_gets_the_default_expiry(
     api: ApiClient, workspace: Workspace, settings: Any, days: int, dry_run: bool
 ) -> None:
     settings.API_KEY_DEFAULT_DAYS = days
@@ -101,7 +101,7 @@ def test_the_new_key_works_within_its_scopes(api: ApiClient, workspace: Workspac
     assert_envelope(create(made, workspace), 403, "SCOPE_MISSING")
 
 
-def test_a_dry_run_says_what_would_be_and_makes_no_key(api: ApiClient, workspace: Workspace) -> None:
+def test_a_dry_run_returns_a_preview_and_creates_no_key(api: ApiClient, workspace: Workspace) -> None:
     with time_machine.travel(NOON, tick=False):
         answer = create(api, workspace, dry_run=True, expires_at="2027-03-11T12:00:00Z")
 
@@ -130,7 +130,7 @@ def test_a_dry_run_says_what_would_be_and_makes_no_key(api: ApiClient, workspace
     assert made_keys() == 0
 
 
-def test_a_replay_answers_200_and_shows_the_token_as_null(api: ApiClient, workspace: Workspace) -> None:
+def test_a_replay_returns_200_with_a_null_token(api: ApiClient, workspace: Workspace) -> None:
     first = create(api, workspace, key="one").json()
 
     again = create(api, workspace, key="one", name="Another")
@@ -140,7 +140,7 @@ def test_a_replay_answers_200_and_shows_the_token_as_null(api: ApiClient, worksp
     assert made_keys() == 1
 
 
-def test_two_callers_who_use_the_same_idempotency_key_never_meet(
+def test_two_callers_with_the_same_idempotency_key_are_independent(
     workspace: Workspace, owner: User, key_with: Callable[..., ApiClient]
 ) -> None:
     first, second = key_with(*SCOPES), key_with(*SCOPES)
@@ -171,7 +171,7 @@ def test_two_callers_who_use_the_same_idempotency_key_never_meet(
         ({"agent_id": None}, "agent_id", "unknown_field"),
     ],
 )
-def test_a_field_that_is_not_right_is_named(
+def test_an_invalid_field_is_named_in_the_error(
     api: ApiClient, workspace: Workspace, fields: dict[str, Any], field: str, code: str
 ) -> None:
     for dry_run in (False, True):
@@ -191,14 +191,14 @@ def test_an_idempotency_key_is_1_to_255_printable_characters(api: ApiClient, wor
     assert made_keys() == 0
 
 
-def test_the_owner_and_an_admin_may_make_keys(owner: User, workspace: Workspace, teammate: User) -> None:
+def test_owner_and_admin_may_create_keys(owner: User, workspace: Workspace, teammate: User) -> None:
     Member.objects.filter(user=teammate).update(role="admin")
 
     for user in (owner, teammate):
         assert create(as_user(user), workspace, scopes=list(SCOPES)).status_code == 201
 
 
-def test_a_teammate_and_an_agent_may_not(
+def test_members_and_agents_are_refused(
     workspace: Workspace, teammate: User, agent_client: Callable[..., ApiClient]
 ) -> None:
     for client in (as_user(teammate), agent_client()):
@@ -206,7 +206,7 @@ def test_a_teammate_and_an_agent_may_not(
     assert made_keys() == 0
 
 
-def test_a_foreign_workspace_and_an_absent_one_are_answered_alike(workspace: Workspace, stranger: User) -> None:
+def test_a_foreign_and_a_missing_workspace_get_the_same_response(workspace: Workspace, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
     for client in (as_user(stranger), foreign_key):
@@ -218,7 +218,7 @@ def test_a_foreign_workspace_and_an_absent_one_are_answered_alike(workspace: Wor
     assert made_keys() == 0
 
 
-def test_nobody_grants_a_scope_that_they_do_not_hold(workspace: Workspace, key_with: Callable[..., ApiClient]) -> None:
+def test_a_caller_cannot_grant_a_scope_that_it_lacks(workspace: Workspace, key_with: Callable[..., ApiClient]) -> None:
     narrow = key_with("api_keys.write", "posts.read")
 
     assert_envelope(create(narrow, workspace, scopes=["posts.read", "posts.publish"]), 403, "SCOPE_MISSING")
@@ -226,7 +226,7 @@ def test_nobody_grants_a_scope_that_they_do_not_hold(workspace: Workspace, key_w
     assert create(narrow, workspace, scopes=["posts.read", "api_keys.write"]).status_code == 201
 
 
-def test_a_paused_workspace_gets_no_new_key(api: ApiClient, workspace: Workspace) -> None:
+def test_a_paused_workspace_refuses_a_new_key(api: ApiClient, workspace: Workspace) -> None:
     Workspace.objects.update(status="paused")
 
     assert_envelope(create(api, workspace), 403, "WORKSPACE_PAUSED")

@@ -1,4 +1,4 @@
-"""GET /auth/api-keys."""
+"""Tests of GET /auth/api-keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workspaces.models import User, Workspace
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 
 
-def test_keys_are_told_without_their_tokens_whatever_became_of_them(owner: User, workspace: Workspace) -> None:
+def test_keys_in_every_status_are_listed_without_their_tokens(owner: User, workspace: Workspace) -> None:
     agent = factories.AgentFactory(workspace=workspace, scopes=["posts.draft"])
     with time_machine.travel(NOON, tick=False):
         plain = issue_key(workspace_id=workspace.id, name="Plain", scopes=["posts.read"])
@@ -59,7 +59,7 @@ def test_keys_are_told_without_their_tokens_whatever_became_of_them(owner: User,
         assert issued.api_key.token_sha256 not in answer.content.decode()
 
 
-def test_pages_follow_each_other_in_two_queries_each(
+def test_each_page_needs_two_queries(
     api: ApiClient, workspace: Workspace, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for _ in range(3):
@@ -75,7 +75,7 @@ def test_pages_follow_each_other_in_two_queries_each(
     assert ids == list(ApiKey.objects.order_by("-pk").values_list("pk", flat=True))
 
 
-def test_the_list_needs_the_scope_and_is_not_for_agents(
+def test_listing_keys_needs_the_scope_and_is_refused_to_agents(
     workspace: Workspace,
     teammate: User,
     key_with: Callable[..., ApiClient],
@@ -89,7 +89,7 @@ def test_the_list_needs_the_scope_and_is_not_for_agents(
         assert_envelope(client.get(path), 403, "FORBIDDEN")
 
 
-def test_a_foreign_and_an_absent_workspace_are_answered_alike(workspace: Workspace, stranger: User) -> None:
+def test_a_foreign_and_a_missing_workspace_get_the_same_response(workspace: Workspace, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
     for client in (as_user(stranger), foreign_key):

@@ -1,4 +1,4 @@
-"""DELETE /auth/api-keys/{id}."""
+"""Tests of DELETE /auth/api-keys/{id}."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 
 @pytest.fixture
 def leaked(workspace: Workspace) -> ApiKey:
-    """The key that is to be stopped."""
+    """The key to revoke."""
     with time_machine.travel(NOON, tick=False):
         return issue_key(workspace_id=workspace.id, name="Leaked", scopes=["posts.read"]).api_key
 
@@ -47,7 +47,7 @@ def test_a_revoked_key_stops_at_once(api: ApiClient, workspace: Workspace) -> No
     assert_envelope(client.get(path), 401, "API_KEY_REVOKED")
 
 
-def test_the_revoked_key_is_answered_and_answered_again(api: ApiClient, leaked: ApiKey) -> None:
+def test_revoking_returns_the_key_and_can_be_repeated(api: ApiClient, leaked: ApiKey) -> None:
     with time_machine.travel(NOON, tick=False):
         first = revoke(api, leaked)
     with time_machine.travel(NOON + timedelta(hours=1), tick=False):
@@ -93,7 +93,7 @@ def test_a_key_may_revoke_itself(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("where", ["body", "query"])
-def test_a_dry_run_says_what_would_be_and_stops_nothing(api: ApiClient, leaked: ApiKey, where: str) -> None:
+def test_a_dry_run_returns_a_preview_and_revokes_nothing(api: ApiClient, leaked: ApiKey, where: str) -> None:
     path = f"/auth/api-keys/{leaked.id}"
     with time_machine.travel(NOON, tick=False):
         answer = api.delete(path, {"dry_run": True}) if where == "body" else api.delete(f"{path}?dry_run=true")
@@ -105,21 +105,21 @@ def test_a_dry_run_says_what_would_be_and_stops_nothing(api: ApiClient, leaked: 
     assert still_works(leaked)
 
 
-def test_a_body_and_a_query_that_disagree_stop_nothing(api: ApiClient, leaked: ApiKey) -> None:
+def test_contradicting_body_and_query_revoke_nothing(api: ApiClient, leaked: ApiKey) -> None:
     answer = api.delete(f"/auth/api-keys/{leaked.id}?dry_run=false", {"dry_run": True})
 
     assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"][0]["field"] == "dry_run"
     assert still_works(leaked)
 
 
-def test_a_repeat_with_its_idempotency_key_is_a_replay(api: ApiClient, leaked: ApiKey) -> None:
+def test_the_same_idempotency_key_gives_a_replay(api: ApiClient, leaked: ApiKey) -> None:
     first = revoke(api, leaked, idempotency_key="one")
     again = revoke(api, leaked, idempotency_key="one")
 
     assert (again.status_code, again["Idempotency-Replayed"], again.json()) == (200, "true", first.json())
 
 
-def test_the_owner_may_revoke_and_a_teammate_and_an_agent_may_not(
+def test_the_owner_may_revoke_and_members_and_agents_may_not(
     owner: User, leaked: ApiKey, teammate: User, agent_client: Callable[..., ApiClient]
 ) -> None:
     for client in (as_user(teammate), agent_client()):
@@ -135,7 +135,7 @@ def test_revoking_needs_the_scope(leaked: ApiKey, key_with: Callable[..., ApiCli
     assert still_works(leaked)
 
 
-def test_foreign_absent_and_odd_ids_are_answered_alike(leaked: ApiKey, stranger: User) -> None:
+def test_foreign_missing_and_malformed_ids_get_the_same_response(leaked: ApiKey, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
     absent = [leaked, *(ApiKey(id=one) for one in (new_id("key"), "key_1", "%F0%9F%94%91"))]
 
@@ -145,7 +145,7 @@ def test_foreign_absent_and_odd_ids_are_answered_alike(leaked: ApiKey, stranger:
     assert still_works(leaked)
 
 
-def test_a_paused_workspace_changes_no_key(api: ApiClient, leaked: ApiKey) -> None:
+def test_a_key_of_a_paused_workspace_cannot_be_revoked(api: ApiClient, leaked: ApiKey) -> None:
     Workspace.objects.update(status="paused")
 
     assert_envelope(revoke(api, leaked), 403, "WORKSPACE_PAUSED")

@@ -1,4 +1,4 @@
-"""Bearer tokens: their form, what stops them, and what a caller is taken for."""
+"""Bearer tokens: format, expiry and revocation, and the resulting caller."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def whoami(authorization: str) -> Any:
     return ApiClient().get(OPEN_TO_ALL, authorization=authorization)
 
 
-@pytest.mark.parametrize("kind", [tokens.WORKSPACE_KEY, tokens.AGENT_KEY, tokens.CLAIM])
-def test_tokens_never_repeat_and_have_the_form_that_scanners_look_for(kind: str) -> None:
+@pytest.mark.parametrize("kind", [tokens.WORKSPACE_KEY_PREFIX, tokens.AGENT_KEY_PREFIX, tokens.CLAIM_TOKEN_PREFIX])
+def test_tokens_are_unique_and_match_the_documented_pattern(kind: str) -> None:
     made = {tokens.new_token(kind) for _ in range(100)}
 
     assert len(made) == 100
     assert {(token[:8], len(token), tokens.is_well_formed(token)) for token in made} == {(kind, 57, True)}
 
 
-def test_every_flipped_character_is_refused_without_a_look_into_the_database(api: ApiClient) -> None:
+def test_a_mistyped_token_is_refused_without_a_query(api: ApiClient) -> None:
     token = api.token or ""
     for position, character in enumerate(token):
         flipped = token[:position] + ("a" if character != "a" else "b") + token[position + 1 :]
@@ -57,14 +57,14 @@ def test_every_flipped_character_is_refused_without_a_look_into_the_database(api
     "authorization",
     ["Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "sps_key_x", "Bearer é", "Bearer null", "Bearer sps_usr_x.y.z"],
 )
-def test_a_header_that_is_no_bearer_token_is_refused(db: None, authorization: str) -> None:
+def test_a_header_without_bearer_token_is_refused(db: None, authorization: str) -> None:
     answer = whoami(authorization)
 
     assert_envelope(answer, 401, "UNAUTHENTICATED")
     assert answer["WWW-Authenticate"] == "Bearer"
 
 
-def test_without_a_header_the_answer_asks_for_one(db: None) -> None:
+def test_a_missing_header_gives_a_bearer_challenge(db: None) -> None:
     answer = ApiClient().get(OPEN_TO_ALL)
 
     assert_envelope(answer, 401, "UNAUTHENTICATED")
@@ -72,7 +72,7 @@ def test_without_a_header_the_answer_asks_for_one(db: None) -> None:
 
 
 def test_a_well_formed_token_that_was_never_issued_is_refused(api: ApiClient) -> None:
-    unissued = tokens.new_token(tokens.WORKSPACE_KEY)
+    unissued = tokens.new_token(tokens.WORKSPACE_KEY_PREFIX)
 
     assert_envelope(whoami(f"Bearer {unissued}"), 401, "UNAUTHENTICATED")
     assert whoami(f"bearer  {api.token}").status_code == 200  # the scheme's case does not matter (RFC 9110)
@@ -85,11 +85,11 @@ def test_only_the_sha256_of_a_token_is_stored(api: ApiClient) -> None:
 
     assert api.token
     assert api.token not in stored
-    assert api.token[tokens.PREFIX_LENGTH :] not in stored
+    assert api.token[tokens.SHOWN_KEY_LENGTH :] not in stored
     assert tokens.digest(api.token) in stored
 
 
-def test_a_key_ends_at_its_expiry(workspace: Workspace) -> None:
+def test_a_key_stops_working_at_its_expiry(workspace: Workspace) -> None:
     issued = issue_key(workspace_id=workspace.id, name="A", scopes=["posts.read"], expires_at=NOON)
     with time_machine.travel(NOON - timedelta(seconds=1), tick=False):
         assert whoami(f"Bearer {issued.token}").status_code == 200
@@ -100,7 +100,7 @@ def test_a_key_ends_at_its_expiry(workspace: Workspace) -> None:
     assert answer["WWW-Authenticate"] == "Bearer"
 
 
-def test_a_revoked_key_is_told_apart(api: ApiClient) -> None:
+def test_a_revoked_key_has_its_own_error_code(api: ApiClient) -> None:
     ApiKey.objects.update(revoked_at=NOON, expires_at=NOON)
 
     answer = api.get(OPEN_TO_ALL)
@@ -124,7 +124,7 @@ def test_the_keys_of_a_revoked_agent_stop_at_once(api: ApiClient, agent: Agent) 
     assert api.get(OPEN_TO_ALL).status_code == 200
 
 
-def test_an_agents_scopes_are_those_that_stand_at_the_request(agent: Agent) -> None:
+def test_changed_agent_scopes_apply_to_the_next_request(agent: Agent) -> None:
     client, path = ApiClient(factories.agent_key(agent)), f"/accounts?workspace_id={agent.workspace_id}"
     assert client.get(path).status_code == 200
 
@@ -134,7 +134,7 @@ def test_an_agents_scopes_are_those_that_stand_at_the_request(agent: Agent) -> N
     assert client.get(path).status_code == 200
 
 
-def test_the_last_use_is_noted_once_a_minute_at_most(api: ApiClient) -> None:
+def test_the_last_use_is_saved_at_most_once_a_minute(api: ApiClient) -> None:
     seen = []
     for seconds in (0, 59, 60, 61, 100):
         with time_machine.travel(NOON + timedelta(seconds=seconds), tick=False):
@@ -144,14 +144,14 @@ def test_the_last_use_is_noted_once_a_minute_at_most(api: ApiClient) -> None:
     assert seen == [NOON] * 3 + [NOON + timedelta(seconds=61)] * 2
 
 
-def test_a_refused_key_is_not_noted_as_used(api: ApiClient) -> None:
+def test_a_refused_key_does_not_count_as_used(api: ApiClient) -> None:
     ApiKey.objects.update(revoked_at=NOON)
     api.get(OPEN_TO_ALL)
 
     assert ApiKey.objects.get().last_used_at is None
 
 
-def test_a_user_token_holds_for_12_hours_while_its_user_is_active(owner: User) -> None:
+def test_a_user_token_is_valid_for_12_hours_while_its_user_is_active(owner: User) -> None:
     with time_machine.travel(NOON, tick=False):
         client = as_user(owner)
     with time_machine.travel(NOON + timedelta(hours=12), tick=False):
@@ -177,9 +177,7 @@ def test_a_user_token_cannot_be_turned_into_another_users(owner: User, stranger:
         {"OIDC_ISSUER": "https://id.example"},
     ],
 )
-def test_user_tokens_of_the_services_own_are_for_development_only(
-    owner: User, settings: Any, setting: dict[str, Any]
-) -> None:
+def test_user_tokens_work_only_in_development(owner: User, settings: Any, setting: dict[str, Any]) -> None:
     client = as_user(owner)
     assert client.get(OPEN_TO_ALL).status_code == 200
     for name, value in setting.items():
@@ -188,7 +186,7 @@ def test_user_tokens_of_the_services_own_are_for_development_only(
     assert_envelope(client.get(OPEN_TO_ALL, x_forwarded_proto="https"), 401, "UNAUTHENTICATED")
 
 
-def test_the_session_of_the_dashboard_opens_nothing(owner: User) -> None:
+def test_a_dashboard_session_does_not_authenticate_api_requests(owner: User) -> None:
     client = ApiClient()
     client.http.force_login(owner)
 

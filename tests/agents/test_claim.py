@@ -1,4 +1,4 @@
-"""POST /agents/claim."""
+"""Tests of POST /agents/claim."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def agent(workspace: Workspace) -> Agent:
 
 @pytest.fixture
 def claim_token(agent: Agent) -> str:
-    token = tokens.new_token(tokens.CLAIM)
+    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=agent, token_sha256=tokens.digest(token), created_at=NOON, expires_at=NOON + timedelta(hours=24)
     )
@@ -41,7 +41,7 @@ def claim(token: str, *, bearer: str | None = None, at: datetime = NOON, **heade
         return ApiClient(bearer or token).post("/agents/claim", {"claim_token": token}, **headers)
 
 
-def test_the_claim_token_alone_buys_the_agents_key(agent: Agent, claim_token: str) -> None:
+def test_a_claim_token_alone_is_exchanged_for_the_agents_key(agent: Agent, claim_token: str) -> None:
     answer = claim(claim_token)
 
     body, key = answer.json(), ApiKey.objects.get(agent=agent)
@@ -74,14 +74,14 @@ def test_the_claim_token_alone_buys_the_agents_key(agent: Agent, claim_token: st
     assert ApiClient(token).get(f"/agents/{agent.id}").status_code == 200
 
 
-def test_the_key_ends_when_the_operator_has_set(agent: Agent, claim_token: str, settings: Any) -> None:
+def test_the_issued_key_has_the_default_expiry(agent: Agent, claim_token: str, settings: Any) -> None:
     settings.API_KEY_DEFAULT_DAYS = 90
 
     assert claim(claim_token).json()["api_key"]["expires_at"] == "2027-06-08T12:00:00Z"
 
 
 @pytest.mark.parametrize("who", ["a key", "an agent", "the owner", "a teammate"])
-def test_a_caller_of_the_workspace_may_bring_a_claim_token(
+def test_a_caller_of_the_workspace_may_send_a_claim_token(
     claim_token: str, agent: Agent, owner: User, teammate: User, who: str
 ) -> None:
     with time_machine.travel(NOON, tick=False):
@@ -95,9 +95,9 @@ def test_a_caller_of_the_workspace_may_bring_a_claim_token(
     assert claim(claim_token, bearer=bearers[who]).json()["agent"]["id"] == agent.id
 
 
-def test_a_key_of_another_workspace_knows_no_claim_token(claim_token: str, agent: Agent, stranger: User) -> None:
+def test_a_key_of_another_workspace_cannot_use_a_claim_token(claim_token: str, agent: Agent, stranger: User) -> None:
     elsewhere = stranger.owned_workspaces.get()
-    own = tokens.new_token(tokens.CLAIM)
+    own = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory.create(workspace=elsewhere),
         token_sha256=tokens.digest(own),
@@ -107,33 +107,35 @@ def test_a_key_of_another_workspace_knows_no_claim_token(claim_token: str, agent
 
     for bearer in (factories.workspace_key(elsewhere), foreign_agent, own):
         refused = assert_envelope(claim(claim_token, bearer=bearer), 422, "CLAIM_TOKEN_INVALID")
-        unknown = assert_envelope(claim(tokens.new_token(tokens.CLAIM), bearer=bearer), 422, "CLAIM_TOKEN_INVALID")
+        unknown = assert_envelope(
+            claim(tokens.new_token(tokens.CLAIM_TOKEN_PREFIX), bearer=bearer), 422, "CLAIM_TOKEN_INVALID"
+        )
         assert refused | {"trace_id": ""} == unknown | {"trace_id": ""}
     assert not ClaimToken.objects.exclude(burned_at=None).exists()
     assert not ApiKey.objects.filter(agent=agent).exists()
     assert claim(claim_token).status_code == 200
 
 
-def test_a_key_of_another_workspace_is_shown_no_replay_of_a_claim(claim_token: str, stranger: User) -> None:
+def test_a_key_of_another_workspace_gets_no_replay_of_a_claim(claim_token: str, stranger: User) -> None:
     foreign = factories.workspace_key(stranger.owned_workspaces.get())
     assert claim(claim_token, idempotency_key="one").status_code == 200
 
     assert_envelope(claim(claim_token, bearer=foreign, idempotency_key="one"), 422, "CLAIM_TOKEN_INVALID")
 
 
-def test_a_claim_needs_some_bearer(claim_token: str) -> None:
+def test_a_claim_needs_a_bearer_token(claim_token: str) -> None:
     assert_envelope(ApiClient().post("/agents/claim", {"claim_token": claim_token}), 401, "UNAUTHENTICATED")
     assert not ApiKey.objects.exists()
 
 
-def test_a_token_is_good_for_24_hours(claim_token: str) -> None:
+def test_a_claim_token_is_valid_for_24_hours(claim_token: str) -> None:
     assert_envelope(claim(claim_token, at=NOON + timedelta(hours=24)), 410, "CLAIM_TOKEN_EXPIRED")
     assert not ApiKey.objects.exists()
 
     assert claim(claim_token, at=NOON + timedelta(hours=24, seconds=-1)).status_code == 200
 
 
-def test_a_token_is_good_once(claim_token: str, api: ApiClient) -> None:
+def test_a_claim_token_works_only_once(claim_token: str, api: ApiClient) -> None:
     claim(claim_token)
 
     for bearer in (None, api.token):
@@ -145,9 +147,9 @@ def test_a_token_is_good_once(claim_token: str, api: ApiClient) -> None:
 def test_an_unknown_token_is_invalid(api: ApiClient, claim_token: str) -> None:
     mistyped = claim_token[:-1] + ("a" if claim_token[-1] != "a" else "b")
 
-    for token in (tokens.new_token(tokens.CLAIM), mistyped, api.token or "", "sps_clm_", "é", "x" * 200):
+    for token in (tokens.new_token(tokens.CLAIM_TOKEN_PREFIX), mistyped, api.token or "", "sps_clm_", "é", "x" * 200):
         assert_envelope(claim(token, bearer=api.token), 422, "CLAIM_TOKEN_INVALID")
-    assert_envelope(claim(tokens.new_token(tokens.CLAIM)), 401, "UNAUTHENTICATED")
+    assert_envelope(claim(tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)), 401, "UNAUTHENTICATED")
     assert not ApiKey.objects.exclude(agent=None).exists()
 
 
@@ -158,7 +160,7 @@ def test_a_body_without_a_token_is_refused(api: ApiClient, body: dict[str, Any])
     assert [detail["field"] for detail in details] == ["claim_token"]
 
 
-def test_there_is_no_dry_run_of_a_claim(claim_token: str) -> None:
+def test_a_claim_has_no_dry_run(claim_token: str) -> None:
     for answer in (
         ApiClient(claim_token).post("/agents/claim", {"claim_token": claim_token, "dry_run": True}),
         ApiClient(claim_token).post("/agents/claim?dry_run=true", {"claim_token": claim_token}),
@@ -169,7 +171,7 @@ def test_there_is_no_dry_run_of_a_claim(claim_token: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_fifty_claims_at_once_one_wins(agent: Agent, claim_token: str) -> None:
+def test_only_one_of_fifty_concurrent_claims_succeeds(agent: Agent, claim_token: str) -> None:
     with time_machine.travel(NOON):
         answers = at_once(50, lambda _: ApiClient(claim_token).post("/agents/claim", {"claim_token": claim_token}))
 
@@ -180,7 +182,7 @@ def test_of_fifty_claims_at_once_one_wins(agent: Agent, claim_token: str) -> Non
     assert AuditEntry.objects.filter(operation="agents.claim", outcome="refused").count() == 49
 
 
-def test_a_repeat_with_its_idempotency_key_shows_no_token(claim_token: str, api: ApiClient) -> None:
+def test_a_replay_of_a_claim_has_no_token(claim_token: str, api: ApiClient) -> None:
     first = claim(claim_token, idempotency_key="one").json()
 
     for bearer in (None, api.token):
@@ -191,7 +193,7 @@ def test_a_repeat_with_its_idempotency_key_shows_no_token(claim_token: str, api:
 
 
 def test_the_same_idempotency_key_with_another_claim_is_another_claim(claim_token: str, workspace: Workspace) -> None:
-    other = tokens.new_token(tokens.CLAIM)
+    other = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory(workspace=workspace),
         token_sha256=tokens.digest(other),
@@ -204,7 +206,7 @@ def test_the_same_idempotency_key_with_another_claim_is_another_claim(claim_toke
     assert len({answer.json()["token"] for answer in answers}) == 2
 
 
-def test_a_claim_token_as_bearer_opens_nothing_else(workspace: Workspace, agent: Agent, claim_token: str) -> None:
+def test_a_claim_token_as_bearer_only_allows_the_claim(workspace: Workspace, agent: Agent, claim_token: str) -> None:
     client = ApiClient(claim_token)
     with time_machine.travel(NOON):
         for method, path in (

@@ -1,4 +1,4 @@
-"""POST /agents."""
+"""Tests of POST /agents."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def create(client: ApiClient, workspace: Workspace, *, key: str = "", **fields: 
 
 
 @pytest.mark.parametrize("optional", [{}, OPTIONAL], ids=["required fields", "all fields"])
-def test_registering_an_agent_answers_it_with_its_claim_token(
+def test_registering_an_agent_returns_it_with_its_claim_token(
     api: ApiClient, workspace: Workspace, optional: dict[str, Any]
 ) -> None:
     with time_machine.travel(NOON, tick=False):
@@ -93,7 +93,7 @@ def test_an_agent_has_no_key_before_it_claims_one(api: ApiClient, workspace: Wor
 
 
 @pytest.mark.parametrize("optional", [{}, OPTIONAL], ids=["required fields", "all fields"])
-def test_a_dry_run_says_what_would_be_and_registers_nobody(
+def test_a_dry_run_returns_a_preview_and_registers_no_agent(
     api: ApiClient, workspace: Workspace, optional: dict[str, Any]
 ) -> None:
     answer = create(api, workspace, dry_run=True, **optional)
@@ -146,7 +146,7 @@ def test_a_replay_shows_the_claim_token_as_null(api: ApiClient, workspace: Works
         ({"status": "active"}, "status", "unknown_field"),
     ],
 )
-def test_a_field_that_is_not_right_is_named(
+def test_an_invalid_field_is_named_in_the_error(
     api: ApiClient, workspace: Workspace, fields: dict[str, Any], field: str, code: str
 ) -> None:
     for dry_run in (False, True):
@@ -155,7 +155,7 @@ def test_a_field_that_is_not_right_is_named(
     assert not Agent.objects.exists()
 
 
-def test_events_are_not_sent_to_a_name_of_a_private_address(
+def test_a_webhook_host_with_a_private_address_is_refused(
     api: ApiClient, workspace: Workspace, name_server: ServeNames
 ) -> None:
     name_server(lambda name: Records(["10.1.2.3"]))
@@ -167,13 +167,13 @@ def test_events_are_not_sent_to_a_name_of_a_private_address(
 
 
 @pytest.mark.parametrize("url", ["http://example.com/", "https://127.0.0.1/", "https://10.1.2.3/", "nonsense"])
-def test_events_are_not_sent_to_a_private_address(api: ApiClient, workspace: Workspace, url: str) -> None:
+def test_a_webhook_url_with_a_private_address_is_refused(api: ApiClient, workspace: Workspace, url: str) -> None:
     assert_envelope(create(api, workspace, webhook_url=url), 422, "WEBHOOK_URL_NOT_ALLOWED")
 
     assert not Agent.objects.exists()
 
 
-def test_the_owner_named_must_own_the_workspace(
+def test_owner_user_id_must_be_the_workspaces_owner(
     api: ApiClient, workspace: Workspace, teammate: User, stranger: User
 ) -> None:
     for user in (teammate, stranger):
@@ -189,7 +189,7 @@ def test_the_owner_and_an_admin_may_register_agents(owner: User, workspace: Work
     assert create(as_user(teammate), workspace).status_code == 201
 
 
-def test_a_teammate_and_an_agent_may_not(
+def test_members_and_agents_are_refused(
     workspace: Workspace, teammate: User, agent_client: Callable[..., ApiClient]
 ) -> None:
     robot = agent_client()
@@ -199,7 +199,7 @@ def test_a_teammate_and_an_agent_may_not(
     assert Agent.objects.count() == 1
 
 
-def test_a_foreign_workspace_and_an_absent_one_are_answered_alike(workspace: Workspace, stranger: User) -> None:
+def test_a_foreign_and_a_missing_workspace_get_the_same_response(workspace: Workspace, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
     absent = Workspace(id=new_id("wrk"), owner_user_id=workspace.owner_user_id)
 
@@ -213,7 +213,7 @@ def test_a_foreign_workspace_and_an_absent_one_are_answered_alike(workspace: Wor
     assert not Agent.objects.exists()
 
 
-def test_nobody_grants_a_scope_that_they_do_not_hold(workspace: Workspace, key_with: Callable[..., ApiClient]) -> None:
+def test_a_caller_cannot_grant_a_scope_that_it_lacks(workspace: Workspace, key_with: Callable[..., ApiClient]) -> None:
     narrow = key_with("api_keys.write", "posts.read")
 
     body = assert_envelope(create(narrow, workspace, scopes=list(SCOPES)), 403, "SCOPE_MISSING")
@@ -223,7 +223,7 @@ def test_nobody_grants_a_scope_that_they_do_not_hold(workspace: Workspace, key_w
     assert Agent.objects.count() == 1
 
 
-def test_a_paused_workspace_takes_no_new_agent(api: ApiClient, workspace: Workspace) -> None:
+def test_a_paused_workspace_refuses_a_new_agent(api: ApiClient, workspace: Workspace) -> None:
     Workspace.objects.update(status="paused")
 
     assert_envelope(create(api, workspace), 403, "WORKSPACE_PAUSED")

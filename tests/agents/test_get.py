@@ -1,4 +1,4 @@
-"""GET /agents/{id}."""
+"""Tests of GET /agents/{id}."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make_agent(workspace: Workspace) -> Agent:
     return agent
 
 
-def test_an_agent_is_told_with_its_settings(api: ApiClient, workspace: Workspace) -> None:
+def test_an_agent_is_returned_with_its_settings(api: ApiClient, workspace: Workspace) -> None:
     agent = make_agent(workspace)
 
     answer = api.get(f"/agents/{agent.id}")
@@ -67,7 +67,7 @@ def test_any_key_and_any_member_of_the_workspace_may_read(
         assert client.get(f"/agents/{agent.id}").json()["agent"]["id"] == agent.id
 
 
-def test_a_revoked_agent_and_one_of_a_paused_workspace_are_still_told(api: ApiClient, workspace: Workspace) -> None:
+def test_revoked_agents_and_agents_of_paused_workspaces_can_be_read(api: ApiClient, workspace: Workspace) -> None:
     agent = make_agent(workspace)
     Agent.objects.update(status="revoked")
     Workspace.objects.update(status="paused")
@@ -75,7 +75,7 @@ def test_a_revoked_agent_and_one_of_a_paused_workspace_are_still_told(api: ApiCl
     assert api.get(f"/agents/{agent.id}").json()["agent"]["status"] == "revoked"
 
 
-def test_foreign_absent_and_odd_ids_are_answered_alike(workspace: Workspace, stranger: User) -> None:
+def test_foreign_missing_and_malformed_ids_get_the_same_response(workspace: Workspace, stranger: User) -> None:
     agent = make_agent(workspace)
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
@@ -94,5 +94,5 @@ def test_an_agent_of_a_deleted_workspace_does_not_exist(owner: User, workspace: 
     assert_envelope(as_user(owner).get(f"/agents/{agent.id}"), 404, "NOT_FOUND")
 
 
-def test_without_a_token_nobody_is_told(workspace: Workspace) -> None:
+def test_reading_an_agent_needs_a_token(workspace: Workspace) -> None:
     assert_envelope(ApiClient().get(f"/agents/{make_agent(workspace).id}"), 401, "UNAUTHENTICATED")

@@ -1,4 +1,4 @@
-"""Where API keys may be used from, and the first use from another network."""
+"""Networks of API keys: allowed networks, and the first use from a new network."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agents.models import ApiKey
-from agents.networks import is_within, network_of, parse_network
+from agents.networks import is_in_networks, network_of, parse_network
 from agents.serializers import ApiKeySerializer
 from agents.services import issue_key
-from agents.services.key_networks import MAX_SEEN
+from agents.services.key_networks import MAX_SEEN_NETWORKS
 from auditlog.models import AuditEntry
 from config.api import rate_limit
 from tests import factories
@@ -37,7 +37,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 
 def call(token: str | None, address: str, **headers: str) -> Any:
-    """A request that comes from this address."""
+    """Send a request from this IP address."""
     client = Client(headers={"authorization": f"Bearer {token}", **headers}, REMOTE_ADDR=address)
     return client.get("/capabilities")
 
@@ -69,7 +69,7 @@ def entries(operation: str) -> list[AuditEntry]:
         (["198.51.100.0/24", "2001:db8::1/128"], "2001:db8::1", True),
     ],
 )
-def test_a_key_works_in_its_networks_alone(
+def test_a_key_works_only_in_its_networks(
     workspace: Workspace, networks: list[str], address: str, allowed: bool
 ) -> None:
     issued = key_of(workspace, *networks)
@@ -94,20 +94,20 @@ def test_the_address_is_the_one_behind_the_trusted_proxies(workspace: Workspace,
     assert call(token, HOME, x_forwarded_for=OFFICE).status_code == 403
 
 
-def test_an_address_that_nobody_knows_is_in_no_network(workspace: Workspace) -> None:
+def test_an_unknown_address_is_in_no_network(workspace: Workspace) -> None:
     assert call(key_of(workspace).token, "").status_code == 200
     body = assert_envelope(call(key_of(workspace, "0.0.0.0/0").token, ""), 403, "FORBIDDEN")
     assert "an unknown address" in body["message"]
 
 
-def test_what_ends_a_key_is_said_before_its_networks(workspace: Workspace) -> None:
+def test_expiry_and_revocation_are_checked_before_networks(workspace: Workspace) -> None:
     issued = key_of(workspace, "203.0.113.0/24")
     ApiKey.objects.update(revoked_at=NOON)
 
     assert_envelope(call(issued.token, HOME), 401, "API_KEY_REVOKED")
 
 
-def test_a_stolen_key_does_not_fill_the_audit_log_nor_use_up_the_limit(workspace: Workspace, settings: Any) -> None:
+def test_refused_networks_do_not_fill_the_audit_log_or_use_the_rate_limit(workspace: Workspace, settings: Any) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 3
     rate_limit.limiter.cache_clear()
     token = key_of(workspace, "203.0.113.0/24").token
@@ -117,18 +117,18 @@ def test_a_stolen_key_does_not_fill_the_audit_log_nor_use_up_the_limit(workspace
     assert call(token, OFFICE).status_code == 200
 
 
-def test_the_first_network_is_not_told_and_each_other_one_once(workspace: Workspace, clock: Any) -> None:
+def test_each_network_after_the_first_is_reported_once(workspace: Workspace, clock: Any) -> None:
     issued = key_of(workspace)
     for minutes, address in enumerate([OFFICE, "203.0.113.99", HOME, HOME, ELSEWHERE, OFFICE, "2001:db8:1:ffff::9"]):
         clock.move_to(NOON + timedelta(minutes=minutes))
         assert call(issued.token, address).status_code == 200
 
-    told = entries("api_keys.new_network")
-    assert [(entry.metadata, entry.ip) for entry in told] == [
+    recorded = entries("api_keys.new_network")
+    assert [(entry.metadata, entry.ip) for entry in recorded] == [
         ({"network": "198.51.100.0/24"}, HOME),
         ({"network": "2001:db8:1::/48"}, ELSEWHERE),
     ]
-    assert {(entry.resource_id, entry.workspace_id, entry.actor_type) for entry in told} == {
+    assert {(entry.resource_id, entry.workspace_id, entry.actor_type) for entry in recorded} == {
         (issued.api_key.id, workspace.id, "api_key")
     }
     events = list(Event.objects.order_by("sequence"))
@@ -142,7 +142,7 @@ def test_the_first_network_is_not_told_and_each_other_one_once(workspace: Worksp
     assert key.new_network_at == NOON + timedelta(minutes=4)
 
 
-def test_the_event_of_a_new_network_holds_the_key_as_the_api_answers_it(workspace: Workspace, clock: Any) -> None:
+def test_the_new_network_event_contains_the_key_as_the_api_returns_it(workspace: Workspace, clock: Any) -> None:
     issued = key_of(workspace, OFFICE, HOME)
     call(issued.token, OFFICE)
     called = call(issued.token, HOME)
@@ -160,7 +160,7 @@ def test_the_event_of_a_new_network_holds_the_key_as_the_api_answers_it(workspac
     }
 
 
-def test_a_key_of_an_agent_is_watched_as_well(workspace: Workspace) -> None:
+def test_networks_of_agent_keys_are_recorded(workspace: Workspace) -> None:
     agent = factories.AgentFactory(workspace=workspace)
     token = factories.agent_key(agent)
     call(token, OFFICE)
@@ -170,17 +170,17 @@ def test_a_key_of_an_agent_is_watched_as_well(workspace: Workspace) -> None:
     assert (entry.actor_type, entry.actor_id) == ("agent", agent.id)
 
 
-def test_the_last_networks_are_remembered(workspace: Workspace) -> None:
+def test_only_the_latest_networks_are_stored(workspace: Workspace) -> None:
     token = key_of(workspace).token
-    for number in range(MAX_SEEN + 2):
+    for number in range(MAX_SEEN_NETWORKS + 2):
         call(token, f"10.0.{number}.1")
 
-    assert ApiKey.objects.get().seen_networks == [f"10.0.{number}.0/24" for number in range(2, MAX_SEEN + 2)]
+    assert ApiKey.objects.get().seen_networks == [f"10.0.{number}.0/24" for number in range(2, MAX_SEEN_NETWORKS + 2)]
     call(token, "10.0.0.1")
-    assert len(entries("api_keys.new_network")) == MAX_SEEN + 2
+    assert len(entries("api_keys.new_network")) == MAX_SEEN_NETWORKS + 2
 
 
-def test_a_known_network_costs_no_statement_beyond_the_look_up_of_the_key(workspace: Workspace, clock: Any) -> None:
+def test_a_network_seen_before_needs_no_further_query(workspace: Workspace, clock: Any) -> None:
     token = key_of(workspace).token
     with CaptureQueriesContext(connection) as first:
         call(token, OFFICE)
@@ -199,7 +199,7 @@ def test_a_known_network_costs_no_statement_beyond_the_look_up_of_the_key(worksp
 
 
 @pytest.mark.django_db(transaction=True)
-def test_requests_at_once_from_a_new_network_tell_it_once(workspace: Workspace) -> None:
+def test_concurrent_requests_from_a_new_network_report_it_once(workspace: Workspace) -> None:
     token = key_of(workspace).token
     assert [answer.status_code for answer in at_once(4, lambda _: call(token, OFFICE))] == [200] * 4
     assert entries("api_keys.new_network") == []
@@ -220,7 +220,7 @@ def test_requests_at_once_from_a_new_network_tell_it_once(workspace: Workspace) 
         ("::/0", "::/0"),
     ],
 )
-def test_networks_are_kept_in_one_form(text: str, network: str) -> None:
+def test_networks_are_stored_in_normal_form(text: str, network: str) -> None:
     assert parse_network(text) == network
 
 
@@ -238,13 +238,13 @@ def test_networks_are_kept_in_one_form(text: str, network: str) -> None:
         ("", "Must be a network"),
     ],
 )
-def test_what_is_no_network_is_said(text: str, why: str) -> None:
+def test_an_invalid_network_is_explained(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         parse_network(text)
 
 
-def test_addresses_are_told_apart_by_their_network() -> None:
+def test_addresses_are_grouped_by_network() -> None:
     assert network_of("203.0.113.7") == network_of("::ffff:203.0.113.200") == "203.0.113.0/24"
     assert network_of("2001:db8:1:2::3") == network_of("2001:db8:1:ffff::") == "2001:db8:1::/48"
     assert network_of("fe80::1%eth0") == "fe80::/48"
-    assert not is_within(None, ["0.0.0.0/0", "::/0"])
+    assert not is_in_networks(None, ["0.0.0.0/0", "::/0"])

@@ -1,4 +1,4 @@
-"""How many live keys and agents a workspace has at most."""
+"""Limits on the number of active keys and agents of a workspace."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ def test_a_workspace_has_at_most_a_hundred_live_keys(
     Member.objects.filter(user=teammate).update(role="admin")
     add_keys(workspace, 98)  # `api` has one
     assert make_key(api, workspace).status_code == 201
-    kept = ApiKey.objects.count()
+    count_before = ApiKey.objects.count()
 
     for client in (api, as_user(owner), as_user(teammate)):
         for dry_run in (True, False):
             assert_envelope(make_key(client, workspace, dry_run=dry_run), 409, "CONFLICT")
-    assert ApiKey.objects.count() == kept
+    assert ApiKey.objects.count() == count_before
     assert make_key(as_user(stranger), stranger.owned_workspaces.get()).status_code == 201
     assert api.delete(f"/auth/api-keys/{ApiKey.objects.filter(workspace=workspace).latest('pk').id}").status_code == 200
     assert make_key(as_user(owner), workspace).status_code == 201
 
 
-def test_keys_of_agents_and_keys_that_are_over_do_not_count(api: ApiClient, workspace: Workspace) -> None:
+def test_agent_keys_and_ended_keys_do_not_count(api: ApiClient, workspace: Workspace) -> None:
     now = timezone.now()
     add_keys(workspace, 30, revoked_at=now)
     add_keys(workspace, 31, expires_at=now)
@@ -80,19 +80,19 @@ def test_a_workspace_has_at_most_a_hundred_live_agents(
     add_agents(workspace, 99)
     made = make_agent(api, workspace)
     assert made.status_code == 201
-    kept = Agent.objects.count()
+    count_before = Agent.objects.count()
 
     for client in (api, as_user(owner), as_user(teammate)):
         for dry_run in (True, False):
             assert_envelope(make_agent(client, workspace, dry_run=dry_run), 409, "CONFLICT")
-    assert (Agent.objects.count(), ClaimToken.objects.count()) == (kept, 1)
+    assert (Agent.objects.count(), ClaimToken.objects.count()) == (count_before, 1)
     assert make_agent(as_user(stranger), stranger.owned_workspaces.get()).status_code == 201
     api.delete(f"/agents/{made.json()['agent']['id']}")
     assert make_agent(api, workspace).status_code == 201
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_made_at_once_no_more_than_a_hundred_come_into_being(api: ApiClient, workspace: Workspace) -> None:
+def test_concurrent_requests_do_not_exceed_a_hundred(api: ApiClient, workspace: Workspace) -> None:
     add_keys(workspace, 97)
     add_agents(workspace, 98)
 
@@ -104,7 +104,7 @@ def test_of_many_made_at_once_no_more_than_a_hundred_come_into_being(api: ApiCli
     assert (ApiKey.objects.count(), Agent.objects.count()) == (100, 100)
 
 
-def test_the_dashboard_says_so(workspace: Workspace, owner: User) -> None:
+def test_the_dashboard_shows_the_limit_error(workspace: Workspace, owner: User) -> None:
     add_keys(workspace, 100)
     add_agents(workspace, 100)
     browser = Client()
@@ -113,10 +113,10 @@ def test_the_dashboard_says_so(workspace: Workspace, owner: User) -> None:
 
     key = {"key": "k1", "name": "A key", "scopes": ["posts.read"]}
     agent = {**key, "name": "Herald", "default_mode": "draft", "accounts_from": "all"}
-    for page, form, told in (
-        (f"{pages}/api-keys/new", key, "The workspace has 100 keys."),
-        (f"{pages}/agents/new", agent, "The workspace has 100 agents."),
+    for page, form, message in (
+        (f"{pages}/api-keys/new", key, "The workspace already has 100 keys."),
+        (f"{pages}/agents/new", agent, "The workspace already has 100 agents."),
     ):
         answer = browser.post(page, form)
-        assert (answer.status_code, told in answer.content.decode()) == (409, True)
+        assert (answer.status_code, message in answer.content.decode()) == (409, True)
     assert (ApiKey.objects.count(), Agent.objects.count()) == (100, 100)

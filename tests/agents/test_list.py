@@ -1,4 +1,4 @@
-"""GET /agents."""
+"""Tests of GET /agents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.people import as_user
 from workspaces.models import User, Workspace
 
 
-def test_the_agents_are_told_newest_first_the_revoked_too(api: ApiClient, workspace: Workspace) -> None:
+def test_agents_are_listed_newest_first_including_revoked_ones(api: ApiClient, workspace: Workspace) -> None:
     first = factories.AgentFactory(workspace=workspace, name="First", scopes=["posts.read"], default_mode="draft")
     second = factories.AgentFactory(workspace=workspace, name="Second", scopes=["posts.read"], status="revoked")
     factories.AgentFactory()
@@ -35,7 +35,7 @@ def test_the_agents_are_told_newest_first_the_revoked_too(api: ApiClient, worksp
     )
 
 
-def test_pages_follow_each_other(
+def test_pagination_returns_every_row_once(
     api: ApiClient, workspace: Workspace, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     made = [factories.AgentFactory(workspace=workspace).id for _ in range(3)]
@@ -62,7 +62,7 @@ def test_any_key_and_any_member_of_the_workspace_may_read(
         assert len(client.get(f"/agents?workspace_id={workspace.id}").json()["agents"]) == 1
 
 
-def test_a_foreign_and_an_absent_workspace_are_answered_alike(workspace: Workspace, stranger: User) -> None:
+def test_a_foreign_and_a_missing_workspace_get_the_same_response(workspace: Workspace, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
     for client in (as_user(stranger), foreign_key):
@@ -77,7 +77,9 @@ def test_a_foreign_and_an_absent_workspace_are_answered_alike(workspace: Workspa
     ("query", "field"),
     [("", "workspace_id"), ("workspace_id=nonsense", "workspace_id"), ("limit=0", "limit"), ("cursor=x", "cursor")],
 )
-def test_a_parameter_that_is_not_right_is_named(api: ApiClient, workspace: Workspace, query: str, field: str) -> None:
+def test_an_invalid_parameter_is_named_in_the_error(
+    api: ApiClient, workspace: Workspace, query: str, field: str
+) -> None:
     which = "" if field == "workspace_id" else f"workspace_id={workspace.id}&"
     body = assert_envelope(api.get(f"/agents?{which}{query}"), 422, "VALIDATION_FAILED")
 

@@ -1,4 +1,4 @@
-"""GET /agents/{agent_id}/logs."""
+"""Tests of GET /agents/{agent_id}/logs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ids(client: ApiClient, agent: Agent, query: str = "") -> list[str]:
     return [entry["id"] for entry in answer.json()["logs"]]
 
 
-def test_an_agents_entries_are_those_of_what_it_did(api: ApiClient, workspace: Workspace, agent: Agent) -> None:
+def test_an_agents_log_contains_only_its_own_writes(api: ApiClient, workspace: Workspace, agent: Agent) -> None:
     made = [make_entry(workspace, actor_type="agent", actor_id=agent.id).id for _ in range(3)]
     make_entry(workspace, actor_type="agent", actor_id="agt_other")
     make_entry(workspace, resource_type="agent", resource_id=agent.id)
@@ -36,7 +36,7 @@ def test_an_agents_entries_are_those_of_what_it_did(api: ApiClient, workspace: W
     assert ids(api, agent, f"?cursor={first['next_cursor']}") == made[:1]
 
 
-def test_an_agent_reads_what_it_just_did(workspace: Workspace, agent: Agent) -> None:
+def test_an_agent_can_read_its_own_latest_entry(workspace: Workspace, agent: Agent) -> None:
     client = ApiClient(factories.agent_key(agent))
     client.post("/auth/api-keys", {"workspace_id": workspace.id, "name": "A", "scopes": ["posts.read"]})
 
@@ -44,7 +44,7 @@ def test_an_agent_reads_what_it_just_did(workspace: Workspace, agent: Agent) -> 
     assert (entry["actor_type"], entry["actor_id"], entry["operation"]) == ("agent", agent.id, "api_keys.create")
 
 
-def test_the_tier_narrows_and_csv_is_a_form_of_it(api: ApiClient, workspace: Workspace, agent: Agent) -> None:
+def test_filter_by_tier_and_csv_format(api: ApiClient, workspace: Workspace, agent: Agent) -> None:
     make_entry(workspace, actor_id=agent.id)
     pro = make_entry(workspace, actor_id=agent.id, retention_tier="pro")
 
@@ -54,14 +54,16 @@ def test_the_tier_narrows_and_csv_is_a_form_of_it(api: ApiClient, workspace: Wor
     assert [line[:30] for line in file.getvalue().decode().splitlines()[1:]] == [pro.id]
 
 
-def test_a_revoked_agents_log_stays(api: ApiClient, workspace: Workspace, agent: Agent) -> None:
+def test_a_revoked_agents_log_can_be_read(api: ApiClient, workspace: Workspace, agent: Agent) -> None:
     entry = make_entry(workspace, actor_id=agent.id)
     Agent.objects.update(status="revoked")
 
     assert ids(api, agent) == [entry.id]
 
 
-def test_who_may_read(agent: Agent, teammate: User, stranger: User, key_with: Callable[..., ApiClient]) -> None:
+def test_read_access_by_caller(
+    agent: Agent, teammate: User, stranger: User, key_with: Callable[..., ApiClient]
+) -> None:
     path = f"/agents/{agent.id}/logs"
 
     assert ids(key_with("logs.read"), agent) == ids(as_user(teammate), agent) == []
@@ -70,7 +72,7 @@ def test_who_may_read(agent: Agent, teammate: User, stranger: User, key_with: Ca
 
 
 @pytest.mark.parametrize("query", ["actor_id=agt_1", "actor_type=agent", "workspace_id=wrk_1", "format=xml"])
-def test_what_makes_no_sense_for_one_agent_is_refused(api: ApiClient, agent: Agent, query: str) -> None:
+def test_filters_that_do_not_apply_to_one_agent_are_refused(api: ApiClient, agent: Agent, query: str) -> None:
     body = assert_envelope(api.get(f"/agents/{agent.id}/logs?{query}"), 422, "VALIDATION_FAILED")
 
     assert [detail["field"] for detail in body["details"]] == [query.partition("=")[0]]

@@ -1,4 +1,4 @@
-"""An agent's `default_mode` is a ceiling: it may ask for less, never for more."""
+"""An agent's `default_mode` is a ceiling: a request may use a lower mode, never a higher one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def post(client: ApiClient, account: ConnectedAccount, **fields: Any) -> Any:
         ("allow_publish", NOW, "publishing"),
     ],
 )
-def test_what_an_agent_asks_for_ends_at_its_ceiling(
+def test_a_requested_mode_is_limited_by_the_agents_ceiling(
     agent_client: Callable[..., ApiClient], account: ConnectedAccount, mode: str, asked: dict[str, Any], status: str
 ) -> None:
     answer = post(agent_client(default_mode=mode), account, **asked)
@@ -49,7 +49,7 @@ def test_what_an_agent_asks_for_ends_at_its_ceiling(
 @pytest.mark.parametrize(
     "asked", [LATER, NOW, {"draft": False}, {"dry_run": True}], ids=lambda asked: "+".join(asked) or "now"
 )
-def test_an_agent_of_drafts_may_do_nothing_but_draft(
+def test_an_agent_in_draft_mode_may_only_create_drafts(
     agent_client: Callable[..., ApiClient], account: ConnectedAccount, asked: dict[str, Any]
 ) -> None:
     assert_envelope(post(agent_client(default_mode="draft"), account, **asked), 403, "AGENT_MODE_FORBIDS")
@@ -57,19 +57,19 @@ def test_an_agent_of_drafts_may_do_nothing_but_draft(
 
 
 @pytest.mark.parametrize("asked", [DRAFT, LATER, NOW], ids=lambda asked: "+".join(asked) or "now")
-def test_every_post_of_an_agent_of_dry_runs_is_one(
+def test_every_post_of_an_agent_in_dry_run_mode_is_a_dry_run(
     agent_client: Callable[..., ApiClient], account: ConnectedAccount, asked: dict[str, Any]
 ) -> None:
     client = agent_client(default_mode="dry_run")
 
-    for told in ({}, {"dry_run": True}):
-        answer = post(client, account, **asked, **told)
+    for extra in ({}, {"dry_run": True}):
+        answer = post(client, account, **asked, **extra)
         assert (answer.status_code, answer.json()["dry_run"]) == (201, True)
     assert_envelope(post(client, account, **asked, dry_run=False), 403, "AGENT_MODE_FORBIDS")
     assert not PostGroup.objects.exists()
 
 
-def test_every_write_of_an_agent_of_dry_runs_is_one(
+def test_every_write_of_an_agent_in_dry_run_mode_is_a_dry_run(
     agent_client: Callable[..., ApiClient], account: ConnectedAccount
 ) -> None:
     client = agent_client(default_mode="dry_run")
@@ -85,15 +85,13 @@ def test_every_write_of_an_agent_of_dry_runs_is_one(
     assert account.status == "active"
 
 
-def test_an_agent_of_dry_runs_reads_as_any_other(
-    agent_client: Callable[..., ApiClient], account: ConnectedAccount
-) -> None:
+def test_an_agent_in_dry_run_mode_can_read(agent_client: Callable[..., ApiClient], account: ConnectedAccount) -> None:
     answer = agent_client(default_mode="dry_run").get(f"/accounts?workspace_id={account.workspace_id}")
 
     assert [row["id"] for row in answer.json()["accounts"]] == [account.id]
 
 
-def test_the_mode_is_the_one_that_stands_at_the_request(
+def test_a_changed_mode_applies_to_the_next_request(
     agent_client: Callable[..., ApiClient], account: ConnectedAccount
 ) -> None:
     client = agent_client(default_mode="dry_run")

@@ -1,4 +1,4 @@
-"""Which of the provider's tokens open the API: access tokens of people, and no others."""
+"""Which tokens of the provider authenticate API requests: access tokens of people, and of programs if allowed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.django_db
 
 
 def of_alice(provider: FakeOpenIdProvider, *, typ: str | None = "JWT", **claims: Any) -> str:
-    """An access token of alice whose header has this type; claims that are None are left out."""
+    """Return an access token of alice with this `typ` header; claims that are None are left out."""
     times = provider.times()
-    told = {"aud": AUDIENCE, "sub": "alice", **times, "auth_time": times["iat"], "client_id": CLIENT_ID}
-    return provider.signed({**told, **claims}, typ=typ)
+    defaults = {"aud": AUDIENCE, "sub": "alice", **times, "auth_time": times["iat"], "client_id": CLIENT_ID}
+    return provider.signed({**defaults, **claims}, typ=typ)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,9 @@ def of_alice(provider: FakeOpenIdProvider, *, typ: str | None = "JWT", **claims:
         ("at+jwt2", 401),
     ],
 )
-def test_an_access_token_says_so_in_its_header(provider: FakeOpenIdProvider, typ: str | None, status: int) -> None:
+def test_an_access_token_is_recognized_by_its_typ_header(
+    provider: FakeOpenIdProvider, typ: str | None, status: int
+) -> None:
     answer = answer_to(of_alice(provider, typ=typ, scope="posts"))
 
     assert answer.status_code == status
@@ -61,7 +63,7 @@ def test_an_access_token_says_so_in_its_header(provider: FakeOpenIdProvider, typ
         ({"scope": 7}, 401),
     ],
 )
-def test_or_it_holds_the_scope_that_the_setting_names(
+def test_an_access_token_is_recognized_by_the_required_scope(
     provider: FakeOpenIdProvider, settings: Any, claims: dict[str, Any], status: int
 ) -> None:
     settings.OIDC_REQUIRED_SCOPE = "posts"
@@ -75,7 +77,9 @@ def test_or_it_holds_the_scope_that_the_setting_names(
 
 @pytest.mark.parametrize("claim", ["nonce", "at_hash", "c_hash"])
 @pytest.mark.parametrize("typ", ["at+jwt", "JWT"])
-def test_an_id_token_never_opens_the_api(provider: FakeOpenIdProvider, settings: Any, claim: str, typ: str) -> None:
+def test_an_id_token_is_never_accepted_by_the_api(
+    provider: FakeOpenIdProvider, settings: Any, claim: str, typ: str
+) -> None:
     settings.OIDC_REQUIRED_SCOPE = "posts"
     answer = answer_to(of_alice(provider, typ=typ, scope="posts", **{claim: "x"}))
 
@@ -113,7 +117,7 @@ CLIENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("claims", CLIENTS.values(), ids=CLIENTS)
-def test_a_programs_token_does_not_open_the_api(provider: FakeOpenIdProvider, claims: dict[str, Any]) -> None:
+def test_a_client_credentials_token_is_refused_by_default(provider: FakeOpenIdProvider, claims: dict[str, Any]) -> None:
     answer = answer_to(provider.client_token("robot", **claims))
 
     assert_envelope(answer, 401, "UNAUTHENTICATED")
@@ -123,7 +127,7 @@ def test_a_programs_token_does_not_open_the_api(provider: FakeOpenIdProvider, cl
 
 
 @pytest.mark.parametrize("claims", CLIENTS.values(), ids=CLIENTS)
-def test_it_does_where_the_operator_has_made_a_user_for_it(
+def test_a_client_credentials_token_works_with_a_program_user(
     provider: FakeOpenIdProvider, settings: Any, claims: dict[str, Any]
 ) -> None:
     settings.OIDC_ALLOW_CLIENT_CREDENTIALS = True
@@ -139,7 +143,7 @@ def test_it_does_where_the_operator_has_made_a_user_for_it(
     assert_envelope(answer_to(token), 401, "UNAUTHENTICATED")
 
 
-def test_the_command_makes_one_user_and_asks_for_the_settings(provider: FakeOpenIdProvider, settings: Any) -> None:
+def test_add_program_creates_one_user_and_needs_the_settings(provider: FakeOpenIdProvider, settings: Any) -> None:
     with pytest.raises(CommandError, match="OIDC_ALLOW_CLIENT_CREDENTIALS"):
         call_command("add_program", "robot", name="Robot")
     settings.OIDC_ALLOW_CLIENT_CREDENTIALS = True
@@ -150,7 +154,7 @@ def test_the_command_makes_one_user_and_asks_for_the_settings(provider: FakeOpen
     assert User.objects.count() == 1
 
 
-def test_a_token_that_says_nothing_about_a_person_makes_no_user(provider: FakeOpenIdProvider) -> None:
+def test_a_token_without_claims_about_a_person_creates_no_user(provider: FakeOpenIdProvider) -> None:
     bare = provider.access_token("alice", auth_time=None)
     answer = answer_to(bare)
     assert_envelope(answer, 401, "UNAUTHENTICATED")
@@ -164,7 +168,7 @@ def test_a_token_that_says_nothing_about_a_person_makes_no_user(provider: FakeOp
 @pytest.mark.parametrize(
     "claims", [{"email": "a@example.com"}, {"name": "Alice"}, {"preferred_username": "alice"}, {"amr": ["pwd"]}]
 )
-def test_a_token_that_says_something_about_a_person_makes_the_user(
+def test_a_token_with_claims_about_a_person_creates_the_user(
     provider: FakeOpenIdProvider, claims: dict[str, Any]
 ) -> None:
     assert answer_to(provider.access_token("alice", auth_time=None, **claims)).status_code == 200

@@ -1,4 +1,4 @@
-"""The identity provider's keys: kept, looked up anew, and done without for a while."""
+"""The identity provider's keys: caching, fetching new ones, and outages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.outside import no_thread_left
 
 
 @pytest.mark.django_db
-def test_what_the_provider_publishes_is_asked_for_once_an_hour(provider: FakeOpenIdProvider) -> None:
+def test_published_keys_are_fetched_once_an_hour(provider: FakeOpenIdProvider) -> None:
     for minutes, asked in ((0, 1), (59, 1), (61, 2)):
         with later(minutes=minutes):
             assert [answer_to(provider.access_token("alice")).status_code for _ in range(5)] == [200] * 5
@@ -23,7 +23,7 @@ def test_what_the_provider_publishes_is_asked_for_once_an_hour(provider: FakeOpe
 
 
 @pytest.mark.django_db
-def test_a_new_key_is_looked_for_at_once_and_the_old_one_is_forgotten(provider: FakeOpenIdProvider) -> None:
+def test_a_new_key_is_fetched_at_once_and_the_old_one_dropped(provider: FakeOpenIdProvider) -> None:
     with later():
         old = provider.access_token("alice")
         assert answer_to(old).status_code == 200
@@ -34,7 +34,7 @@ def test_a_new_key_is_looked_for_at_once_and_the_old_one_is_forgotten(provider: 
 
 
 @pytest.mark.django_db
-def test_made_up_key_ids_do_not_send_the_service_to_the_provider_each_time(provider: FakeOpenIdProvider) -> None:
+def test_unknown_key_ids_do_not_cause_a_fetch_each_time(provider: FakeOpenIdProvider) -> None:
     made_up = [provider.signed({"sub": "alice"}, new_key(f"made-up-{number}")) for number in range(6)]
     for seconds, asked in ((0, 1), (29, 1), (31, 2), (60, 2), (62, 3)):
         with later(seconds=seconds):
@@ -44,7 +44,7 @@ def test_made_up_key_ids_do_not_send_the_service_to_the_provider_each_time(provi
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("call", [DISCOVERY, KEYS])
-def test_without_keys_the_answer_is_to_come_again(provider: FakeOpenIdProvider, call: str) -> None:
+def test_without_keys_the_service_is_unavailable(provider: FakeOpenIdProvider, call: str) -> None:
     provider.fail_next(call, 503, times=2)
     token = provider.access_token("alice", exp=int(NOON.timestamp()) + 3600, iat=None)
     for seconds, status in ((0, 503), (1, 503), (4, 503), (6, 503), (12, 200)):
@@ -59,7 +59,7 @@ def test_without_keys_the_answer_is_to_come_again(provider: FakeOpenIdProvider, 
 
 
 @pytest.mark.django_db
-def test_known_keys_serve_for_a_day_while_the_provider_is_away(provider: FakeOpenIdProvider) -> None:
+def test_cached_keys_work_for_a_day_while_the_provider_is_unavailable(provider: FakeOpenIdProvider) -> None:
     token = provider.access_token("alice", exp=int(NOON.timestamp()) + 200_000, iat=None)
     unknown = provider.signed({"sub": "alice"}, new_key("made-up"))
     with later():
@@ -90,9 +90,7 @@ def test_a_provider_that_hangs_holds_only_one_request(provider: FakeOpenIdProvid
 
 
 @pytest.mark.django_db
-def test_the_provider_is_asked_through_the_guard_of_outbound_requests(
-    provider: FakeOpenIdProvider, settings: Any
-) -> None:
+def test_requests_to_the_provider_use_the_outbound_guard(provider: FakeOpenIdProvider, settings: Any) -> None:
     settings.OUTBOUND_ALLOW_LOOPBACK = False
 
     assert_envelope(answer_to(provider.access_token("alice")), 503, "SERVICE_UNAVAILABLE")
@@ -105,7 +103,7 @@ def _then(after: Callable[[], None], value: Any) -> Any:
 
 
 @pytest.mark.django_db
-def test_known_keys_are_used_on_while_no_thread_may_fetch_newer_ones(provider: FakeOpenIdProvider) -> None:
+def test_cached_keys_are_used_while_no_thread_is_free_to_fetch(provider: FakeOpenIdProvider) -> None:
     with later():
         with no_thread_left():
             refused = answer_to(provider.access_token("alice"))

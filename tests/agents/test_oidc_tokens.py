@@ -1,4 +1,4 @@
-"""The identity provider's JWTs as bearer tokens of people."""
+"""The identity provider's JWTs as bearer tokens."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from workspaces.models import User
 
 
 @pytest.mark.django_db
-def test_the_person_who_has_signed_in_calls_the_api(provider: FakeOpenIdProvider) -> None:
+def test_a_signed_in_user_can_call_the_api(provider: FakeOpenIdProvider) -> None:
     sign_in(provider, "alice")
     alice = person(provider, "alice")
     client = ApiClient(provider.access_token("alice"))
     made = client.post("/workspaces", {"owner_user_id": alice.id, "name": "Alice's"})
 
     assert made.status_code == 201
-    listed = client.get(f"/workspaces?owner_user_id={alice.id}").json()["workspaces"]
-    assert listed == [made.json()["workspace"]]
+    workspaces = client.get(f"/workspaces?owner_user_id={alice.id}").json()["workspaces"]
+    assert workspaces == [made.json()["workspace"]]
     assert User.objects.count() == 1
 
 
 @pytest.mark.django_db
-def test_the_first_token_makes_the_person_whom_a_sign_in_then_finds(provider: FakeOpenIdProvider) -> None:
+def test_the_first_token_creates_the_user_that_a_later_sign_in_finds(provider: FakeOpenIdProvider) -> None:
     assert answer_to(provider.access_token("alice", name="Alice", email="A@Example.com")).status_code == 200
     [made] = User.objects.all()
     assert (made.identity_issuer, made.identity_subject, made.display_name) == (provider.url, "alice", "Alice")
@@ -51,7 +51,7 @@ def test_the_first_token_makes_the_person_whom_a_sign_in_then_finds(provider: Fa
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_first_tokens_at_once_make_one_person(provider: FakeOpenIdProvider) -> None:
+def test_two_concurrent_first_tokens_create_one_user(provider: FakeOpenIdProvider) -> None:
     token = provider.access_token("alice")
 
     assert [answer.status_code for answer in at_once(4, lambda _: answer_to(token))] == [200] * 4
@@ -59,7 +59,7 @@ def test_two_first_tokens_at_once_make_one_person(provider: FakeOpenIdProvider) 
 
 
 @pytest.mark.django_db
-def test_a_known_person_costs_one_query(provider: FakeOpenIdProvider) -> None:
+def test_an_existing_user_needs_one_query(provider: FakeOpenIdProvider) -> None:
     token = provider.access_token("alice")
     answer_to(token)
     with CaptureQueriesContext(connection) as queries:
@@ -75,7 +75,7 @@ def test_a_known_person_costs_one_query(provider: FakeOpenIdProvider) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("algorithm", ["RS256", "PS256"])
-def test_keys_of_rsa_are_taken_as_well(settings: Any, algorithm: str) -> None:
+def test_rsa_keys_are_accepted(settings: Any, algorithm: str) -> None:
     with FakeOpenIdProvider(algorithm=algorithm) as provider:
         use_provider(settings, provider)
 
@@ -126,7 +126,7 @@ WRONG_CLAIMS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("wrong", WRONG_CLAIMS.values(), ids=WRONG_CLAIMS)
-def test_a_token_that_says_something_wrong_is_refused(provider: FakeOpenIdProvider, wrong: dict[str, Any]) -> None:
+def test_a_token_with_a_wrong_claim_is_refused(provider: FakeOpenIdProvider, wrong: dict[str, Any]) -> None:
     key = provider.keys[0]
     now = int(time.time())
     said = {"iss": provider.url, "aud": AUDIENCE, "sub": "alice", "exp": now + 3600, "auth_time": now, **wrong}
@@ -185,16 +185,14 @@ def test_a_forged_token_is_refused(
 @pytest.mark.parametrize(
     "change", [{"use": "enc"}, {"alg": "ES384"}, {"kty": "oct", "k": "AAAA"}, {"x": "!"}, {"x": None}]
 )
-def test_a_published_key_that_is_not_for_this_verifies_nothing(
-    provider: FakeOpenIdProvider, change: dict[str, Any]
-) -> None:
+def test_a_published_key_for_another_use_is_not_accepted(provider: FakeOpenIdProvider, change: dict[str, Any]) -> None:
     provider.refuse_next(KEYS, Answer.of_json({"keys": [{**provider.keys[0].public(), **change}]}), times=2)
 
     assert_envelope(answer_to(provider.access_token("alice")), 401, "UNAUTHENTICATED")
 
 
 @pytest.mark.django_db
-def test_a_token_without_a_key_id_is_one_for_the_only_key(provider: FakeOpenIdProvider) -> None:
+def test_a_token_without_key_id_is_verified_by_the_only_key(provider: FakeOpenIdProvider) -> None:
     claims, key = _claims(provider.access_token("alice")), provider.keys[0]
     token = jwt.encode(claims, key.private, key.algorithm, {"typ": "at+jwt"})
 
@@ -202,7 +200,7 @@ def test_a_token_without_a_key_id_is_one_for_the_only_key(provider: FakeOpenIdPr
 
 
 @pytest.mark.django_db
-def test_without_an_audience_no_token_of_the_provider_is_taken(provider: FakeOpenIdProvider, settings: Any) -> None:
+def test_without_an_audience_provider_tokens_are_refused(provider: FakeOpenIdProvider, settings: Any) -> None:
     settings.OIDC_AUDIENCE = ""
 
     assert_envelope(answer_to(provider.access_token("alice", aud="")), 401, "UNAUTHENTICATED")
@@ -219,7 +217,7 @@ def test_a_closed_account_is_refused(provider: FakeOpenIdProvider) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("rotated", [False, True])
-def test_the_tokens_of_a_deleted_user_end_with_them(provider: FakeOpenIdProvider, settings: Any, rotated: bool) -> None:
+def test_tokens_of_a_deleted_user_are_refused(provider: FakeOpenIdProvider, settings: Any, rotated: bool) -> None:
     with later():
         client = ApiClient(provider.access_token("alice", **ALICE))
         client.get(OPEN_TO_ALL)

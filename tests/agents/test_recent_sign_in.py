@@ -1,4 +1,4 @@
-"""People's tokens at operations that need a recent sign-in (RFC 9470)."""
+"""Users' access tokens at operations that need a recent sign-in (RFC 9470)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ NEEDED += ["workspaces.delete", "users.delete"]
 
 @pytest.fixture
 def provider(db: None, settings: Any) -> Iterator[FakeOpenIdProvider]:
-    with FakeOpenIdProvider() as standing, later():
-        standing.add_person("alice", **ALICE)
-        use_provider(settings, standing)
-        yield standing
+    with FakeOpenIdProvider() as fake, later():
+        fake.add_person("alice", **ALICE)
+        use_provider(settings, fake)
+        yield fake
 
 
 @pytest.fixture
 def owned(provider: FakeOpenIdProvider) -> Workspace:
-    """A workspace of alice, with a key and an agent."""
+    """A workspace of alice with a key and an agent."""
     ApiClient(provider.access_token("alice")).get("/capabilities")
     workspace: Workspace = factories.WorkspaceFactory.create(owner_user=person(provider, "alice"))
     factories.workspace_key(workspace)
@@ -40,7 +40,7 @@ def owned(provider: FakeOpenIdProvider) -> Workspace:
 
 
 def call(client: ApiClient, operation: str, workspace: Workspace, **more: Any) -> Any:
-    """One call of the operation that would succeed."""
+    """Call an operation with arguments that would succeed."""
     key, agent = ApiKey.objects.filter(agent=None).latest("pk"), Agent.objects.latest("pk")
     mine = {"workspace_id": workspace.id}
     new_agent = {**mine, "owner_user_id": workspace.owner_user_id, "name": "Robot", "scopes": ["posts.read"]}
@@ -82,13 +82,13 @@ def test_an_old_sign_in_is_refused_with_a_challenge(
 
 @pytest.mark.parametrize("operation", NEEDED)
 @pytest.mark.parametrize("minutes_ago", [10, None])
-def test_a_recent_one_is_enough_and_so_is_a_token_that_does_not_say(
+def test_a_recent_sign_in_or_no_auth_time_is_accepted(
     provider: FakeOpenIdProvider, owned: Workspace, operation: str, minutes_ago: float | None
 ) -> None:
     assert call(of_alice(provider, minutes_ago), operation, owned).status_code in (200, 201)
 
 
-def test_a_setting_refuses_tokens_that_do_not_say(
+def test_a_setting_refuses_tokens_without_auth_time(
     provider: FakeOpenIdProvider, owned: Workspace, settings: Any
 ) -> None:
     settings.OIDC_REQUIRE_AUTH_TIME = True
@@ -98,7 +98,7 @@ def test_a_setting_refuses_tokens_that_do_not_say(
 
 
 @pytest.mark.parametrize("auth_time", ["yesterday", True, -5, 1e300, [1]])
-def test_a_time_that_is_none_says_nothing(
+def test_an_invalid_auth_time_is_ignored(
     provider: FakeOpenIdProvider, owned: Workspace, settings: Any, auth_time: Any
 ) -> None:
     client = ApiClient(provider.access_token("alice", auth_time=auth_time))
@@ -108,7 +108,7 @@ def test_a_time_that_is_none_says_nothing(
     assert call(client, "api_keys.create", owned).status_code == 401
 
 
-def test_what_else_people_do_needs_none(provider: FakeOpenIdProvider, owned: Workspace) -> None:
+def test_other_operations_need_no_recent_sign_in(provider: FakeOpenIdProvider, owned: Workspace) -> None:
     client = of_alice(provider, 600)
     body = {"workspace_id": owned.id, "text": "Hello", "targets": [], "dry_run": True}
 
@@ -117,16 +117,14 @@ def test_what_else_people_do_needs_none(provider: FakeOpenIdProvider, owned: Wor
     assert client.request("PATCH", f"/agents/{Agent.objects.get().id}", {"name": "Other"}).status_code == 200
 
 
-def test_whose_it_is_not_learns_nothing(provider: FakeOpenIdProvider, owned: Workspace) -> None:
-    """What a stranger must not see is answered as ever, whether the sign-in is old or not."""
+def test_strangers_get_the_same_response_with_an_old_sign_in(provider: FakeOpenIdProvider, owned: Workspace) -> None:
+    """The age of the sign-in must not change what a stranger sees."""
     foreign = factories.WorkspaceFactory.create()
 
     assert of_alice(provider, 600).delete(f"/workspaces/{foreign.id}").status_code == 404
 
 
-def test_keys_and_developments_tokens_have_no_sign_in_to_be_old(
-    workspace: Workspace, owner: User, api: ApiClient
-) -> None:
+def test_keys_and_development_tokens_need_no_recent_sign_in(workspace: Workspace, owner: User, api: ApiClient) -> None:
     body = {"workspace_id": workspace.id, "name": "Key", "scopes": ["posts.read"]}
 
     assert api.post("/auth/api-keys", body).status_code == 201

@@ -1,4 +1,4 @@
-"""DELETE /agents/{id}."""
+"""Tests of DELETE /agents/{id}."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def revoke(client: ApiClient, agent: Agent, body: Any = None, **headers: str) ->
 
 
 def claim_token_of(agent: Agent) -> str:
-    token = tokens.new_token(tokens.CLAIM)
+    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=agent, token_sha256=tokens.digest(token), expires_at=datetime(2100, 1, 1, tzinfo=UTC)
     )
@@ -57,7 +57,7 @@ def test_a_revoked_agents_keys_and_claim_token_stop_at_once(api: ApiClient, agen
     assert other.get("/capabilities").status_code == 200
 
 
-def test_the_revoked_agent_is_answered_and_answered_again(api: ApiClient, agent: Agent) -> None:
+def test_revoking_returns_the_agent_and_can_be_repeated(api: ApiClient, agent: Agent) -> None:
     factories.agent_key(agent)
     with time_machine.travel(NOON, tick=False):
         first = revoke(api, agent)
@@ -85,7 +85,7 @@ def test_the_revoked_agent_is_answered_and_answered_again(api: ApiClient, agent:
 
 
 @pytest.mark.parametrize("where", ["body", "query"])
-def test_a_dry_run_says_what_would_be_and_stops_nothing(api: ApiClient, agent: Agent, where: str) -> None:
+def test_a_dry_run_returns_a_preview_and_revokes_nothing(api: ApiClient, agent: Agent, where: str) -> None:
     robot, path = ApiClient(factories.agent_key(agent)), f"/agents/{agent.id}"
     claim_token_of(agent)
     answer = api.delete(path, {"dry_run": True}) if where == "body" else api.delete(f"{path}?dry_run=true")
@@ -98,13 +98,13 @@ def test_a_dry_run_says_what_would_be_and_stops_nothing(api: ApiClient, agent: A
     assert ClaimToken.objects.get().burned_at is None
 
 
-def test_a_repeat_with_its_idempotency_key_is_a_replay(api: ApiClient, agent: Agent) -> None:
+def test_the_same_idempotency_key_gives_a_replay(api: ApiClient, agent: Agent) -> None:
     first, again = (revoke(api, agent, idempotency_key="one") for _ in range(2))
 
     assert (again.status_code, again["Idempotency-Replayed"], again.json()) == (200, "true", first.json())
 
 
-def test_the_owner_may_and_a_teammate_and_an_agent_may_not(
+def test_the_owner_is_allowed_and_members_and_agents_are_refused(
     owner: User,
     agent: Agent,
     teammate: User,
@@ -121,7 +121,7 @@ def test_the_owner_may_and_a_teammate_and_an_agent_may_not(
     assert revoke(as_user(owner), agent).status_code == 200
 
 
-def test_foreign_absent_and_odd_ids_are_answered_alike(agent: Agent, stranger: User) -> None:
+def test_foreign_missing_and_malformed_ids_get_the_same_response(agent: Agent, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
     for client in (as_user(stranger), foreign_key):
@@ -133,7 +133,7 @@ def test_foreign_absent_and_odd_ids_are_answered_alike(agent: Agent, stranger: U
     assert Agent.objects.get().status == "active"
 
 
-def test_a_paused_workspace_revokes_nobody(api: ApiClient, agent: Agent) -> None:
+def test_an_agent_of_a_paused_workspace_cannot_be_revoked(api: ApiClient, agent: Agent) -> None:
     Workspace.objects.update(status="paused")
 
     assert_envelope(revoke(api, agent), 403, "WORKSPACE_PAUSED")
@@ -141,7 +141,7 @@ def test_a_paused_workspace_revokes_nobody(api: ApiClient, agent: Agent) -> None
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_claim_at_the_same_moment_leaves_no_key_that_is_live(api: ApiClient, workspace: Workspace) -> None:
+def test_a_concurrent_claim_leaves_no_working_key(api: ApiClient, workspace: Workspace) -> None:
     for _ in range(4):
         agent = factories.AgentFactory(workspace=workspace)
         claim_token = claim_token_of(agent)

@@ -1,4 +1,4 @@
-"""POST /agents/{id}/rotate-key."""
+"""Tests of POST /agents/{id}/rotate-key."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def agent(workspace: Workspace) -> Agent:
 
 @pytest.fixture
 def key(agent: Agent) -> ApiKey:
-    """The key in use."""
+    """The agent's current key."""
     return issue(agent).api_key
 
 
@@ -43,8 +43,22 @@ def issue(agent: Agent, **fields: Any) -> Any:
         return issue_key(workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent, **fields)
 
 
+def key_body(agent: Agent, *, prefix: str) -> dict[str, Any]:
+    """The JSON of a key that was issued to the agent at noon, without the id."""
+    return {
+        "workspace_id": agent.workspace_id,
+        "agent_id": agent.id,
+        "name": "Herald",
+        "prefix": prefix,
+        "scopes": ["posts.read"],
+        "status": "active",
+        "created_at": "2027-03-10T12:00:00Z",
+        **dict.fromkeys(("expires_at", "last_used_at", "allowed_networks")),
+    }
+
+
 def claim_token_of(agent: Agent) -> str:
-    token = tokens.new_token(tokens.CLAIM)
+    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=agent, token_sha256=tokens.digest(token), expires_at=datetime(2100, 1, 1, tzinfo=UTC)
     )
@@ -57,7 +71,7 @@ def rotate(client: ApiClient, agent: Agent, body: Any = None, *, at: datetime = 
 
 
 def signed_in(user: User) -> ApiClient:
-    """A client of the user whose token was issued at noon."""
+    """An API client of the user, with a token issued at noon."""
     with time_machine.travel(NOON, tick=False):
         return as_user(user)
 
@@ -72,26 +86,14 @@ def statuses(agent: Agent, at: datetime = NOON) -> dict[str, str]:
         return {key.id: key.status for key in ApiKey.objects.filter(agent=agent)}
 
 
-def test_a_new_key_is_issued_and_the_one_in_use_retires(api: ApiClient, agent: Agent, key: ApiKey) -> None:
+def test_a_new_key_is_issued_and_the_current_one_retires(api: ApiClient, agent: Agent, key: ApiKey) -> None:
     answer = rotate(api, agent)
 
     body, made = answer.json(), ApiKey.objects.filter(agent=agent).latest("pk")
     token = body.pop("token")
     assert answer.status_code == 200
     assert body == {
-        "api_key": {
-            "id": made.id,
-            "workspace_id": agent.workspace_id,
-            "agent_id": agent.id,
-            "name": "Herald",
-            "prefix": token[:12],
-            "scopes": ["posts.read"],
-            "status": "active",
-            "created_at": "2027-03-10T12:00:00Z",
-            "expires_at": None,
-            "last_used_at": None,
-            "allowed_networks": None,
-        },
+        "api_key": {"id": made.id, **key_body(agent, prefix=token[:12])},
         "retiring_key": {
             "id": key.id,
             "prefix": key.prefix,
@@ -106,7 +108,7 @@ def test_a_new_key_is_issued_and_the_one_in_use_retires(api: ApiClient, agent: A
     assert (entry.dry_run, entry.metadata) == (False, {"api_key_id": made.id})
 
 
-def test_the_key_before_works_for_24_hours_and_no_longer(api: ApiClient, agent: Agent) -> None:
+def test_the_previous_key_works_for_24_hours(api: ApiClient, agent: Agent) -> None:
     before = issue(agent).token
     after = rotate(api, agent).json()["token"]
 
@@ -115,7 +117,7 @@ def test_the_key_before_works_for_24_hours_and_no_longer(api: ApiClient, agent: 
     assert use(after, NOON + DAY).status_code == 200
 
 
-def test_a_second_rotation_inside_the_overlap_stops_the_older_at_once(api: ApiClient, agent: Agent) -> None:
+def test_a_second_rotation_during_the_overlap_stops_the_oldest_key(api: ApiClient, agent: Agent) -> None:
     first = issue(agent).token
     second = rotate(api, agent).json()
     third = rotate(api, agent, at=NOON + timedelta(hours=1)).json()
@@ -127,7 +129,7 @@ def test_a_second_rotation_inside_the_overlap_stops_the_older_at_once(api: ApiCl
     assert [use(one["token"], later).status_code for one in (second, third)] == [200, 200]
 
 
-def test_a_retiring_key_that_is_the_last_one_keeps_its_end(api: ApiClient, agent: Agent, key: ApiKey) -> None:
+def test_the_expiry_of_a_retiring_key_is_not_extended(api: ApiClient, agent: Agent, key: ApiKey) -> None:
     second = rotate(api, agent).json()["api_key"]
     api.delete(f"/auth/api-keys/{second['id']}")
     later = NOON + timedelta(hours=5)
@@ -143,15 +145,13 @@ def test_a_retiring_key_that_is_the_last_one_keeps_its_end(api: ApiClient, agent
     assert statuses(agent, later) == {key.id: "retiring", second["id"]: "revoked", third["api_key"]["id"]: "active"}
 
 
-def test_a_key_that_ends_sooner_is_not_prolonged(api: ApiClient, agent: Agent) -> None:
+def test_an_earlier_expiry_is_not_extended(api: ApiClient, agent: Agent) -> None:
     issue(agent, expires_at=NOON + timedelta(hours=2))
 
     assert rotate(api, agent).json()["retiring_key"]["expires_at"] == "2027-03-10T14:00:00Z"
 
 
-def test_an_agent_that_never_claimed_gets_its_first_key_and_its_claim_token_is_burned(
-    api: ApiClient, agent: Agent
-) -> None:
+def test_rotation_gives_an_unclaimed_agent_its_first_key_and_ends_its_claim_token(api: ApiClient, agent: Agent) -> None:
     claim_token = claim_token_of(agent)
     claim_token_of(factories.AgentFactory(workspace=agent.workspace))
 
@@ -165,7 +165,7 @@ def test_an_agent_that_never_claimed_gets_its_first_key_and_its_claim_token_is_b
     assert ClaimToken.objects.filter(burned_at=None).count() == 1
 
 
-def test_an_agent_rotates_itself_without_any_scope_and_nobody_else(agent: Agent, workspace: Workspace) -> None:
+def test_an_agent_can_rotate_only_its_own_key_and_needs_no_scope(agent: Agent, workspace: Workspace) -> None:
     robot = ApiClient(issue(agent).token)
     wide = ApiClient(factories.agent_key(factories.AgentFactory(workspace=workspace)))
     assert agent.scopes == ["posts.read"]
@@ -177,7 +177,7 @@ def test_an_agent_rotates_itself_without_any_scope_and_nobody_else(agent: Agent,
     assert ApiKey.objects.filter(agent=agent).count() == 2
 
 
-def test_nobody_gets_the_token_of_an_agent_that_may_more(
+def test_rotation_needs_all_scopes_of_the_agent(
     owner: User, agent: Agent, key: ApiKey, key_with: Callable[..., ApiClient], teammate: User
 ) -> None:
     for dry_run in (False, True):
@@ -192,32 +192,19 @@ def test_nobody_gets_the_token_of_an_agent_that_may_more(
 
 
 @pytest.mark.parametrize("where", ["body", "query"])
-def test_a_dry_run_says_what_would_be_and_issues_nothing(api: ApiClient, agent: Agent, key: ApiKey, where: str) -> None:
+def test_a_dry_run_returns_a_preview_and_issues_no_key(api: ApiClient, agent: Agent, key: ApiKey, where: str) -> None:
     claim_token_of(agent)
     path = f"/agents/{agent.id}/rotate-key"
     with time_machine.travel(NOON, tick=False):
         answer = api.post(path, {"dry_run": True}) if where == "body" else api.post(f"{path}?dry_run=true")
 
-    assert (answer.status_code, answer.json()) == (
-        200,
-        {
-            "dry_run": True,
-            "operation": "agents.rotate_key",
-            "request": {},
-            "would_create": {
-                "workspace_id": agent.workspace_id,
-                "agent_id": agent.id,
-                "name": "Herald",
-                "prefix": "",
-                "scopes": ["posts.read"],
-                "status": "active",
-                "created_at": "2027-03-10T12:00:00Z",
-                "expires_at": None,
-                "last_used_at": None,
-                "allowed_networks": None,
-            },
-        },
-    )
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "dry_run": True,
+        "operation": "agents.rotate_key",
+        "request": {},
+        "would_create": key_body(agent, prefix=""),
+    }
     assert statuses(agent) == {key.id: "active"}
     assert ClaimToken.objects.get().burned_at is None
     assert [(entry.operation, entry.dry_run) for entry in AuditEntry.objects.all()] == [("agents.rotate_key", True)]
@@ -245,7 +232,7 @@ def test_a_revoked_agent_gets_no_key(api: ApiClient, agent: Agent, key: ApiKey) 
     assert ApiKey.objects.filter(agent=agent).count() == 1
 
 
-def test_a_paused_workspace_rotates_nothing(api: ApiClient, agent: Agent) -> None:
+def test_a_key_in_a_paused_workspace_cannot_be_rotated(api: ApiClient, agent: Agent) -> None:
     itself = ApiClient(issue(agent).token)
     Workspace.objects.update(status="paused")
 
@@ -254,7 +241,7 @@ def test_a_paused_workspace_rotates_nothing(api: ApiClient, agent: Agent) -> Non
     assert ApiKey.objects.filter(agent=agent).count() == 1
 
 
-def test_foreign_absent_and_odd_ids_are_answered_alike(agent: Agent, key: ApiKey, stranger: User) -> None:
+def test_foreign_missing_and_malformed_ids_get_the_same_response(agent: Agent, key: ApiKey, stranger: User) -> None:
     foreign = stranger.owned_workspaces.get()
     wide, narrow = (
         ApiClient(factories.workspace_key(foreign, scopes)) for scopes in (["api_keys.write"], ["posts.read"])
@@ -270,7 +257,7 @@ def test_foreign_absent_and_odd_ids_are_answered_alike(agent: Agent, key: ApiKey
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_rotations_at_once_two_keys_are_left(api: ApiClient, agent: Agent, key: ApiKey) -> None:
+def test_concurrent_rotations_leave_two_keys(api: ApiClient, agent: Agent, key: ApiKey) -> None:
     path = f"/agents/{agent.id}/rotate-key"
     answers = at_once(8, lambda _: api.post(path))
 
@@ -282,7 +269,7 @@ def test_of_many_rotations_at_once_two_keys_are_left(api: ApiClient, agent: Agen
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_claim_at_the_same_moment_leaves_one_key_in_use(api: ApiClient, workspace: Workspace) -> None:
+def test_a_concurrent_claim_leaves_one_current_key(api: ApiClient, workspace: Workspace) -> None:
     for _ in range(4):
         agent = factories.AgentFactory(workspace=workspace)
         claim_token = claim_token_of(agent)
@@ -300,7 +287,7 @@ def test_a_claim_at_the_same_moment_leaves_one_key_in_use(api: ApiClient, worksp
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_the_new_key_ends_when_the_operator_has_set(
+def test_the_new_key_has_the_default_expiry(
     agent: Agent, key: ApiKey, owner: User, settings: Any, dry_run: bool
 ) -> None:
     settings.API_KEY_DEFAULT_DAYS = 90

@@ -1,4 +1,4 @@
-"""PATCH /agents/{id}."""
+"""Tests of PATCH /agents/{id}."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def body_of(agent: Agent, identity: dict[str, Any], settings: dict[str, Any]) ->
     return {"agent": {**fixed, **identity}, "settings": settings}
 
 
-def stands(agent: Agent) -> bool:
-    """Whether nothing happened to the agent."""
+def is_unchanged(agent: Agent) -> bool:
+    """Return whether the agent is unchanged."""
     now = Agent.objects.filter(pk=agent.pk).values().get()
     return now == {name: getattr(agent, name) for name in now}
 
@@ -78,7 +78,7 @@ def stands(agent: Agent) -> bool:
     ],
     ids=["nothing", "a name", "a setting", "all", "null for every setting"],
 )
-def test_what_is_given_is_changed_and_the_rest_stays(
+def test_given_fields_are_changed_and_others_stay(
     api: ApiClient, agent: Agent, given: dict[str, Any], identity: dict[str, Any], rest: dict[str, Any]
 ) -> None:
     answer = update(api, agent, **given)
@@ -103,7 +103,7 @@ def test_the_agents_key_has_the_new_scopes_at_once(api: ApiClient, agent: Agent)
     assert robot.get(path).status_code == 200
 
 
-def test_a_dry_run_says_what_would_be_and_changes_nothing(api: ApiClient, agent: Agent) -> None:
+def test_a_dry_run_returns_a_preview_and_changes_nothing(api: ApiClient, agent: Agent) -> None:
     given = {**NEW_IDENTITY, "webhook_url": None}
     answer = update(api, agent, key="one", dry_run=True, **given)
 
@@ -116,11 +116,11 @@ def test_a_dry_run_says_what_would_be_and_changes_nothing(api: ApiClient, agent:
             "would_update": body_of(agent, NEW_IDENTITY, SETTINGS)["agent"],
         },
     )
-    assert stands(agent)
+    assert is_unchanged(agent)
     assert [(entry.operation, entry.dry_run) for entry in AuditEntry.objects.all()] == [("agents.update", True)]
 
 
-def test_a_repeat_with_its_idempotency_key_is_a_replay(api: ApiClient, agent: Agent) -> None:
+def test_the_same_idempotency_key_gives_a_replay(api: ApiClient, agent: Agent) -> None:
     first = update(api, agent, key="one", name="Crier")
     update(api, agent, name="Other")
     again = update(api, agent, key="one", name="Crier")
@@ -129,14 +129,14 @@ def test_a_repeat_with_its_idempotency_key_is_a_replay(api: ApiClient, agent: Ag
     assert Agent.objects.get().name == "Other"
 
 
-def test_only_scopes_that_are_added_have_to_be_held(agent: Agent, key_with: Callable[..., ApiClient]) -> None:
+def test_only_added_scopes_must_be_held_by_the_caller(agent: Agent, key_with: Callable[..., ApiClient]) -> None:
     narrow = key_with("api_keys.write", "posts.read")
 
     for dry_run in (False, True):
         for scopes in (["posts.publish"], ["posts.read", "posts.draft", "usage.read"]):
             body = assert_envelope(update(narrow, agent, scopes=scopes, dry_run=dry_run), 403, "SCOPE_MISSING")
             assert scopes[-1] in body["message"]
-    assert stands(agent)
+    assert is_unchanged(agent)
     assert update(narrow, agent, scopes=["posts.draft"]).json()["agent"]["scopes"] == ["posts.draft"]
     assert update(narrow, agent, scopes=["posts.draft", "posts.read"]).status_code == 200
     assert update(narrow, agent, name="Crier").status_code == 200
@@ -161,16 +161,16 @@ def test_only_scopes_that_are_added_have_to_be_held(agent: Agent, key_with: Call
         ({"status": "revoked"}, "status", "unknown_field"),
     ],
 )
-def test_a_field_that_is_not_right_is_named(
+def test_an_invalid_field_is_named_in_the_error(
     api: ApiClient, agent: Agent, fields: dict[str, Any], field: str, code: str
 ) -> None:
     for dry_run in (False, True):
         body = assert_envelope(update(api, agent, dry_run=dry_run, **fields), 422, "VALIDATION_FAILED")
         assert [(detail["field"], detail["code"]) for detail in body["details"]] == [(field, code)]
-    assert stands(agent)
+    assert is_unchanged(agent)
 
 
-def test_events_are_not_sent_to_a_name_of_a_private_address(
+def test_a_webhook_host_with_a_private_address_is_refused(
     api: ApiClient, agent: Agent, name_server: ServeNames
 ) -> None:
     name_server(lambda name: Records(["10.1.2.3"]))
@@ -178,24 +178,24 @@ def test_events_are_not_sent_to_a_name_of_a_private_address(
     answer = update(api, agent, webhook_url="https://inside.example.com/")
 
     assert_envelope(answer, 422, "WEBHOOK_URL_NOT_ALLOWED")
-    assert stands(agent)
+    assert is_unchanged(agent)
 
 
 @pytest.mark.parametrize("url", ["http://example.com/", "https://127.0.0.1/", "https://10.1.2.3/", "nonsense"])
-def test_events_are_not_sent_to_a_private_address(api: ApiClient, agent: Agent, url: str) -> None:
+def test_a_webhook_url_with_a_private_address_is_refused(api: ApiClient, agent: Agent, url: str) -> None:
     for dry_run in (False, True):
         assert_envelope(update(api, agent, webhook_url=url, dry_run=dry_run), 422, "WEBHOOK_URL_NOT_ALLOWED")
-    assert stands(agent)
+    assert is_unchanged(agent)
 
 
-def test_the_owner_and_an_admin_may_and_a_teammate_and_an_agent_may_not(
+def test_owner_and_admin_are_allowed_and_members_and_agents_are_refused(
     owner: User, agent: Agent, teammate: User
 ) -> None:
     wide = ApiClient(factories.agent_key(factories.AgentFactory(workspace=agent.workspace)))
     for client in (as_user(teammate), wide):
         assert_envelope(update(client, agent, name="Crier"), 403, "FORBIDDEN")
     assert_envelope(update(ApiClient(factories.agent_key(agent)), agent, name="Crier"), 403, "SCOPE_MISSING")
-    assert stands(agent)
+    assert is_unchanged(agent)
 
     Member.objects.filter(user=teammate).update(role="admin")
     for client in (as_user(owner), as_user(teammate)):
@@ -204,10 +204,10 @@ def test_the_owner_and_an_admin_may_and_a_teammate_and_an_agent_may_not(
 
 def test_changing_needs_the_scope(agent: Agent, key_with: Callable[..., ApiClient]) -> None:
     assert_envelope(update(key_with("posts.publish"), agent, name="Crier"), 403, "SCOPE_MISSING")
-    assert stands(agent)
+    assert is_unchanged(agent)
 
 
-def test_foreign_absent_and_odd_ids_are_answered_alike(agent: Agent, stranger: User) -> None:
+def test_foreign_missing_and_malformed_ids_get_the_same_response(agent: Agent, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
     for client in (as_user(stranger), foreign_key):
@@ -216,10 +216,10 @@ def test_foreign_absent_and_odd_ids_are_answered_alike(agent: Agent, stranger: U
             for one in (agent, Agent(id=new_id("agt")), Agent(id="agt_1"))
         ]
         assert all(body == bodies[0] for body in bodies)
-    assert stands(agent)
+    assert is_unchanged(agent)
 
 
-def test_a_revoked_agent_and_one_of_a_paused_workspace_stay_as_they_are(api: ApiClient, agent: Agent) -> None:
+def test_revoked_agents_and_agents_of_paused_workspaces_cannot_be_changed(api: ApiClient, agent: Agent) -> None:
     Workspace.objects.update(status="paused")
     assert_envelope(update(api, agent, name="Crier"), 403, "WORKSPACE_PAUSED")
     Workspace.objects.update(status="active")

@@ -1,7 +1,8 @@
-"""The service's own source files."""
+"""The service's own source files, and the layers that they belong to."""
 
 from __future__ import annotations
 
+import configparser
 from pathlib import Path
 
 from django.conf import settings
@@ -11,10 +12,33 @@ NOT_OURS = {"var", "node_modules"}
 
 
 def python_files() -> list[Path]:
-    """Every Python file of the service and its tests, migrations left out, in order."""
+    """Return all Python files of the service and its tests, without migrations."""
     found = (path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
     return sorted(
         path
         for path in found
         if "migrations" not in path.parts and not any(part in NOT_OURS or part.startswith(".") for part in path.parts)
     )
+
+
+def _layers() -> dict[str, int]:
+    """The layer of each package in .importlinter, from 0 at the bottom."""
+    contracts = configparser.ConfigParser()
+    contracts.read(ROOT / ".importlinter")
+    lines = contracts["importlinter:contract:layers"]["layers"].split("\n")
+    return {
+        name.strip(): layer for layer, line in enumerate(reversed(lines)) for name in line.split("|") if name.strip()
+    }
+
+
+LAYERS = _layers()
+
+
+def package_of(module: str) -> str | None:
+    """The package of LAYERS that a module lies in; None for a module of another project."""
+    return next((name for name in LAYERS if f"{module}.".startswith(f"{name}.")), None)
+
+
+def points_downward(package: str, other: str) -> bool:
+    """Whether the package may refer to the other one: to itself, or to a lower layer."""
+    return package == other or LAYERS[other] < LAYERS[package]

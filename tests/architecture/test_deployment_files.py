@@ -1,4 +1,4 @@
-"""What deployment files and operators' pages name is there: settings, commands, options, routes, links, the Python."""
+"""Deployment files and operators' pages name only existing settings, commands, options, routes and links."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from django.core.management.base import BaseCommand
 from django.urls import Resolver404, resolve
 from packaging.specifiers import SpecifierSet
 
-from agents.tokens import AGENT_KEY, CLAIM, WORKSPACE_KEY, new_token
+from agents.tokens import AGENT_KEY_PREFIX, CLAIM_TOKEN_PREFIX, WORKSPACE_KEY_PREFIX, new_token
 from tests.fakes.clamd import FakeClamd
 
 ROOT = Path(settings.BASE_DIR)
@@ -41,7 +41,7 @@ CODE = re.compile(r"```sh\n(.*?)```|`([^`\n]+)`", re.DOTALL)
 
 
 def unit(path: Path) -> configparser.ConfigParser:
-    """Its lines by section; of a name that stands twice the last."""
+    """Parse a unit file into sections; of a repeated name the last line counts."""
     parser = configparser.ConfigParser(strict=False, interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read(path)
@@ -53,7 +53,7 @@ def settings_of_example() -> dict[str, str]:
 
 
 def commands() -> Iterator[list[str]]:
-    """Everything that containers and units run, as words."""
+    """Return the commands that containers and systemd units run, as lists of words."""
     for each in OURS.values():
         yield each.get("command", [])
     for line in re.findall(r"^(?:    )?CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.MULTILINE):
@@ -64,7 +64,7 @@ def commands() -> Iterator[list[str]]:
 
 
 def code_in_pages() -> Iterator[tuple[str, str]]:
-    """(page, piece of code) of every page."""
+    """Return (page, code) for every piece of code in the pages."""
     for page in PAGES:
         for block, span in CODE.findall(page.read_text()):
             yield page.name, block or span
@@ -148,7 +148,7 @@ def test_the_images_python_is_the_projects() -> None:
 
 
 def test_the_image_holds_what_runs_and_nothing_else() -> None:
-    """The context is closed, and opened for the packages of the service; tests, secrets and data stay outside."""
+    """The Docker build context includes only the service's packages, not tests, secrets or data."""
     lines = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and line[0] != "#"]
     opened = {line[1:] for line in lines if line.startswith("!")}
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
@@ -193,7 +193,7 @@ def test_systemd_understands_the_units(tmp_path: Path) -> None:
 
 
 def test_a_production_with_the_examples_settings_has_nothing_to_mend(tmp_path: Path) -> None:
-    """`check --deploy`, once the empty lines are filled in."""
+    """`check --deploy` passes once the empty settings are filled in."""
     given = dict(re.findall(r"^([A-Z_]+)=(.*)$", EXAMPLE, re.MULTILINE))
     given |= {
         "SECRET_KEY": secrets.token_urlsafe(48),
@@ -216,7 +216,7 @@ def test_a_production_with_the_examples_settings_has_nothing_to_mend(tmp_path: P
     assert "no issues" in told.stdout
 
 
-@pytest.mark.parametrize("kind", [WORKSPACE_KEY, AGENT_KEY, CLAIM])
+@pytest.mark.parametrize("kind", [WORKSPACE_KEY_PREFIX, AGENT_KEY_PREFIX, CLAIM_TOKEN_PREFIX])
 def test_scanners_find_our_tokens_by_the_published_pattern(kind: str) -> None:
     [pattern] = re.findall(r"^sps_\(.*$", (ROOT / "SECURITY.md").read_text(), re.MULTILINE)
 

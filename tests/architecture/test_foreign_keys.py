@@ -1,49 +1,27 @@
-"""Foreign keys point downward, as imports do (import-linter cannot see a foreign key that is a string)."""
+"""Foreign keys point only to lower layers (import-linter does not see string references)."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from django.apps import apps
-from django.conf import settings
 from django.db.models import Model
 
-# The layers from the bottom up, by app label. Billing and webhooks share one and do not refer to each other.
-LAYERS = [
-    ("config", "api", "jobs", "pages"),
-    ("auditlog",),
-    ("workspaces",),
-    ("agents",),
-    ("billing", "webhooks"),
-    ("accounts",),
-    ("media",),
-    ("posts",),
-    ("console", "notices"),
-]
-LAYER_OF = {label: layer for layer, labels in enumerate(LAYERS) for label in labels}
-OUR_MODELS = [
-    model
-    for model in apps.get_models()
-    if Path(model._meta.app_config.path).is_relative_to(settings.BASE_DIR)
-    and ".venv" not in Path(model._meta.app_config.path).parts
-]
+from tests.architecture.sources import package_of, points_downward
+
+PACKAGE_OF = {model: package_of(model.__module__) for model in apps.get_models()}
+OUR_MODELS = {model: package for model, package in PACKAGE_OF.items() if package}
 
 
 def related(model: type[Model]) -> list[type[Model]]:
-    """The models that it has foreign keys to, one-to-one and many-to-many fields included."""
+    """Return the models that a model refers to by foreign key, one-to-one or many-to-many fields."""
     fields = [field for field in model._meta.get_fields() if field.concrete]
     return [field.related_model for field in fields if isinstance(field.related_model, type)]
 
 
 @pytest.mark.parametrize("model", OUR_MODELS, ids=lambda model: model._meta.label)
 def test_foreign_keys_point_downward(model: type[Model]) -> None:
-    own = model._meta.app_label
-    above = [
-        other._meta.label
-        for other in related(model)
-        if other in OUR_MODELS and other._meta.app_label != own and LAYER_OF[other._meta.app_label] >= LAYER_OF[own]
-    ]
+    ours = [other for other in related(model) if other in OUR_MODELS]
+    above = [other._meta.label for other in ours if not points_downward(OUR_MODELS[model], OUR_MODELS[other])]
 
     assert above == []
 

@@ -1,4 +1,4 @@
-"""The migrations say what the models say."""
+"""The migrations match the models."""
 
 from __future__ import annotations
 

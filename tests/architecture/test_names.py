@@ -1,4 +1,4 @@
-"""Names say what a thing is, and each belongs to one thing."""
+"""Rules for names: no vague module names, one model for each id prefix, platforms named only in their folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from config.db.ids import PrefixedIdField
 from tests.architecture.sources import ROOT, python_files
 
 SAYS_NOTHING = re.compile(r"utils?|helpers?|common|managers?|data|misc|stuff|base_utils|tools?", re.IGNORECASE)
-# The contract's prefixes (section 1).
+# The id prefixes of the public API.
 PREFIXES = {"usr", "wrk", "agt", "key", "acc", "med", "pgr", "tgt", "evt", "dlv", "log", "use", "con"}
 PLATFORM_MODULES = Path("accounts/platforms")
 # The same words in another meaning: Celery's pool of threads.

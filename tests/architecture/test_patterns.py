@@ -1,4 +1,4 @@
-"""No regular expression takes more than linear time, whatever a caller sends."""
+"""All regular expressions run in linear time on hostile input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TEXTS = [hostile_text(shape, LENGTH) for shape in SHAPES] + [piece * (LENGTH // 
 
 
 def uses() -> Iterator[tuple[str, tuple[str, str, str]]]:
-    """For each module, its constants that may be patterns, each with a method by which the module uses it."""
+    """Return each module's pattern constants with the methods that the module calls on them."""
     for path in python_files():
         if path.parts[0] != "tests":
             for use in sorted(set(USES.findall((ROOT / path).read_text()))):
@@ -32,7 +32,7 @@ def uses() -> Iterator[tuple[str, tuple[str, str, str]]]:
 
 
 def patterns() -> dict[str, Callable[[str], None]]:
-    """What each use of a pattern does with a text."""
+    """Return functions that apply each pattern to a text as its module does."""
     found = {}
     for name, (path, constant, method) in uses():
         module = importlib.import_module(".".join(Path(path).with_suffix("").parts).removesuffix(".__init__"))

@@ -1,4 +1,4 @@
-"""Files and functions stay small enough to be read at one go."""
+"""Files and functions stay below the size limits."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import ast
 
 from tests.architecture.sources import ROOT, python_files
 
-FILE_LINES, TEST_FILE_LINES = 300, 320
-FUNCTION_LINES, TEST_FUNCTION_LINES = 50, 60
+FILE_LINES, FUNCTION_LINES = 300, 50
+# A test of a platform follows a post through many steps, so these files may be a little longer.
+LONGER, LONGER_FILE_LINES = "tests/accounts/platforms/", 320
 
 
 def test_no_file_is_long() -> None:
     lengths = {str(path): len((ROOT / path).read_text().splitlines()) for path in python_files()}
 
     assert len(lengths) > 100
-    most = {path: TEST_FILE_LINES if path.startswith("tests/") else FILE_LINES for path in lengths}
+    most = {path: LONGER_FILE_LINES if path.startswith(LONGER) else FILE_LINES for path in lengths}
     assert {path: lines for path, lines in lengths.items() if lines > most[path]} == {}
 
 
 def test_no_function_is_long() -> None:
     long = {}
     for path in python_files():
-        most = TEST_FUNCTION_LINES if path.parts[0] == "tests" else FUNCTION_LINES
         for node in ast.walk(ast.parse((ROOT / path).read_text())):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lines = (node.end_lineno or 0) - node.lineno + 1
-                if lines > most:
+                if lines > FUNCTION_LINES:
                     long[f"{path}: {node.name}"] = lines
 
     assert long == {}

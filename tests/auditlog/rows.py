@@ -1,4 +1,4 @@
-"""Entries that the tests of reading start from."""
+"""Creates audit entries for tests."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from workspaces.models import Workspace
 
 
 def make_entry(workspace: Workspace, **fields: Any) -> AuditEntry:
-    """A success of a workspace's key, unless `fields` say otherwise."""
-    told = {
+    """Create an audit entry, by default a successful write of a workspace key."""
+    defaults = {
         "actor_type": "api_key",
         "actor_id": "key_1",
         "operation": "posts.create",
@@ -18,4 +18,4 @@ def make_entry(workspace: Workspace, **fields: Any) -> AuditEntry:
         "trace_id": "0" * 32,
         "retention_tier": "free",
     }
-    return AuditEntry.objects.create(workspace_id=workspace.id, **{**told, **fields})
+    return AuditEntry.objects.create(workspace_id=workspace.id, **{**defaults, **fields})

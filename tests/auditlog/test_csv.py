@@ -1,4 +1,4 @@
-"""GET /logs?format=csv."""
+"""Tests of GET /logs?format=csv."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from auditlog.csv_export import ROWS_AT_ONCE
+from auditlog.csv_export import BATCH_SIZE
 from auditlog.models import AuditEntry
 from tests.auditlog.rows import make_entry
 from tests.config.test_errors import assert_envelope
@@ -37,7 +37,7 @@ def rows(answer: Any) -> list[list[str]]:
     return list(csv.reader(io.StringIO(answer.getvalue().decode(), newline="")))
 
 
-def test_the_file_says_what_the_json_says(api: ApiClient, workspace: Workspace) -> None:
+def test_csv_and_json_contain_the_same_entries(api: ApiClient, workspace: Workspace) -> None:
     make_entry(workspace, code=None, ip=None, metadata={})
     make_entry(workspace, outcome="refused", code="NOT_FOUND", dry_run=True, ip="192.0.2.1", metadata={"a": 'ü, "b"\n'})
 
@@ -47,13 +47,13 @@ def test_the_file_says_what_the_json_says(api: ApiClient, workspace: Workspace) 
     assert header == COLUMNS
     assert header == list(shown[0])
     for line, entry in zip(lines, shown, strict=True):
-        told = dict(zip(header, line, strict=True))
+        row = dict(zip(header, line, strict=True))
         for name, value in entry.items():
             text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            assert told[name] == text
+            assert row[name] == text
 
 
-def test_it_is_a_file_and_keeps_the_headers_of_every_answer(api: ApiClient, workspace: Workspace) -> None:
+def test_csv_is_a_download_with_the_common_headers(api: ApiClient, workspace: Workspace) -> None:
     answer = exported(api, workspace)
 
     assert answer["content-type"] == "text/csv; charset=utf-8"
@@ -64,7 +64,7 @@ def test_it_is_a_file_and_keeps_the_headers_of_every_answer(api: ApiClient, work
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
-def test_what_a_spreadsheet_would_run_is_made_text(api: ApiClient, workspace: Workspace, start: str) -> None:
+def test_formulas_are_escaped_as_text(api: ApiClient, workspace: Workspace, start: str) -> None:
     make_entry(workspace, resource_id=f"{start}HYPERLINK(1)", actor_id=f"a{start}b")
 
     _, line = rows(exported(api, workspace))
@@ -83,24 +83,24 @@ def test_filters_apply_and_pages_do_not(api: ApiClient, workspace: Workspace) ->
 def test_a_long_log_is_streamed_in_pieces_by_one_query(api: ApiClient, workspace: Workspace) -> None:
     entry = make_entry(workspace)
     fields = {name: getattr(entry, name) for name in COLUMNS if name != "id"}
-    AuditEntry.objects.bulk_create(AuditEntry(**fields) for _ in range(2 * ROWS_AT_ONCE))
+    AuditEntry.objects.bulk_create(AuditEntry(**fields) for _ in range(2 * BATCH_SIZE))
     answer = exported(api, workspace)
 
     with CaptureQueriesContext(connection) as queries:
         pieces = list(answer.streaming_content)
 
     assert answer.streaming
-    assert [piece.count(b"\r\n") for piece in pieces] == [ROWS_AT_ONCE + 1, ROWS_AT_ONCE, 1]
+    assert [piece.count(b"\r\n") for piece in pieces] == [BATCH_SIZE + 1, BATCH_SIZE, 1]
     assert len(queries) <= 1
 
 
 @pytest.mark.parametrize("accept", ["text/csv", "*/*", "application/json", "text/html, text/csv;q=0.5"])
-def test_it_may_be_asked_for_by_its_media_type_too(api: ApiClient, workspace: Workspace, accept: str) -> None:
+def test_csv_can_be_requested_by_the_accept_header(api: ApiClient, workspace: Workspace, accept: str) -> None:
     assert exported(api, workspace, accept=accept)["content-type"] == "text/csv; charset=utf-8"
 
 
 @pytest.mark.parametrize("accept", ["text/csv", "*/*"])
-def test_refusals_wear_the_envelope(
+def test_errors_are_json_for_csv_requests(
     api: ApiClient, workspace: Workspace, key_with: Callable[..., ApiClient], accept: str
 ) -> None:
     assert_envelope(exported(api, workspace, accept=accept, actor_type="robot"), 422, "VALIDATION_FAILED")

@@ -1,4 +1,4 @@
-"""Every write that an authenticated caller tries leaves one entry: ids and facts, no words of people."""
+"""Every write that an authenticated caller tries creates one audit entry, without personal text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Write = tuple[str, str, dict[str, Any]]
 
 @pytest.fixture
 def writes(workspace: Workspace, account: ConnectedAccount, settings: Any) -> Any:
-    """Every write there is, by operation: method, path and body; the platform is at hand while they are tried."""
+    """Return every writing operation with method, path and body, while the fake platform runs."""
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     key = issue_key(workspace_id=workspace.id, name="Spare", scopes=["posts.read"]).api_key
     agent_body = {
@@ -68,8 +68,8 @@ def writes(workspace: Workspace, account: ConnectedAccount, settings: Any) -> An
 
 
 def new_claim(workspace: Workspace) -> str:
-    """A claim token of a new agent."""
-    token = tokens.new_token(tokens.CLAIM)
+    """Register an agent and return its claim token."""
+    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory(workspace=workspace),
         token_sha256=tokens.digest(token),
@@ -89,7 +89,7 @@ def new_claim(workspace: Workspace) -> str:
         ("accounts.disconnect", "account", "account"),
     ],
 )
-def test_a_write_leaves_one_entry(
+def test_a_write_creates_one_entry(
     workspace: Workspace, writes: dict[str, Write], operation: str, noun: str, member: str
 ) -> None:
     issued = issue_key(workspace_id=workspace.id, name="A", scopes=["api_keys.write", "accounts.write", "posts.read"])
@@ -115,7 +115,9 @@ def test_a_write_leaves_one_entry(
         "accounts.disconnect",
     ],
 )
-def test_a_dry_run_leaves_one_entry_that_says_so(api: ApiClient, writes: dict[str, Write], operation: str) -> None:
+def test_a_dry_run_creates_one_entry_marked_as_dry_run(
+    api: ApiClient, writes: dict[str, Write], operation: str
+) -> None:
     method, path, body = writes[operation]
     answer = api.request(method, path, {**body, "dry_run": True})
 
@@ -125,7 +127,7 @@ def test_a_dry_run_leaves_one_entry_that_says_so(api: ApiClient, writes: dict[st
     assert entry.resource_id in ("", path.rsplit("/", 1)[-1])
 
 
-def test_a_claim_is_entered_as_the_agents(workspace: Workspace) -> None:
+def test_a_claim_is_recorded_with_the_agent_as_actor(workspace: Workspace) -> None:
     token = new_claim(workspace)
     client, agent = ApiClient(token), Agent.objects.get()
 
@@ -150,7 +152,7 @@ def test_a_claim_is_entered_as_the_agents(workspace: Workspace) -> None:
         ("agents.claim", "/agents/claim", b'{"claim_token": "x"}', "CLAIM_TOKEN_INVALID"),
     ],
 )
-def test_a_request_that_is_not_right_leaves_its_code(
+def test_an_invalid_request_is_recorded_with_its_code(
     api: ApiClient, workspace: Workspace, operation: str, path: str, content: bytes, code: str
 ) -> None:
     answer = api.post(path, content)
@@ -162,7 +164,7 @@ def test_a_request_that_is_not_right_leaves_its_code(
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_what_a_key_may_not_do_leaves_its_code(
+def test_a_forbidden_request_is_recorded_with_its_code(
     key_with: Callable[..., ApiClient], writes: dict[str, Write], dry_run: bool
 ) -> None:
     client = key_with("posts.read")
@@ -173,7 +175,7 @@ def test_what_a_key_may_not_do_leaves_its_code(
     assert list(entries) == [(operation, "refused", "SCOPE_MISSING", dry_run) for operation in writes]
 
 
-def test_refusals_of_people_stand_in_the_log_of_the_workspace_that_they_belong_to(
+def test_refusals_of_users_are_in_the_log_of_their_workspace(
     workspace: Workspace, teammate: User, stranger: User, account: ConnectedAccount
 ) -> None:
     for user in (teammate, stranger):
@@ -185,9 +187,7 @@ def test_refusals_of_people_stand_in_the_log_of_the_workspace_that_they_belong_t
     ]
 
 
-def test_a_fault_of_the_service_undoes_the_write_and_is_entered(
-    api: ApiClient, workspace: Workspace, settings: Any
-) -> None:
+def test_an_internal_error_rolls_back_and_is_recorded(api: ApiClient, workspace: Workspace, settings: Any) -> None:
     settings.WORKSPACE_PROVISIONERS = ["no.such.Provisioner"]
     api.post("/workspaces", {"owner_user_id": workspace.owner_user_id, "name": "A"})
 
@@ -196,16 +196,16 @@ def test_a_fault_of_the_service_undoes_the_write_and_is_entered(
     ]
 
 
-def test_reads_and_callers_without_a_token_leave_nothing(api: ApiClient, workspace: Workspace) -> None:
+def test_reads_and_anonymous_requests_are_not_recorded(api: ApiClient, workspace: Workspace) -> None:
     api.get(f"/accounts?workspace_id={workspace.id}")
     api.get(f"/agents/{new_id('agt')}")
     ApiClient().post("/auth/api-keys", {})
-    ApiClient(tokens.new_token(tokens.WORKSPACE_KEY)).post("/auth/api-keys", {})
+    ApiClient(tokens.new_token(tokens.WORKSPACE_KEY_PREFIX)).post("/auth/api-keys", {})
 
     assert not AuditEntry.objects.exists()
 
 
-def test_an_entry_keeps_the_tier_that_it_was_written_under(workspace: Workspace, owner: User, api: ApiClient) -> None:
+def test_an_entry_keeps_its_retention_tier(workspace: Workspace, owner: User, api: ApiClient) -> None:
     Workspace.objects.update(retention_tier="scale")
     for client in (api, as_user(owner)):
         client.post("/auth/api-keys", {"workspace_id": workspace.id, "name": "A", "scopes": ["posts.read"]})
@@ -214,7 +214,7 @@ def test_an_entry_keeps_the_tier_that_it_was_written_under(workspace: Workspace,
     assert list(AuditEntry.objects.values_list("retention_tier", flat=True)) == ["scale", "scale"]
 
 
-def test_no_e_mail_text_or_token_stands_in_the_table(
+def test_the_table_contains_no_e_mail_text_or_token(
     api: ApiClient, workspace: Workspace, account: ConnectedAccount, writes: dict[str, Write]
 ) -> None:
     claim_token = new_claim(workspace)

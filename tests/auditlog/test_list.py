@@ -1,4 +1,4 @@
-"""GET /logs, as JSON."""
+"""Tests of GET /logs, as JSON."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tests.people import as_user
 from workspaces.models import User, Workspace
 
 
-def listed(client: ApiClient, workspace: Workspace, **query: Any) -> Any:
+def list_entries(client: ApiClient, workspace: Workspace, **query: Any) -> Any:
     return client.get(f"/logs?{urlencode({'workspace_id': workspace.id, **query})}")
 
 
 def ids(client: ApiClient, workspace: Workspace, **query: Any) -> list[str]:
-    answer = listed(client, workspace, **query)
+    answer = list_entries(client, workspace, **query)
     assert answer.status_code == 200, answer.content
     return [entry["id"] for entry in answer.json()["logs"]]
 
 
-def test_an_entry_is_shown_whole_and_in_order(api: ApiClient, workspace: Workspace) -> None:
+def test_an_entry_has_all_fields_in_order(api: ApiClient, workspace: Workspace) -> None:
     entry = make_entry(
         workspace,
         actor_type="mcp",
@@ -47,7 +47,7 @@ def test_an_entry_is_shown_whole_and_in_order(api: ApiClient, workspace: Workspa
         created_at=datetime(2027, 3, 10, 12, tzinfo=UTC),
     )
 
-    body = listed(api, workspace).json()
+    body = list_entries(api, workspace).json()
     assert body == {
         "logs": [
             {
@@ -74,10 +74,10 @@ def test_an_entry_is_shown_whole_and_in_order(api: ApiClient, workspace: Workspa
     assert list(body["logs"][0])[-3:] == ["retention_tier", "metadata", "created_at"]
 
 
-def test_what_a_caller_did_can_be_read_back(api: ApiClient, workspace: Workspace) -> None:
+def test_a_callers_own_writes_can_be_read(api: ApiClient, workspace: Workspace) -> None:
     made = api.post("/auth/api-keys", {"workspace_id": workspace.id, "name": "A", "scopes": ["posts.read"]})
 
-    [entry] = listed(api, workspace).json()["logs"]
+    [entry] = list_entries(api, workspace).json()["logs"]
     assert (entry["operation"], entry["resource_id"]) == ("api_keys.create", made.json()["api_key"]["id"])
     assert entry["trace_id"] == made["x-trace-id"]
 
@@ -85,8 +85,8 @@ def test_what_a_caller_did_can_be_read_back(api: ApiClient, workspace: Workspace
 def test_entries_come_newest_first_page_by_page(api: ApiClient, workspace: Workspace) -> None:
     made = [make_entry(workspace).id for _ in range(3)]
 
-    first = listed(api, workspace, limit=2).json()
-    second = listed(api, workspace, limit=2, cursor=first["next_cursor"]).json()
+    first = list_entries(api, workspace, limit=2).json()
+    second = list_entries(api, workspace, limit=2, cursor=first["next_cursor"]).json()
 
     assert [entry["id"] for entry in first["logs"] + second["logs"]] == made[::-1]
     assert second["next_cursor"] is None
@@ -104,14 +104,14 @@ def test_filters_combine(api: ApiClient, workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("actor_type", ["user", "agent", "api_key", "cli", "mcp", "agent_runtime", "system"])
-def test_every_kind_of_actor_can_be_asked_for(api: ApiClient, workspace: Workspace, actor_type: str) -> None:
+def test_every_actor_type_can_be_filtered(api: ApiClient, workspace: Workspace, actor_type: str) -> None:
     entry = make_entry(workspace, actor_type=actor_type)
     make_entry(workspace, actor_type="another")
 
     assert ids(api, workspace, actor_type=actor_type) == [entry.id]
 
 
-def test_who_may_read(
+def test_read_access_by_caller(
     workspace: Workspace, owner: User, teammate: User, stranger: User, key_with: Callable[..., ApiClient]
 ) -> None:
     entry = make_entry(workspace)
@@ -119,9 +119,9 @@ def test_who_may_read(
 
     for client in (as_user(owner), as_user(teammate), key_with("logs.read")):
         assert ids(client, workspace) == [entry.id]
-    assert_envelope(listed(key_with("posts.read", "usage.read"), workspace), 403, "SCOPE_MISSING")
-    foreign = assert_envelope(listed(as_user(stranger), workspace), 404, "NOT_FOUND")
-    absent = assert_envelope(listed(as_user(stranger), Workspace(id=new_id("wrk"))), 404, "NOT_FOUND")
+    assert_envelope(list_entries(key_with("posts.read", "usage.read"), workspace), 403, "SCOPE_MISSING")
+    foreign = assert_envelope(list_entries(as_user(stranger), workspace), 404, "NOT_FOUND")
+    absent = assert_envelope(list_entries(as_user(stranger), Workspace(id=new_id("wrk"))), 404, "NOT_FOUND")
     assert foreign | {"trace_id": ""} == absent | {"trace_id": ""}
 
 
@@ -131,13 +131,13 @@ def test_a_paused_workspaces_log_can_be_read_and_a_deleted_ones_cannot(owner: Us
     Workspace.objects.update(status="paused")
     assert ids(as_user(owner), workspace) == [entry.id]
     Workspace.objects.update(status="deleted")
-    assert_envelope(listed(as_user(owner), workspace), 404, "NOT_FOUND")
+    assert_envelope(list_entries(as_user(owner), workspace), 404, "NOT_FOUND")
 
 
-def test_reading_leaves_no_entry(api: ApiClient, workspace: Workspace) -> None:
-    listed(api, workspace)
-    listed(api, workspace, format="csv").getvalue()
-    listed(api, workspace, actor_type="nobody")
+def test_reading_creates_no_entry(api: ApiClient, workspace: Workspace) -> None:
+    list_entries(api, workspace)
+    list_entries(api, workspace, format="csv").getvalue()
+    list_entries(api, workspace, actor_type="nobody")
 
     assert not AuditEntry.objects.exists()
 
@@ -157,8 +157,8 @@ def test_reading_leaves_no_entry(api: ApiClient, workspace: Workspace) -> None:
     ],
     ids=lambda query: next(iter(query)),
 )
-def test_a_senseless_query_is_refused(api: ApiClient, workspace: Workspace, query: dict[str, str]) -> None:
-    body = assert_envelope(listed(api, workspace, **query), 422, "VALIDATION_FAILED")
+def test_an_invalid_query_is_refused(api: ApiClient, workspace: Workspace, query: dict[str, str]) -> None:
+    body = assert_envelope(list_entries(api, workspace, **query), 422, "VALIDATION_FAILED")
 
     assert [detail["field"] for detail in body["details"]] == list(query)
 
@@ -169,7 +169,7 @@ def test_the_workspace_must_be_named(api: ApiClient) -> None:
     assert [detail["field"] for detail in body["details"]] == ["workspace_id"]
 
 
-def test_a_page_takes_the_same_queries_whatever_its_length(
+def test_the_number_of_queries_does_not_depend_on_the_page_size(
     api: ApiClient, workspace: Workspace, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     factories.AgentFactory.create(workspace=workspace)

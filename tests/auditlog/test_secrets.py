@@ -1,4 +1,4 @@
-"""Whoever gets a secret from the service, or is refused one, is in the audit log; the secret is not."""
+"""Every secret that is given out or refused is recorded in the audit log, without the secret itself."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def recorded(operation: str) -> list[tuple[str, str | None]]:
     return list(entries.values_list("outcome", "code"))
 
 
-def test_these_are_all() -> None:
+def test_the_list_of_secret_operations_is_complete() -> None:
     assert {route.operation.name for route in routes() if route.operation.secrets} == {*CALLS, CLAIM}
 
 
 @pytest.mark.parametrize("operation", CALLS)
-def test_each_secret_that_is_given_or_refused_is_on_record(
+def test_each_secret_given_or_refused_is_recorded(
     workspace: Workspace, owner: User, teammate: User, stranger: User, operation: str
 ) -> None:
     agent = factories.AgentFactory(workspace=workspace)
@@ -68,7 +68,7 @@ def test_each_secret_that_is_given_or_refused_is_on_record(
     assert not [secret for secret in secrets if secret in held]
 
 
-def test_a_claim_is_on_record_as_well(workspace: Workspace, owner: User) -> None:
+def test_a_claim_is_recorded(workspace: Workspace, owner: User) -> None:
     agent = CALLS["agents.create"](as_user(owner), workspace, factories.AgentFactory(workspace=workspace)).json()
     first, second = (as_user(owner).post("/agents/claim", {"claim_token": agent["claim_token"]}) for _ in range(2))
 
@@ -79,7 +79,7 @@ def test_a_claim_is_on_record_as_well(workspace: Workspace, owner: User) -> None
 
 @pytest.mark.parametrize(("page", "operation"), [("api-key-new", "api_keys.create")])
 @pytest.mark.parametrize(("who", "code"), [("teammate", "FORBIDDEN"), ("stranger", "NOT_FOUND")])
-def test_so_are_those_whom_the_dashboard_refuses(
+def test_refusals_by_the_dashboard_are_recorded(
     workspace: Workspace, teammate: User, stranger: User, page: str, operation: str, who: str, code: str
 ) -> None:
     person = {"teammate": teammate, "stranger": stranger}[who]
@@ -89,7 +89,7 @@ def test_so_are_those_whom_the_dashboard_refuses(
 
 
 @pytest.mark.parametrize(("who", "code"), [("teammate", "FORBIDDEN"), ("stranger", "NOT_FOUND"), ("owner", None)])
-def test_so_is_the_export_of_the_dashboard(
+def test_exports_by_the_dashboard_are_recorded(
     workspace: Workspace, owner: User, teammate: User, stranger: User, who: str, code: str | None
 ) -> None:
     person = {"owner": owner, "teammate": teammate, "stranger": stranger}[who]

@@ -1,1 +1,1 @@
-"""The benchmark: the service's hot paths beside references that do the same work, in one run on one machine."""
+"""The benchmark: compares the service's most frequent operations with hand-written references."""

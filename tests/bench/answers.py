@@ -1,4 +1,4 @@
-"""Whether a reference answers what the service answers."""
+"""Checks that a reference gives the same answers as the service."""
 
 from __future__ import annotations
 

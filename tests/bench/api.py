@@ -1,4 +1,4 @@
-"""The HTTP API beside the same calls written by hand, on one database and one Redis, burst by burst in turn.
+"""Benchmarks the HTTP API against the same calls written by hand, on one database and Redis, in alternating bursts.
 
 POST and GET stand beside tests/bench/reference (FastAPI, asynchronous psycopg, plain SQL). It is held to writing as many
 rows in each table for each post, and to giving the same answers. Validation stands beside a bare WSGI view.
@@ -54,7 +54,7 @@ def rows(service: Service) -> list[Row]:
 
 
 def post_body(service: Service, number: int, text: str) -> dict[str, Any]:
-    """A post of two targets, far in the future."""
+    """Return the body of a post with two targets in the far future."""
     accounts = [service.accounts[(number + step) % len(service.accounts)] for step in (0, 1)]
     at = datetime.now(UTC).replace(microsecond=0) + timedelta(days=100)
     return {

@@ -1,4 +1,4 @@
-"""What a publish drain is measured beside: the claim and the outcome of every due target in SQL written by hand.
+"""The hand-written SQL reference for publishing: claims and completes every due target.
 
 One process, one connection, and no platform: a batch is claimed, begun, and ended as published with all that this brings
 about (group, ledger, counters, usage, event). The rows are the service's own, so its books are checked for these as well.
@@ -104,7 +104,7 @@ def _claim(connection: psycopg.Connection[DictRow]) -> list[DictRow]:
 
 
 def _begin(connection: psycopg.Connection[DictRow], rows: Sequence[DictRow]) -> None:
-    """The step is committed as begun; the group's first one makes it publishing."""
+    """Commit that the step has started, and set the group to publishing."""
     progress = []
     for row in rows:
         created = datetime.now(UTC).isoformat()
@@ -115,7 +115,7 @@ def _begin(connection: psycopg.Connection[DictRow], rows: Sequence[DictRow]) -> 
 
 
 def _end(connection: psycopg.Connection[DictRow], rows: Sequence[DictRow]) -> None:
-    """Everything that follows from the publication, in one transaction. RuntimeError when a row is not as it must be."""
+    """Write all results of the publication in one transaction. Raises RuntimeError for an unexpected row."""
     now, group_ids = datetime.now(UTC), [row["group_id"] for row in rows]
     for row in rows:
         row["external_id"] = f"at://{row['account_external_id']}/app.bsky.feed.post/{row['id'][4:]}"

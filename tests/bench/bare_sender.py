@@ -1,4 +1,4 @@
-"""What a delivery drain is measured beside: an aiohttp loop that signs and sends the same bodies, and keeps nothing."""
+"""The reference for deliveries: an aiohttp loop that signs and sends the same bodies without storing anything."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from posts.services import validate_post  # noqa: E402
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Every path and method is the same operation; an empty body is answered alike with an empty one."""
+    """Validate the posted body, whatever the path and method (WSGI application)."""
     length = int(environ.get("CONTENT_LENGTH") or 0)
     content = json.dumps(_validated(json.loads(environ["wsgi.input"].read(length)))).encode() if length else b""
     start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(content)))])
@@ -37,13 +37,13 @@ def _validated(body: dict[str, Any]) -> dict[str, Any]:
         "issues": [_shown(issue) for issue in result.issues],
         "targets": [
             {
-                "platform": target.platform,
-                "connected_account_id": target.connected_account_id,
+                "platform": target.target.account.platform,
+                "connected_account_id": target.target.account.id,
                 "valid": target.valid,
                 "text_length": target.text_length,
-                "text_limit": target.text_limit,
-                "link_card_url": target.link_card_url,
-                "poll": target.poll,
+                "text_limit": target.target.text_limit,
+                "link_card_url": target.target.link_card_url,
+                "poll": target.target.poll,
                 "issues": [_shown(issue) for issue in target.issues],
             }
             for target in result.targets

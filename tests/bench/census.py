@@ -1,4 +1,4 @@
-"""What was written: two programs that claim to do the same must write as many rows of each table, with the same in them."""
+"""Counts the database rows that the service and a reference write for the same work, to compare them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Census:
 
     @contextmanager
     def during(self, side: str) -> Iterator[None]:
-        """What grows in here was written by this side (the service's own sweeps write little)."""
+        """Attribute the rows added during the block to this side."""
         before = self._rows()
         yield
         grown = self.grown.setdefault(side, Counter())
@@ -36,12 +36,12 @@ class Census:
         grown.subtract(before)
 
     def per_post(self, side: str, posts: int) -> dict[str, float]:
-        """Rows for each post by table; tables that grew by less than one row in ten posts are left out."""
+        """Return the rows per post by table, omitting tables with less than one row in ten posts."""
         shares = {table: round(rows / posts, 1) for table, rows in self.grown[side].items()}
         return {table: share for table, share in sorted(shares.items()) if share}
 
     def stored(self, post_group: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-        """The rows that name this post (a body of the API) or one of its targets, in the tables that posts make grow."""
+        """Return the rows that refer to this post or one of its targets."""
         ids = [f"%{each['id']}%" for each in (post_group, *post_group["targets"])]
         grown = {table for counted in self.grown.values() for table, rows in counted.items() if rows}
         with psycopg.connect(self._url, autocommit=True) as connection:

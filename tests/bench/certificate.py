@@ -1,4 +1,4 @@
-"""A certificate for this machine's loopback address, made anew for each run."""
+"""Creates a self-signed certificate for the loopback address."""
 
 from __future__ import annotations
 

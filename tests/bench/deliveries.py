@@ -1,4 +1,4 @@
-"""How long webhooks take to a receiver that answers, while others hold theirs up."""
+"""Benchmarks webhook delays at a fast receiver while other receivers hang."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Receivers:
 
     @property
     def url(self) -> str:
-        """The one that answers."""
+        """The URL of the receiver that answers."""
         return f"http{'s' if self._certificate else ''}://127.0.0.1:{self._port}/"
 
     @property
@@ -46,19 +46,19 @@ class Receivers:
         return [f"http://127.0.0.1:{port}/" for port in self.silent]
 
     def told(self) -> list[tuple[str, str, float]]:
-        """What came: (event id, created_at, unix seconds)."""
+        """Return the deliveries received: (event id, created_at, Unix seconds)."""
         return [(event_id, created, at) for event_id, created, at in self._get("came").json()]
 
     def came(self) -> list[float]:
-        """How long each event took from its making to its arrival, in seconds."""
+        """Return the seconds from the creation of each event to its arrival."""
         return [at - datetime.fromisoformat(created).timestamp() for _, created, at in self.told()]
 
     def count(self) -> int:
-        """How many came."""
+        """Return the number received."""
         return int(self._get("count").json())
 
     def wait_for(self, count: int, *, seconds: float) -> None:
-        """Wait until so many came; RuntimeError when that takes longer."""
+        """Wait until this many arrived; raises RuntimeError after the time-out."""
         deadline = time.monotonic() + seconds
         while (came := self.count()) < count:
             if time.monotonic() > deadline:
@@ -66,7 +66,7 @@ class Receivers:
             time.sleep(0.5)
 
     def hush(self) -> None:
-        """Forget what came."""
+        """Clear the received deliveries."""
         LOOPBACK.post(f"{self.url}hush", timeout=10, verify=self._trusted).raise_for_status()
 
     @property
@@ -84,7 +84,7 @@ class Receivers:
 
 
 def publish_now(service: Service, *, urls: list[str]) -> None:
-    """One sandbox post for each receiver's address, published at once."""
+    """Publish one sandbox post for each receiver URL."""
     posts = [
         {
             "text": f"Told to somebody, {number}",

@@ -1,4 +1,4 @@
-"""How fast due deliveries go out, beside a bare loop that sends the same, and beside receivers that hang."""
+"""Benchmarks the delivery rate against a bare loop that sends the same, and with hanging receivers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast due targets are published, beside SQL written by hand, and how late each is when a thousand are due a second."""
+"""Benchmarks the publishing rate against hand-written SQL, and the lateness at a thousand due targets per second."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DRIFT = "from billing.selectors import drift; print(len(drift()))"
 
 @contextmanager
 def workers_frozen(service: Service) -> Iterator[None]:
-    """The workers do nothing for the time, and hold nothing in the database."""
+    """Freeze the workers during the block."""
     pids = service.stack.pids("worker")
     try:
         with loading.connect(service) as connection:
@@ -112,7 +112,7 @@ def _ended_at(service: Service, posts: Copies) -> float:
 
 
 def check_books(service: Service) -> None:
-    """RuntimeError when a month's counter is not what its ledger says."""
+    """Raise RuntimeError when a month's counter differs from its ledger."""
     if months := int(service.stack.run("manage.py", "shell", "--no-imports", "-c", DRIFT).split()[-1]):
         raise RuntimeError(f"Counters and ledger differ in {months} months.")
 

@@ -1,4 +1,4 @@
-"""A long history in the tables that grow: groups, targets, ledger, events, deliveries, audit entries. PostgreSQL alone.
+"""Creates a long history of posts, ledger entries, events, deliveries and audit entries (PostgreSQL only).
 
 Rows are made by the server out of a series of numbers, a hundred thousand a statement; each group has two targets that
 are published, one in two two ledger entries, one in five an audit entry and an event with a delivery.
@@ -59,7 +59,7 @@ SELECT {log}, %(workspace)s, 'api_key', 'key_of_long_ago', 'posts.create', 'post
 
 
 def group_id(number: int) -> str:
-    """The id of the group of that number."""
+    """Return the id of the group with this number."""
     return f"pgr_01h455vb4p{number:016}"
 
 
@@ -72,7 +72,7 @@ def load(
     told: Callable[[int], None] | None = None,
     tables: Sequence[str] = (_GROUPS, _TARGETS, _LEDGER, _EVENTS, _DELIVERIES, _AUDIT),
 ) -> None:
-    """Groups of the numbers first to last and what belongs to them; `told` hears of each hundred thousand."""
+    """Create the groups numbered first to last with related rows; `told` is called after each hundred thousand."""
     names = {
         "at": _AT.format(last=last),
         "group": _ID.format(prefix="pgr", number="n"),
@@ -134,7 +134,7 @@ def load_millions(*, told: Callable[[int], None], **what: Any) -> None:
 
 
 def analyze() -> None:
-    """Let the planner know what is there."""
+    """Update the planner's statistics."""
     with connection.cursor() as cursor:
         for table in LARGE:
             cursor.execute(f"ANALYZE {table}")

@@ -1,4 +1,4 @@
-"""A client that costs little: `python -m tests.bench.load_generator` reads a job from stdin and writes what it measured.
+"""A fast HTTP load generator: `python -m tests.bench.load_generator` reads a job from stdin and prints the results.
 
 The job is JSON: port, requests (whole HTTP/1.1 requests as text, sent in turn; each MARK in them becomes a number of its
 own, as long), connections, seconds, and rate. Without a rate each connection sends as soon as it is answered; with one,
@@ -19,7 +19,7 @@ MARK = "########"
 
 
 class Burst:
-    """One job's connections and what came of it."""
+    """The connections and results of one job."""
 
     def __init__(self, job: dict[str, Any]) -> None:
         self.requests = [request.encode() for request in job["requests"]]
@@ -68,13 +68,13 @@ class Burst:
             await self.over.wait()
 
     def send(self, line: Line, due: float) -> None:
-        """The next request."""
+        """Send the next request."""
         self.sent += 1
         request = self.requests[self.sent % len(self.requests)]
         line.send(request.replace(MARK.encode(), b"%08d" % self.sent), due)
 
     def answered(self, line: Line, status: int, due: float) -> None:
-        """Note the answer, and give the connection what is next."""
+        """Record the answer and send the next request on the connection."""
         self.last = time.perf_counter()
         self.latencies.append(self.last - due)
         if not 200 <= status < 300:
@@ -91,7 +91,7 @@ class Burst:
 
 
 class Line(asyncio.Protocol):
-    """A kept connection with at most one request on it."""
+    """A persistent connection with at most one request in progress."""
 
     def __init__(self, burst: Burst) -> None:
         self.burst = burst
@@ -105,7 +105,7 @@ class Line(asyncio.Protocol):
         self._transport = transport
 
     def send(self, request: bytes, due: float) -> None:
-        """Write a whole request."""
+        """Write a complete request."""
         assert self._transport is not None
         self._due = due
         self._transport.write(request)

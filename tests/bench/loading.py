@@ -1,4 +1,4 @@
-"""Many due rows within seconds: one post is made through the API, and PostgreSQL copies its rows under ids of their own.
+"""Creates many due rows quickly: one post is created through the API, and PostgreSQL copies its rows.
 
 Through the API ten thousand posts would take minutes. The copies are what it would have written: group, target, event, the
 hold in the ledger and what the month's counter says of it, so the books balance before and after.

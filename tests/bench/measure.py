@@ -1,4 +1,4 @@
-"""A row of the table: what was measured, beside what, and whether the goal is met."""
+"""The rows of the benchmark's table: measurement, reference and goal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the processes hold after all the work, beside what they held before it."""
+"""Measures the processes' memory after the benchmark, compared with the start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def begin(service: Service) -> None:
 
 
 def rows(service: Service) -> list[Row]:
-    """Each kind beside its bound, and beside its start where that was noted."""
+    """Return a row for each kind of process: its memory, its limit and its memory at the start."""
     held, start = held_mb(service), service.held_at_start
     bounds = [
         at_most(f"memory of a {kind} process after the above, MB", f"{held[kind]:.0f} MB", held[kind], most)

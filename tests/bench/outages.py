@@ -1,4 +1,4 @@
-"""What callers see of a server that is away: Redis refused or frozen, PostgreSQL stopped and back."""
+"""Measures what callers notice of an outage: Redis refused or frozen, PostgreSQL stopped and restarted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECOVERY_SECONDS = 5.0
 
 @contextmanager
 def redis_refuses(service: Service) -> Iterator[None]:
-    """Redis is stopped for the time."""
+    """Stop Redis during the block."""
     redis = service.stack.redis
     assert redis is not None
     redis.stop(signal.SIGKILL)
@@ -30,7 +30,7 @@ def redis_refuses(service: Service) -> Iterator[None]:
 
 @contextmanager
 def redis_frozen(service: Service) -> Iterator[None]:
-    """Redis takes connections and answers nothing for the time."""
+    """Freeze Redis during the block: it accepts connections and never answers."""
     redis = service.stack.redis
     assert redis is not None
     [pid, *_] = redis.pids()

@@ -1,4 +1,4 @@
-"""How late posts go out when many are due at once."""
+"""Benchmarks the lateness of posts when many are due at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BATCH = 50
 
 
 def schedule(service: Service, *, targets: int, due: datetime, mark: str) -> None:
-    """That many posts of one target each, all due at one instant, spread over the accounts."""
+    """Create this many posts with one target each, due at the same time, spread over the accounts."""
     posts = [
         {
             "text": f"{mark} {number}",
@@ -50,7 +50,7 @@ def lateness(service: Service, *, targets: int, pause: float, seconds: float) ->
 
 
 def shares(sorted_seconds: list[float]) -> tuple[float, float, float]:
-    """The first, the median and the 99th percentile."""
+    """Return the minimum, the median and the 99th percentile."""
     cuts = quantiles(sorted_seconds, n=100, method="inclusive")
     return sorted_seconds[0], cuts[49], cuts[98]
 

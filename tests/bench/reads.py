@@ -1,4 +1,4 @@
-"""The reads whose time must not grow with the history, as calls of the selectors that the API itself uses."""
+"""The queries of the API whose time must not grow with the amount of data."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from auditlog.selectors import entries_of
 from billing.selectors import bill_of, usage_of
 from config.api.caller import Caller, system_caller
 from config.jobs.due import claim_due
-from posts.publishing.engine import LEASE, claimable
-from posts.selectors import group_of, posts_on_day, search_posts
+from posts.publishing.engine import LEASE, publishable_targets
+from posts.selectors import get_post_group, posts_on_day, search_posts
 from tests.bench import history
 from tests.bench.history import LARGE
 from webhooks.models import Delivery
@@ -29,7 +29,7 @@ Read = Callable[[], Any]
 
 
 def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Read]:
-    """Each by name; `post_group_id` is a group in the middle of the history."""
+    """Return the reads by name; `post_group_id` is a group in the middle of the history."""
     now = timezone.now()
     day = datetime(now.year, now.month, now.day, tzinfo=UTC) - timedelta(days=1)
     here: dict[str, Any] = {"caller": caller, "workspace_id": workspace_id}
@@ -37,7 +37,7 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
         "claim of due targets": _claim,
         "claim of due deliveries": lambda: claim_due(Delivery.objects.all(), limit=100, lease=LEASE),
         "GET /posts (a day)": lambda: posts_on_day(**here, window=(day, day + timedelta(days=1)), limit=50),
-        "GET /posts/{id}": lambda: group_of(caller=caller, post_group_id=post_group_id).targets.all()[:],
+        "GET /posts/{id}": lambda: get_post_group(caller=caller, post_group_id=post_group_id).targets.all()[:],
         "GET /posts/search": lambda: search_posts(**here, status="published", limit=50),
         "what needs a person": lambda: search_posts(**here, status="failed", limit=50),
         "GET /usage": lambda: usage_of(**here, at=now, cap_cents=1000),
@@ -50,14 +50,14 @@ def reads(caller: Caller, workspace_id: str, post_group_id: str) -> dict[str, Re
 
 
 def _claim() -> None:
-    """A claim as the publisher makes it, taken back."""
+    """Claim due targets as the publisher does, and roll back."""
     with transaction.atomic():
-        claim_due(claimable().filter(platform="bluesky"), limit=32, lease=LEASE)
+        claim_due(publishable_targets().filter(platform="bluesky"), limit=32, lease=LEASE)
         transaction.set_rollback(True)
 
 
 def seconds_of(read: Read, *, times: int = 50) -> float:
-    """The best of so many: the machine may be doing other things, which only ever add."""
+    """Return the fastest of several runs, because other processes can only slow them down."""
     read()
     took = []
     for _ in range(times):
@@ -68,7 +68,7 @@ def seconds_of(read: Read, *, times: int = 50) -> float:
 
 
 def whole_tables_read(read: Read) -> list[str]:
-    """The large tables that one of its statements reads from end to end, as PostgreSQL plans it."""
+    """Return the large tables that the read scans completely, by PostgreSQL's query plan."""
     with CaptureQueriesContext(connection) as captured:
         read()
     found: list[str] = []
@@ -113,7 +113,7 @@ class Scene:
         return {name: seconds_of(read) for name, read in self._reads(last).items()}
 
     def whole_tables(self, last: int) -> dict[str, list[str]]:
-        """The large tables that each reads from end to end."""
+        """Return the large tables that each read scans completely."""
         return {name: whole_tables_read(read) for name, read in self._reads(last).items()}
 
     def _reads(self, last: int) -> dict[str, Read]:

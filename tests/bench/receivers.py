@@ -1,4 +1,4 @@
-"""Receivers of webhooks: `python -m tests.bench.receivers`. One answers at once, the others take requests and fall silent.
+"""Webhook receivers for benchmarks: one answers at once, the others never answer (`python -m tests.bench.receivers`).
 
 GET /came at the first answers [[event id, created_at, unix seconds], …], GET /count how many they are; POST /hush forgets
 them. GET /silent answers the ports of the others. With --certificate and --key it speaks HTTPS, with --secret it refuses
@@ -20,7 +20,7 @@ from aiohttp import web
 
 
 class Receiver:
-    """Takes every delivery with 204 and remembers when it came."""
+    """Answers every delivery with 204 and records its time."""
 
     def __init__(self, secret: str) -> None:
         self.secret = secret.encode()
@@ -54,7 +54,7 @@ class Receiver:
 
 
 async def fall_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Read whatever comes until the other side has had enough."""
+    """Read until the client closes the connection."""
     with suppress(ConnectionError):
         while await reader.read(65536):
             pass
@@ -62,7 +62,7 @@ async def fall_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 
 
 async def serve(port: int, silent: int, *, secret: str, context: ssl.SSLContext | None) -> None:
-    """Listen on the port, and on so many free ones, for ever."""
+    """Listen on the port and on this many free ports."""
     receiver, app = Receiver(secret), web.Application()
     app.router.add_post("/", receiver.take)
     app.router.add_get("/came", receiver.told)

@@ -1,4 +1,4 @@
-"""Do the hot reads stay as fast with millions of rows as with ten thousand? `make scale` (ARGS="--groups 5000000").
+"""Measures whether frequent reads stay fast with millions of rows: `make scale` (ARGS="--groups 5000000").
 
 Starts a PostgreSQL server of its own, loads a short history and measures, loads a long one and measures again. Ends with 1
 when a read became more than half as slow again, or reads a large table from end to end.

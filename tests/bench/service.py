@@ -1,4 +1,4 @@
-"""The service as it is measured: two web processes and two workers on a PostgreSQL and a Redis server of their own."""
+"""Starts the service for benchmarks: two web processes and two workers with their own PostgreSQL and Redis."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Service:
         return self.stack.environ["DATABASE_URL"].startswith("postgres")
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None, **query: Any) -> dict[str, Any]:
-        """One call of the API; raises on anything but success."""
+        """Call the API; raises unless the call succeeds."""
         answer = self._session.request(method, self.stack.base_url + path, json=body, params=query, timeout=60)
         if not answer.ok:
             raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text[:500]}")
@@ -53,7 +53,7 @@ class Service:
         return told
 
     def prepare(self) -> None:
-        """A budget that nothing here exhausts, and the accounts."""
+        """Set an unlimited budget and connect the accounts."""
         self.call("PATCH", f"/workspaces/{self.workspace_id}", {"monthly_spend_cap_cents": 1_000_000_000})
         for number in range(ACCOUNTS):
             credentials = {"identifier": f"bench{number}.test", "app_password": "abcd-efgh-ijkl-mnop"}
@@ -77,16 +77,16 @@ class StandInProcess:
         return f"http://127.0.0.1:{self.port}"
 
     def came(self) -> list[tuple[str, float]]:
-        """What came: (text, unix seconds)."""
+        """Return the posts received: (text, Unix seconds)."""
         answer = LOOPBACK.get(f"{self.url}/came", timeout=60)
         return [(text, at) for text, at in answer.json()]
 
     def count(self) -> int:
-        """How many came."""
+        """Return the number received."""
         return int(LOOPBACK.get(f"{self.url}/count", timeout=60).json())
 
     def begin(self, *, pause: float) -> None:
-        """Forget what came, and answer after `pause` seconds from now on."""
+        """Clear the received posts, and answer after `pause` seconds from now on."""
         LOOPBACK.post(f"{self.url}/hush", params={"pause": pause}, timeout=10).raise_for_status()
 
     def _answers(self) -> bool:

@@ -1,4 +1,4 @@
-"""The two sides of a comparison: a server, the load that is put on it, and the CPU time that it took."""
+"""The two servers of a comparison, with their load and CPU time."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Side:
         return 1000 * self.cpu_seconds / self.done
 
     def forget(self) -> None:
-        """Begin another measurement."""
+        """Start a new measurement."""
         self.rates, self.p99s, self.cpu_seconds, self.done = [], [], 0.0, 0
 
     def burst(self, sent: Sequence[str], *, seconds: float, connections: int = 16, rate: float | None = None) -> None:
-        """Put a load on it. Raises RuntimeError unless every answer is a success."""
+        """Send a load to the server. Raises RuntimeError unless every answer is a success."""
         job = {"port": self.port, "requests": list(sent), "connections": connections, "seconds": seconds, "rate": rate}
         before = cpu_seconds(self.pids())
         command = [sys.executable, "-m", "tests.bench.load_generator"]

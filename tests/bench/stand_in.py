@@ -1,4 +1,4 @@
-"""A platform that answers every post alike, after a pause, and remembers when each came: `python -m tests.bench.stand_in`.
+"""A platform stand-in that accepts every post after a pause and records its time: `python -m tests.bench.stand_in`.
 
 It speaks the few AT Protocol methods that publishing a text needs. GET /came answers [[text, unix seconds], …], GET
 /count how many they are.

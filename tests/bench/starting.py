@@ -1,4 +1,4 @@
-"""How soon `manage.py up` answers on its second start."""
+"""Benchmarks the second start of `manage.py up`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 60.0
 
 
 def rows() -> list[Row]:
-    """The first start makes database and demo; the second is measured."""
+    """Measure the second start; the first creates the database and the demo."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         _seconds_to_answer(Path(folder))
         seconds = _seconds_to_answer(Path(folder))

@@ -1,4 +1,4 @@
-"""The service in paid mode, with a stand-in of its payment processor."""
+"""Fixtures for paid mode with a fake payment processor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEY = "sk_test_of_the_stand_in"
 
 @pytest.fixture
 def processor(settings: Settings) -> Iterator[FakePaymentProcessor]:
-    """The service in paid mode, with prices for two of the three plans."""
+    """The fake payment processor; the service is in paid mode with prices for two of the three plans."""
     with FakePaymentProcessor(KEY) as processor:
         settings.STRIPE_SECRET_KEY = KEY
         settings.STRIPE_WEBHOOK_SECRET = SECRET
@@ -37,7 +37,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture
 def payer(processor: FakePaymentProcessor, clock: time_machine.Traveller) -> Workspace:
-    """Ten cents free, a subscription that pays for more."""
+    """A workspace with ten cents of free credit and a paying subscription."""
     workspace = make_workspace(free=10, cap=100_000)
     Workspace.objects.filter(pk=workspace.pk).update(processor_customer_id="cus_9")
     Subscription.objects.create(workspace_id=workspace.pk, customer_id="cus_9", status="active")

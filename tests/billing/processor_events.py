@@ -1,4 +1,4 @@
-"""The payment processor's events, signed and sent as it sends them."""
+"""Creates, signs and sends events like the payment processor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _numbers = itertools.count(1)
 
 
 def event(kind: str, thing: dict[str, Any], *, at: int | None = None, **further: Any) -> dict[str, Any]:
-    """An event of this type about this object, as it stands now; `at` is when it happened, in Unix seconds."""
+    """Return an event of this type about the current state of an object; `at` is its time in Unix seconds."""
     return {
         "id": f"evt_{next(_numbers)}",
         "object": "event",
@@ -31,26 +31,26 @@ def event(kind: str, thing: dict[str, Any], *, at: int | None = None, **further:
     }
 
 
-def send(told: dict[str, Any]) -> Any:
-    """Send the event to the service, signed now; returns the answer."""
-    body, at = json.dumps(told).encode(), int(time.time())
+def send(data: dict[str, Any]) -> Any:
+    """Sign the event, send it to the service and return the response."""
+    body, at = json.dumps(data).encode(), int(time.time())
     return ApiClient().post(PATH, body, processor_signature=f"t={at},v1={v1(body, at)}")
 
 
 def v1(body: bytes, at: int | str, secret: str = SECRET) -> str:
-    """The signature that the processor makes for a body at a time."""
+    """Return the processor's signature of a body at a time."""
     return hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
 
 
 def subscription_of(api: ApiClient, workspace: Workspace) -> Any:
-    """The subscription as GET /billing tells it."""
+    """Return the subscription in GET /billing."""
     query = f"workspace_id={workspace.id}&period_start=2027-03-01T00:00:00Z&workspace_monthly_spend_cap_cents=0"
     return api.get(f"/billing?{query}").json()["subscription"]
 
 
-def tell(kind: str, thing: dict[str, Any], **further: Any) -> ProcessorEvent:
-    """Send the event and let it have its effect."""
-    told = event(kind, thing, **further)
-    assert send(told).json() == {"received": True}
+def send_and_process(kind: str, thing: dict[str, Any], **further: Any) -> ProcessorEvent:
+    """Send the event and process it."""
+    data = event(kind, thing, **further)
+    assert send(data).json() == {"received": True}
     services.process_due_events()
-    return ProcessorEvent.objects.get(pk=told["id"])
+    return ProcessorEvent.objects.get(pk=data["id"])

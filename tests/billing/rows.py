@@ -1,4 +1,4 @@
-"""Rows and values that the tests of billing start from."""
+"""Creates rows for tests of billing, and reads counters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from agents.models import Agent
 from billing.models import DayCounter, MonthCounter, UsageTotal
 from billing.prices import Charge
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.db.ids import new_id
 from workspaces.models import User, Workspace
 
@@ -34,7 +34,7 @@ def make_agent(
         workspace=workspace,
         owner_user=workspace.owner_user,
         name="Herald",
-        default_mode=Mode.ALLOW_PUBLISH,
+        default_mode=AgentMode.ALLOW_PUBLISH,
         monthly_spend_cap_cents=cap,
         monthly_social_url_post_cap=url_cap,
         posts_per_day_cap=day_cap,
@@ -46,7 +46,7 @@ def charges(*targets: str, cents: int = 10, url_posts: int = 0, platform: str = 
 
 
 def month_of(holder: Workspace | Agent, at: datetime = MARCH) -> tuple[int, int, int]:
-    """(held, settled, url posts) of the holder's month."""
+    """Return (held, settled, url posts) of the holder's month."""
     rows = MonthCounter.objects.filter(holder_id=holder.pk, month=at.date().replace(day=1))
     return rows.values_list("held_cents", "settled_cents", "url_posts").first() or (0, 0, 0)
 
@@ -56,6 +56,6 @@ def day_of(agent: Agent, at: datetime = MARCH) -> int:
 
 
 def totals() -> list[tuple[str, str, int, int, int, int]]:
-    """(agent, platform, published, failed, url posts, spent) of every row."""
+    """Return (agent, platform, published, failed, url posts, spent) of every usage total."""
     columns = ("agent_id", "platform", "published", "failed", "url_posts", "spend_cents")
     return list(UsageTotal.objects.order_by("agent_id", "platform").values_list(*columns))

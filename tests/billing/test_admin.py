@@ -7,7 +7,7 @@ from django.utils import timezone
 from billing import services
 from billing.models import BillingAlarm, LedgerEntry, UsageReport
 from billing.services.alarms import raise_alarm
-from tests.billing.processor_events import tell
+from tests.billing.processor_events import send_and_process
 from tests.billing.rows import MARCH, charges, make_agent, make_workspace
 from tests.billing.usage_reports import spend
 from tests.fakes.payment_processor import FakePaymentProcessor
@@ -23,12 +23,12 @@ def operator() -> Client:
 
 
 def today() -> str:
-    """A day finds rows by their ids; a table that grows without end is looked through by agent only within one."""
+    """Return the search term for the current day. Growing tables are searched by agent only within one day."""
     return f"{timezone.now():%Y-%m-%d}"
 
 
 @pytest.mark.parametrize("table", ["ledgerentry", "monthcounter", "daycounter", "usagetotal"])
-def test_operators_find_the_books_by_id_and_cannot_write_in_them(operator: Client, table: str) -> None:
+def test_operators_find_ledger_rows_by_id_and_cannot_change_them(operator: Client, table: str) -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
     services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
@@ -44,7 +44,7 @@ def test_operators_find_the_books_by_id_and_cannot_write_in_them(operator: Clien
     assert operator.get(f"/admin/billing/{table}/add/").status_code == 403
 
 
-def test_an_entry_can_be_read_and_not_changed_or_deleted(operator: Client) -> None:
+def test_a_ledger_entry_is_read_only(operator: Client) -> None:
     workspace = make_workspace()
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     entry = LedgerEntry.objects.get()
@@ -65,12 +65,12 @@ def test_an_entry_can_be_read_and_not_changed_or_deleted(operator: Client) -> No
         ("billingalarm", "evt_77"),
     ],
 )
-def test_operators_see_what_the_processor_told_and_what_was_told_to_it(
+def test_operators_see_processor_events_and_usage_reports(
     payer: Workspace, operator: Client, processor: FakePaymentProcessor, table: str, found_by: str
 ) -> None:
     spend(payer, "tgt_1", "tgt_2")
     services.report_due_usage()
-    tell("customer.subscription.created", {**processor.subscribe("cus_9")}, id="evt_77")
+    send_and_process("customer.subscription.created", {**processor.subscribe("cus_9")}, id="evt_77")
     raise_alarm(BillingAlarm.Kind.EVENTS, "evt_77", "It had no effect.")
 
     found = operator.get(

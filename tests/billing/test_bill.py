@@ -1,4 +1,4 @@
-"""GET /billing."""
+"""Tests of GET /billing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def bill(client: ApiClient, workspace: Workspace, **query: Any) -> Any:
 
 @pytest.fixture
 def spent(workspace: Workspace) -> Workspace:
-    """150 cents spent and 20 held, of free credit 200."""
+    """A workspace with 150 cents spent and 20 held, of a free credit of 200."""
     Workspace.objects.update(free_monthly_credit_cents=200)
     with transaction.atomic():
         wanted = [*charges("tgt_1", cents=150), *charges("tgt_2", cents=20)]
@@ -38,7 +38,7 @@ def spent(workspace: Workspace) -> Workspace:
     return workspace
 
 
-def test_the_bill_is_what_goes_beyond_a_free_credit_of_100(api: ApiClient, spent: Workspace) -> None:
+def test_the_bill_is_the_usage_beyond_the_free_credit(api: ApiClient, spent: Workspace) -> None:
     assert bill(api, spent).json() == {
         "workspace_id": spent.id,
         "period_start": "2027-03-01T00:00:00Z",
@@ -63,25 +63,27 @@ def test_the_bill_is_what_goes_beyond_a_free_credit_of_100(api: ApiClient, spent
 
 
 @pytest.mark.parametrize(("free", "due", "exceeded"), [(0, 150, True), (149, 1, True), (150, 0, True), (500, 0, False)])
-def test_free_credit_and_cap_of_the_query_are_a_what_if(
+def test_free_credit_and_cap_in_the_query_replace_the_stored_ones(
     api: ApiClient, spent: Workspace, free: int, due: int, exceeded: bool
 ) -> None:
-    told = bill(api, spent, free_credit_cents=free, workspace_monthly_spend_cap_cents=0).json()
+    body = bill(api, spent, free_credit_cents=free, workspace_monthly_spend_cap_cents=0).json()
 
-    assert told["projected_bill"]["free_credit_cents"] == told["spend_cap"]["free_credit_cents"] == free
-    assert told["projected_bill"]["amount_due_cents"] == due
-    assert told["spend_cap"]["exceeded"] is exceeded
+    assert body["projected_bill"]["free_credit_cents"] == body["spend_cap"]["free_credit_cents"] == free
+    assert body["projected_bill"]["amount_due_cents"] == due
+    assert body["spend_cap"]["exceeded"] is exceeded
     spent.refresh_from_db()
     assert (spent.free_monthly_credit_cents, spent.monthly_spend_cap_cents) == (200, 0)
 
 
-def test_a_payment_processor_makes_the_mode_paid(api: ApiClient, workspace: Workspace, settings: Any) -> None:
+def test_a_configured_payment_processor_means_paid_mode(api: ApiClient, workspace: Workspace, settings: Any) -> None:
     settings.STRIPE_SECRET_KEY = "sk_test_1"
 
     assert bill(api, workspace).json()["mode"] == "paid"
 
 
-def test_who_may_read(workspace: Workspace, teammate: User, stranger: User, key_with: Callable[..., ApiClient]) -> None:
+def test_read_access_by_caller(
+    workspace: Workspace, teammate: User, stranger: User, key_with: Callable[..., ApiClient]
+) -> None:
     for client in (as_user(teammate), key_with("usage.read")):
         assert bill(client, workspace).json()["projected_bill"]["amount_due_cents"] == 0
     assert_envelope(bill(key_with("posts.read"), workspace), 403, "SCOPE_MISSING")
@@ -98,7 +100,7 @@ def test_who_may_read(workspace: Workspace, teammate: User, stranger: User, key_
         ("free_credit_cents", "x"),
     ],
 )
-def test_a_senseless_query_is_refused(api: ApiClient, workspace: Workspace, name: str, value: str | None) -> None:
+def test_an_invalid_query_is_refused(api: ApiClient, workspace: Workspace, name: str, value: str | None) -> None:
     body = assert_envelope(bill(api, workspace, **{name: value}), 422, "VALIDATION_FAILED")
 
     assert [detail["field"] for detail in body["details"]] == [name]

@@ -17,11 +17,11 @@ from tests.billing.rows import APRIL, MARCH, charges, make_agent, make_workspace
 pytestmark = pytest.mark.django_db
 
 
-def test_a_check_shows_the_month_as_it_would_stand_and_writes_nothing() -> None:
+def test_a_check_returns_the_resulting_month_and_writes_nothing() -> None:
     workspace = make_workspace(free=30, cap=50, url_cap=1)
     agent = make_agent(workspace, cap=60, day_cap=2)
 
-    after = selectors.check(
+    after = selectors.check_charges(
         workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", cents=20, url_posts=1), due=MARCH
     )
 
@@ -42,13 +42,13 @@ def test_a_check_shows_the_month_as_it_would_stand_and_writes_nothing() -> None:
         ({"url_cap": 9}, {"day_cap": 2}, PostsPerDayCapExceeded),
     ],
 )
-def test_a_check_refuses_what_a_hold_refuses_with_the_same_words(
+def test_a_check_and_a_hold_raise_the_same_error(
     caps: dict[str, int], agent_caps: dict[str, int], error: type[ApiError]
 ) -> None:
     workspace = make_workspace(**{"url_cap": 9} | caps)
     agent = make_agent(workspace, **agent_caps)
-    standing = charges("tgt_1", url_posts=1)
-    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=standing, due=MARCH)
+    cap = charges("tgt_1", url_posts=1)
+    services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=cap, due=MARCH)
     more = charges("tgt_2", "tgt_3", url_posts=1)
 
     def words(call: Callable[..., object]) -> str:
@@ -56,29 +56,29 @@ def test_a_check_refuses_what_a_hold_refuses_with_the_same_words(
             call(workspace_id=workspace.pk, agent_id=agent.pk, charges=more, due=MARCH)
         return refusal.value.message
 
-    assert words(selectors.check) == words(services.hold)
+    assert words(selectors.check_charges) == words(services.hold)
 
 
-def test_a_check_without_charges_shows_the_month_as_it_stands() -> None:
+def test_a_check_without_charges_returns_the_current_month() -> None:
     workspace = make_workspace(free=30)
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
-    unchanged = selectors.check(workspace_id=workspace.pk, agent_id=None, charges=[], due=MARCH)
+    unchanged = selectors.check_charges(workspace_id=workspace.pk, agent_id=None, charges=[], due=MARCH)
 
     assert unchanged == selectors.spend_cap(workspace_id=workspace.pk, at=MARCH) == SpendCap(0, 30, 0, 10)
 
 
-def test_a_check_takes_two_queries_and_one_for_a_day_cap(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_a_check_needs_two_queries_and_one_for_a_day_cap(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     workspace = make_workspace()
     agent = make_agent(workspace, day_cap=5)
 
     with django_assert_num_queries(2):
-        selectors.check(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
+        selectors.check_charges(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     with django_assert_num_queries(3):
-        selectors.check(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
+        selectors.check_charges(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
 
 
-def test_a_workspaces_spend_cap_is_that_of_the_month_asked_for() -> None:
+def test_a_workspaces_spend_cap_is_for_the_requested_month() -> None:
     workspace = make_workspace(free=30, cap=40)
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
     services.settle(target_id="tgt_1")
@@ -100,19 +100,19 @@ def test_an_agents_spend_cap_has_no_free_credit() -> None:
     services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_2"), due=MARCH)
 
-    standing = selectors.agent_spend_cap(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
+    cap = selectors.agent_spend_cap(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
 
-    assert standing == SpendCap(cap_cents=25, free_credit_cents=0, spent_cents=0, reserved_cents=10)
-    assert standing.remaining_cents == 15
+    assert cap == SpendCap(cap_cents=25, free_credit_cents=0, spent_cents=0, reserved_cents=10)
+    assert cap.remaining_cents == 15
 
 
-def test_an_agent_without_a_cap_has_no_end_to_what_remains() -> None:
+def test_an_agent_without_a_cap_has_unlimited_remaining_cents() -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
 
-    standing = selectors.agent_spend_cap(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
+    cap = selectors.agent_spend_cap(workspace_id=workspace.pk, agent_id=agent.pk, at=MARCH)
 
-    assert SpendCapSerializer(standing).data == {
+    assert SpendCapSerializer(cap).data == {
         "cap_cents": None,
         "free_credit_cents": 0,
         "spent_cents": 0,
@@ -122,7 +122,7 @@ def test_an_agent_without_a_cap_has_no_end_to_what_remains() -> None:
     }
 
 
-def test_a_cap_below_what_is_spent_leaves_nothing_and_is_exceeded() -> None:
+def test_a_cap_below_the_spending_is_exceeded() -> None:
     at_the_limit = SpendCap(cap_cents=20, free_credit_cents=10, spent_cents=20, reserved_cents=10)
 
     assert (at_the_limit.remaining_cents, at_the_limit.exceeded) == (0, False)

@@ -1,4 +1,4 @@
-"""The subscriptions of deleted workspaces are ended at the processor, with an alarm until it is done."""
+"""Subscriptions of deleted workspaces are cancelled at the processor, with an alarm until that succeeds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from billing import services
 from billing.models import BillingAlarm, Subscription
 from billing.tasks import end_subscriptions_of_deleted
 from tests import factories
-from tests.billing.processor_events import tell
+from tests.billing.processor_events import send_and_process
 from tests.billing.rows import MARCH, charges
 from tests.billing.usage_reports import spend
 from tests.conftest import ApiClient
@@ -29,7 +29,7 @@ def delete(workspace: Workspace) -> None:
     assert ApiClient(factories.workspace_key(workspace)).delete(f"/workspaces/{workspace.id}").status_code == 200
 
 
-def test_all_that_runs_is_canceled_and_what_was_used_invoiced(
+def test_running_subscriptions_are_cancelled_and_usage_is_invoiced(
     payer: Workspace, processor: FakePaymentProcessor
 ) -> None:
     live = [processor.subscribe("cus_9", status) for status in ("active", "past_due", "incomplete", "canceled")]
@@ -47,7 +47,7 @@ def test_all_that_runs_is_canceled_and_what_was_used_invoiced(
     assert not BillingAlarm.objects.exists()
 
 
-def test_until_it_is_done_there_is_an_alarm_and_another_try_each_round(
+def test_a_failed_cancellation_raises_an_alarm_and_is_retried(
     payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
 ) -> None:
     live = processor.subscribe("cus_9")
@@ -66,7 +66,9 @@ def test_until_it_is_done_there_is_an_alarm_and_another_try_each_round(
     assert alarm.resolved_at is not None
 
 
-def test_one_that_cannot_be_ended_holds_up_no_other_for_long(payer: Workspace, processor: FakePaymentProcessor) -> None:
+def test_a_failed_cancellation_does_not_block_other_workspaces(
+    payer: Workspace, processor: FakePaymentProcessor
+) -> None:
     other = factories.WorkspaceFactory.create(processor_customer_id="cus_other")
     live = processor.subscribe("cus_other")
     processor.unknown_customers.add("cus_9")
@@ -79,7 +81,7 @@ def test_one_that_cannot_be_ended_holds_up_no_other_for_long(payer: Workspace, p
     assert BillingAlarm.objects.get(resolved_at=None).subject == payer.pk
 
 
-def test_the_last_usage_is_reported_first_for_an_hour(
+def test_pending_usage_delays_the_cancellation_by_up_to_an_hour(
     payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
 ) -> None:
     live = processor.subscribe("cus_9")
@@ -95,7 +97,7 @@ def test_the_last_usage_is_reported_first_for_an_hour(
     assert paths.index(("POST", "/v1/billing/meter_events")) < paths.index(("DELETE", "/v1/subscriptions/sub_1"))
 
 
-def test_money_that_stays_held_delays_the_end_by_an_hour_at_the_most(
+def test_held_money_delays_the_cancellation_by_up_to_an_hour(
     payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
 ) -> None:
     live = processor.subscribe("cus_9")
@@ -110,20 +112,20 @@ def test_money_that_stays_held_delays_the_end_by_an_hour_at_the_most(
     assert live["status"] == "canceled"
 
 
-def test_a_checkout_that_is_finished_after_the_deletion_is_ended_too(
+def test_a_subscription_started_after_the_deletion_is_cancelled(
     payer: Workspace, processor: FakePaymentProcessor
 ) -> None:
     delete(payer)
     assert end_subscriptions_of_deleted() == 1
     late = processor.subscribe("cus_9", workspace_id=payer.pk)
 
-    tell("customer.subscription.created", late)
+    send_and_process("customer.subscription.created", late)
 
     assert [end_subscriptions_of_deleted() for _ in range(2)] == [1, 0]
     assert late["status"] == "canceled"
 
 
-def test_without_a_key_what_is_known_to_run_is_an_alarm(
+def test_without_an_api_key_a_running_subscription_raises_an_alarm(
     payer: Workspace, processor: FakePaymentProcessor, settings: Settings
 ) -> None:
     quiet = factories.WorkspaceFactory.create(processor_customer_id="cus_other")

@@ -16,7 +16,7 @@ from tests.billing.rows import APRIL, MARCH, charges, day_of, make_agent, make_w
 pytestmark = pytest.mark.django_db
 
 
-def test_held_money_stands_in_the_month_and_in_the_ledger() -> None:
+def test_a_hold_changes_the_month_counter_and_the_ledger() -> None:
     workspace = make_workspace(url_cap=5)
 
     services.hold(
@@ -32,7 +32,7 @@ def test_held_money_stands_in_the_month_and_in_the_ledger() -> None:
     assert (str(first.month), str(first.day)) == ("2027-03-01", "2027-03-10")
 
 
-def test_an_agents_hold_stands_in_its_own_month_and_day_as_well() -> None:
+def test_an_agents_hold_changes_its_month_and_day_counters() -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
 
@@ -43,7 +43,7 @@ def test_an_agents_hold_stands_in_its_own_month_and_day_as_well() -> None:
     assert set(LedgerEntry.objects.values_list("agent_id", flat=True)) == {agent.pk}
 
 
-def test_the_month_and_day_are_those_of_utc() -> None:
+def test_month_and_day_are_in_utc() -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
     march_west_of_utc = datetime(2027, 3, 31, 22, tzinfo=timezone(timedelta(hours=-5)))
@@ -70,7 +70,7 @@ def test_free_credit_and_cap_together_can_be_spent_to_the_last_cent() -> None:
     assert month_of(workspace) == (50, 0, 0)
 
 
-def test_another_month_has_its_own_room() -> None:
+def test_each_month_has_its_own_cap() -> None:
     workspace = make_workspace(free=10)
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
@@ -91,7 +91,7 @@ def test_the_agents_own_cap_refuses_before_the_workspaces() -> None:
     )
 
 
-def test_a_refusal_by_the_workspace_takes_the_agents_hold_back() -> None:
+def test_a_refusal_by_the_workspaces_cap_rolls_back_the_agents_hold() -> None:
     workspace = make_workspace(free=5)
     agent = make_agent(workspace, cap=100, day_cap=10)
 
@@ -104,7 +104,7 @@ def test_a_refusal_by_the_workspace_takes_the_agents_hold_back() -> None:
 
 
 @pytest.mark.parametrize(("workspace_cap", "agent_cap", "whose"), [(0, None, "workspace"), (9, 0, "agent")])
-def test_posts_with_urls_have_a_cap_of_their_own(workspace_cap: int, agent_cap: int | None, whose: str) -> None:
+def test_posts_with_urls_have_their_own_cap(workspace_cap: int, agent_cap: int | None, whose: str) -> None:
     workspace = make_workspace(url_cap=workspace_cap)
     agent = make_agent(workspace, url_cap=agent_cap)
 
@@ -112,10 +112,10 @@ def test_posts_with_urls_have_a_cap_of_their_own(workspace_cap: int, agent_cap: 
         services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", url_posts=1), due=MARCH)
 
     assert (refusal.value.status, refusal.value.code) == (403, "SOCIAL_URL_POST_CAP_EXCEEDED")
-    assert refusal.value.message == f"This makes 1 URL post; the {whose} has 0 of 0 left in 2027-03."
+    assert refusal.value.message == f"This needs 1 URL post; the {whose} has 0 of 0 left in 2027-03."
 
 
-def test_posts_without_urls_pass_a_url_cap_that_was_lowered_below_the_count() -> None:
+def test_posts_without_urls_ignore_a_lowered_url_cap() -> None:
     workspace = make_workspace(url_cap=2)
     both = charges("tgt_1", "tgt_2", url_posts=1)
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=both, due=MARCH)
@@ -126,7 +126,7 @@ def test_posts_without_urls_pass_a_url_cap_that_was_lowered_below_the_count() ->
     assert month_of(workspace) == (30, 0, 2)
 
 
-def test_what_costs_nothing_passes_a_spend_cap_that_was_lowered_below_the_count() -> None:
+def test_free_posts_ignore_a_lowered_spend_cap() -> None:
     workspace = make_workspace(free=10)
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     type(workspace).objects.update(free_monthly_credit_cents=0)
@@ -136,7 +136,7 @@ def test_what_costs_nothing_passes_a_spend_cap_that_was_lowered_below_the_count(
     assert month_of(workspace) == (10, 0, 0)
 
 
-def test_a_full_day_names_the_seconds_until_it_has_ended() -> None:
+def test_a_full_day_has_retry_after_until_its_end() -> None:
     workspace = make_workspace()
     agent = make_agent(workspace, day_cap=2)
     services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
@@ -149,7 +149,7 @@ def test_a_full_day_names_the_seconds_until_it_has_ended() -> None:
     assert refusal.value.message == "This posts to 2 targets; the agent has 1 of 2 left on 2027-03-10."
 
 
-def test_retry_after_is_a_second_at_least() -> None:
+def test_retry_after_is_at_least_one_second() -> None:
     workspace = make_workspace()
     agent = make_agent(workspace, day_cap=1)
 
@@ -159,7 +159,7 @@ def test_retry_after_is_a_second_at_least() -> None:
     assert refusal.value.headers == {"Retry-After": "1"}
 
 
-def test_a_day_cap_that_is_set_during_the_day_counts_what_came_before() -> None:
+def test_a_new_day_cap_counts_earlier_posts_of_the_day() -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
     services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
@@ -169,7 +169,7 @@ def test_a_day_cap_that_is_set_during_the_day_counts_what_came_before() -> None:
         services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_2"), due=MARCH)
 
 
-def test_the_largest_caps_of_all_can_be_used() -> None:
+def test_the_largest_possible_caps_work() -> None:
     workspace = make_workspace(free=INT64, cap=INT64)
 
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
@@ -177,22 +177,22 @@ def test_the_largest_caps_of_all_can_be_used() -> None:
     assert month_of(workspace) == (10, 0, 0)
 
 
-def test_nothing_to_charge_asks_the_database_nothing(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_a_hold_without_charges_needs_no_query(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(0):
         services.hold(workspace_id="wrk_none", agent_id=None, charges=[], due=MARCH)
 
 
-def test_a_target_is_not_held_twice() -> None:
+def test_a_target_cannot_be_held_twice() -> None:
     workspace = make_workspace()
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
-    with pytest.raises(ValueError, match="tgt_1 is held or settled already"):
+    with pytest.raises(ValueError, match="tgt_1 is already held or settled"):
         services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=APRIL)
 
     assert month_of(workspace, APRIL) == (0, 0, 0)
 
 
-def test_an_agent_of_another_workspace_does_not_exist() -> None:
+def test_an_agent_of_another_workspace_is_refused() -> None:
     workspace, other = make_workspace(), make_workspace()
     agent = make_agent(other)
 
@@ -200,7 +200,7 @@ def test_an_agent_of_another_workspace_does_not_exist() -> None:
         services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
 
 
-def test_a_hold_of_many_targets_takes_four_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_a_hold_of_many_targets_needs_four_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     workspace = make_workspace(free=1000)
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_0"), due=MARCH)
     fifty = charges(*(f"tgt_{n}" for n in range(1, 51)))
@@ -209,14 +209,14 @@ def test_a_hold_of_many_targets_takes_four_queries(django_assert_num_queries: Dj
         services.hold(workspace_id=workspace.pk, agent_id=None, charges=fifty, due=MARCH)
 
 
-def test_the_first_hold_of_a_month_takes_three_queries_more(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_the_first_hold_of_a_month_needs_three_more_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     workspace = make_workspace()
 
     with django_assert_num_queries(7):
         services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
 
-def test_an_agents_hold_takes_six_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_an_agents_hold_needs_six_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     workspace = make_workspace()
     agent = make_agent(workspace, cap=100, day_cap=10)
     services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
@@ -232,7 +232,7 @@ def test_the_database_refuses_a_counter_below_zero(column: str) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_money_moves_only_inside_a_transaction() -> None:
+def test_moving_money_needs_a_transaction() -> None:
     workspace = make_workspace()
 
     with pytest.raises(transaction.TransactionManagementError):

@@ -1,4 +1,4 @@
-"""PAYMENT_METHOD_REQUIRED: past the free credit, in paid mode, only a workspace with a subscription that pays goes on."""
+"""PAYMENT_METHOD_REQUIRED: in paid mode, spending beyond the free credit needs a paying subscription."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture
 def workspace(workspace: Workspace) -> Workspace:
-    """Three cents free, a cap of a hundred, known to the processor."""
-    known = {"free_monthly_credit_cents": 3, "monthly_spend_cap_cents": 100, "processor_customer_id": "cus_9"}
-    Workspace.objects.filter(pk=workspace.pk).update(**known)
+    """A workspace with three cents of free credit, a cap of 100 cents and a customer id."""
+    fields = {"free_monthly_credit_cents": 3, "monthly_spend_cap_cents": 100, "processor_customer_id": "cus_9"}
+    Workspace.objects.filter(pk=workspace.pk).update(**fields)
     workspace.refresh_from_db()
     return workspace
 
 
 @pytest.fixture
 def account(workspace: Workspace) -> Any:
-    """A post to it costs a cent."""
+    """An account whose posts cost one cent."""
     return factories.AccountFactory.create(workspace=workspace, sandbox=False)
 
 
@@ -64,14 +64,14 @@ def spend(api: ApiClient, account: Any, times: int = 3) -> None:
         assert api.post("/posts", body_for(account)).status_code == 201
 
 
-def tell(processor: FakePaymentProcessor, status: str) -> None:
+def send_and_process(processor: FakePaymentProcessor, status: str) -> None:
     live = processor.subscriptions.get("sub_1") or processor.subscribe("cus_9", status)
     live["status"] = status
     send(event("customer.subscription.updated", live))
     services.process_due_events()
 
 
-def test_past_the_free_credit_every_way_to_spend_asks_for_a_payment_method(
+def test_beyond_the_free_credit_every_spending_operation_needs_a_payment_method(
     api: ApiClient, account: Any, processor: FakePaymentProcessor
 ) -> None:
     draft = api.post("/posts", body_for(account, draft=True)).json()["post_group"]
@@ -87,20 +87,20 @@ def test_past_the_free_credit_every_way_to_spend_asks_for_a_payment_method(
             api.post(f"/posts/{draft['id']}/confirm", {"content_version": 1, "dry_run": dry_run}),
         ]
         for answer in refused:
-            told = assert_envelope(answer, 402, "PAYMENT_METHOD_REQUIRED")
-            assert told["message"] == WORDS
-            assert "POST /billing/checkout-sessions" in told["suggested_action"]
+            body = assert_envelope(answer, 402, "PAYMENT_METHOD_REQUIRED")
+            assert body["message"] == WORDS
+            assert "POST /billing/checkout-sessions" in body["suggested_action"]
         edited = api.request("PATCH", f"/posts/{scheduled['id']}", {"targets": wider, "dry_run": dry_run})
         assert assert_envelope(edited, 402, "PAYMENT_METHOD_REQUIRED")["message"].startswith(
             "This needs 2 cents; the workspace has 1 of its free credit of 3 left in 2027-03 (spent 0, reserved 2)"
         )
 
-    tell(processor, "active")
+    send_and_process(processor, "active")
     assert api.post("/posts", body_for(account, dry_run=True)).status_code == 201
     spend(api, account, 5)
 
 
-def test_a_failed_target_that_is_retried_asks_for_one_too(
+def test_retrying_a_failed_target_needs_a_payment_method(
     api: ApiClient, workspace: Workspace, account: Any, processor: FakePaymentProcessor
 ) -> None:
     group = api.post("/posts", body_for(account)).json()["post_group"]
@@ -130,10 +130,10 @@ def test_a_failed_target_that_is_retried_asks_for_one_too(
         ("a status of next year", False),
     ],
 )
-def test_only_a_subscription_that_is_paid_for_opens_paid_usage(
+def test_only_a_paying_subscription_allows_paid_usage(
     api: ApiClient, account: Any, processor: FakePaymentProcessor, status: str, pays: bool
 ) -> None:
-    tell(processor, status)
+    send_and_process(processor, status)
     spend(api, account)
 
     answer = api.post("/posts", body_for(account))
@@ -144,22 +144,24 @@ def test_only_a_subscription_that_is_paid_for_opens_paid_usage(
         assert_envelope(answer, 402, "PAYMENT_METHOD_REQUIRED")
 
 
-def test_a_failed_payment_leaves_paid_usage_open_for_a_grace(
+def test_a_failed_payment_allows_paid_usage_during_the_grace_period(
     api: ApiClient, account: Any, processor: FakePaymentProcessor, settings: Settings, clock: time_machine.Traveller
 ) -> None:
     settings.PAST_DUE_GRACE_DAYS = 3
-    tell(processor, "active")
+    send_and_process(processor, "active")
     clock.shift(timedelta(days=1))
-    tell(processor, "past_due")
+    send_and_process(processor, "past_due")
     clock.shift(timedelta(days=2, hours=23))
     spend(api, account, 4)
-    tell(processor, "past_due")  # told again, it has not begun anew
+    send_and_process(processor, "past_due")  # body again, it has not begun anew
     clock.shift(timedelta(hours=1))
 
     assert_envelope(api.post("/posts", body_for(account)), 402, "PAYMENT_METHOD_REQUIRED")
 
 
-def test_the_spend_cap_refuses_first(api: ApiClient, account: Any, processor: FakePaymentProcessor) -> None:
+def test_the_spend_cap_is_checked_before_the_payment_method(
+    api: ApiClient, account: Any, processor: FakePaymentProcessor
+) -> None:
     Workspace.objects.update(monthly_spend_cap_cents=0)
     spend(api, account)
 
@@ -170,14 +172,14 @@ def test_the_spend_cap_refuses_first(api: ApiClient, account: Any, processor: Fa
         assert_envelope(answer, 402, "SPEND_CAP_EXCEEDED")
 
 
-def test_in_a_batch_over_two_months_the_spend_cap_of_the_second_refuses_before_the_payment_of_the_first(
+def test_a_batch_checks_all_spend_caps_before_the_payment_method(
     processor: FakePaymentProcessor,
 ) -> None:
     workspace = make_workspace(free=10, cap=10)
     april = MARCH.replace(month=4)
 
     with pytest.raises(Exception, match="This needs 30 cents") as refusal:
-        selectors.check_all(
+        selectors.check_charges_by_due_time(
             workspace_id=workspace.pk,
             agent_id=None,
             parts=[(MARCH, charges("tgt_1", cents=15)), (april, charges("tgt_2", cents=30))],
@@ -185,7 +187,7 @@ def test_in_a_batch_over_two_months_the_spend_cap_of_the_second_refuses_before_t
     assert getattr(refusal.value, "code", None) == "SPEND_CAP_EXCEEDED"
 
 
-def test_in_free_beta_nobody_is_asked(api: ApiClient, account: Any) -> None:
+def test_free_beta_needs_no_payment_method(api: ApiClient, account: Any) -> None:
     spend(api, account, 5)
 
     assert api.get("/capabilities").json()["billing"] == {
@@ -196,14 +198,14 @@ def test_in_free_beta_nobody_is_asked(api: ApiClient, account: Any) -> None:
     }
 
 
-def test_sandbox_posts_are_never_asked_for_money(api: ApiClient, account: Any, processor: FakePaymentProcessor) -> None:
+def test_sandbox_posts_need_no_payment_method(api: ApiClient, account: Any, processor: FakePaymentProcessor) -> None:
     spend(api, account)
 
     assert api.post("/posts", body_for(account, sandbox=True)).status_code == 201
 
 
 @pytest.mark.django_db(transaction=True)
-def test_forty_at_the_last_free_cents_use_no_more_than_is_free(processor: FakePaymentProcessor) -> None:
+def test_forty_concurrent_holds_do_not_exceed_the_free_credit(processor: FakePaymentProcessor) -> None:
     workspace = make_workspace(free=25, cap=1000)
     agent = make_agent(workspace)
 
@@ -227,7 +229,7 @@ def test_forty_at_the_last_free_cents_use_no_more_than_is_free(processor: FakePa
     assert selectors.drift() == []
 
 
-def test_a_hold_in_paid_mode_asks_the_database_once_more(
+def test_a_hold_in_paid_mode_needs_one_more_query(
     processor: FakePaymentProcessor, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     workspace = make_workspace(cap=1000)

@@ -18,7 +18,7 @@ from billing.prices import price_of
         ("free", True, 0),
     ],
 )
-def test_the_nearest_entry_of_the_price_list_counts(
+def test_the_most_specific_entry_of_the_price_list_applies(
     settings: Settings, platform: str, has_url: bool, cents: int
 ) -> None:
     settings.PRICE_LIST = {"default": 1, "dear": 2, "dear+url": 20, "linked+url": 7, "free": 0}
@@ -26,5 +26,5 @@ def test_the_nearest_entry_of_the_price_list_counts(
     assert price_of(platform, has_url=has_url) == cents
 
 
-def test_the_price_list_of_the_contract_is_the_default() -> None:
+def test_the_default_price_list_is_the_documented_one() -> None:
     assert [price_of("x", has_url=False), price_of("x", has_url=True), price_of("mastodon", has_url=True)] == [2, 20, 1]

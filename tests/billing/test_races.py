@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def at_once(number: int, work: Callable[[int], None]) -> list[str]:
-    """Run `work` in so many threads, each in a transaction of its own, all let go together; returns how each ended."""
+    """Run `work` in several threads at once, each in its own transaction; returns the results."""
     gate = Barrier(number)
 
     def run(n: int) -> str:
@@ -36,7 +36,7 @@ def at_once(number: int, work: Callable[[int], None]) -> list[str]:
 
 
 @pytest.mark.parametrize("month_was_used", [False, True])
-def test_forty_at_the_last_cents_overspend_nothing(month_was_used: bool) -> None:
+def test_forty_concurrent_holds_do_not_overspend(month_was_used: bool) -> None:
     workspace = make_workspace(free=15, cap=10)
     if month_was_used:
         with transaction.atomic():
@@ -54,7 +54,7 @@ def test_forty_at_the_last_cents_overspend_nothing(month_was_used: bool) -> None
     assert selectors.drift() == []
 
 
-def test_the_caps_of_agent_and_workspace_hold_at_once() -> None:
+def test_concurrent_holds_respect_the_caps_of_agent_and_workspace() -> None:
     workspace = make_workspace(free=30)
     narrow, wide = make_agent(workspace, cap=10), make_agent(workspace)
 
@@ -76,7 +76,7 @@ def test_the_caps_of_agent_and_workspace_hold_at_once() -> None:
     assert selectors.drift() == []
 
 
-def test_a_hold_ends_once_however_many_end_it() -> None:
+def test_concurrent_settles_and_releases_close_a_hold_once() -> None:
     workspace = make_workspace()
     with transaction.atomic():
         services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
@@ -96,7 +96,7 @@ def test_a_hold_ends_once_however_many_end_it() -> None:
     assert selectors.drift() == []
 
 
-def test_holds_and_ends_that_cross_each_other_all_go_through() -> None:
+def test_concurrent_holds_and_releases_do_not_deadlock() -> None:
     workspace = make_workspace(free=1000)
     agents = [make_agent(workspace), make_agent(workspace)]
     callers = [agents[0].pk, agents[1].pk, None]

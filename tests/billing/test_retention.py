@@ -1,4 +1,4 @@
-"""What billing forgets: the processor's old events, and the customers of purged workspaces once nothing of theirs runs."""
+"""Retention of the processor's events and of customer ids of deleted workspaces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from billing.models import ProcessorEvent, Subscription
-from billing.retention import CustomersOfPurged, ProcessorEvents
+from billing.retention import CustomersOfDeletedWorkspaces, FinishedProcessorEvents
 from tests import factories
 from workspaces.models import Workspace
 
@@ -27,7 +27,7 @@ def customer_of(workspace: Workspace) -> str:
     return workspace.processor_customer_id
 
 
-def test_an_event_of_the_processor_goes_after_ninety_days_once_it_is_done_with() -> None:
+def test_a_finished_event_is_deleted_after_ninety_days() -> None:
     old = timezone.now() - timedelta(days=91)
     for event_id, received_at, due_at in (
         ("evt_done", old, None),
@@ -36,24 +36,24 @@ def test_an_event_of_the_processor_goes_after_ninety_days_once_it_is_done_with()
     ):
         ProcessorEvent.objects.create(event_id=event_id, type="x", payload="{}", received_at=received_at, due_at=due_at)
 
-    assert (ProcessorEvents().count(), ProcessorEvents().purge(10)) == (1, 1)
+    assert (FinishedProcessorEvents().count(), FinishedProcessorEvents().purge(10)) == (1, 1)
     assert set(ProcessorEvent.objects.values_list("event_id", flat=True)) == {"evt_waits", "evt_young"}
 
 
-def test_who_may_still_be_charged_is_not_forgotten(settings: Settings) -> None:
+def test_a_customer_with_a_running_subscription_is_not_deleted(settings: Settings) -> None:
     settings.STRIPE_SECRET_KEY = "sk_test"
     ended, running, unknown = (purgeable(f"cus_{number}") for number in range(3))
     Subscription.objects.create(workspace_id=ended.pk, status="canceled", closed_at=timezone.now())
     Subscription.objects.create(workspace_id=running.pk, status="active")
 
-    assert (CustomersOfPurged().count(), CustomersOfPurged().purge(10)) == (3, 1)
+    assert (CustomersOfDeletedWorkspaces().count(), CustomersOfDeletedWorkspaces().purge(10)) == (3, 1)
     assert [customer_of(each) for each in (ended, running, unknown)] == ["", "cus_1", "cus_2"]
     assert not Subscription.objects.filter(pk=ended.pk).exists()
 
 
-def test_without_a_processor_only_what_is_known_to_run_is_waited_for() -> None:
+def test_without_a_processor_only_running_subscriptions_block_the_deletion() -> None:
     running, nothing = purgeable("cus_1"), purgeable("cus_2")
     Subscription.objects.create(workspace_id=running.pk, status="past_due")
 
-    assert CustomersOfPurged().purge(10) == 1
+    assert CustomersOfDeletedWorkspaces().purge(10) == 1
     assert [customer_of(each) for each in (running, nothing)] == ["cus_1", ""]

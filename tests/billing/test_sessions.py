@@ -1,4 +1,4 @@
-"""POST /billing/checkout-sessions and POST /billing/portal-sessions."""
+"""Tests of POST /billing/checkout-sessions and POST /billing/portal-sessions."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ both = pytest.mark.parametrize("path", [CHECKOUT, PORTAL])
 
 
 def page_of(workspace: Workspace) -> str:
-    """Where the processor sends the browser back to."""
+    """Return the URL to which the processor redirects back."""
     return f"https://posts.example.com/dashboard/workspaces/{workspace.id}/usage"
 
 
-def opened(client: ApiClient, path: str, workspace: Workspace, **body: Any) -> Any:
+def open_session(client: ApiClient, path: str, workspace: Workspace, **body: Any) -> Any:
     return client.post(path, {"workspace_id": workspace.id, **body})
 
 
-def test_checkout_makes_the_workspace_a_customer_and_opens_a_page(
+def test_checkout_creates_a_customer_and_a_session(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
-    answer = opened(as_user(owner), CHECKOUT, workspace)
+    answer = open_session(as_user(owner), CHECKOUT, workspace)
 
     assert (answer.status_code, answer.json()) == (
         200,
@@ -57,10 +57,10 @@ def test_checkout_makes_the_workspace_a_customer_and_opens_a_page(
     assert workspace.processor_customer_id == "cus_1"
 
 
-def test_a_subscription_plan_is_one_of_its_price_with_usage_metered_beside_it(
+def test_checkout_of_a_plan_includes_the_metered_price(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
-    opened(as_user(owner), CHECKOUT, workspace, plan="pro")
+    open_session(as_user(owner), CHECKOUT, workspace, plan="pro")
 
     [form] = processor.form("/v1/checkout/sessions")
     assert {name: value for name, value in form.items() if name.startswith("line_items")} == {
@@ -71,32 +71,32 @@ def test_a_subscription_plan_is_one_of_its_price_with_usage_metered_beside_it(
 
 
 @pytest.mark.parametrize("state", ["active", "trialing", "past_due", "unpaid", "paused"])
-def test_a_subscriber_gets_the_portal_instead(
+def test_a_subscriber_gets_a_portal_session_instead_of_checkout(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor, state: str
 ) -> None:
     Workspace.objects.update(processor_customer_id="cus_9")
     processor.subscribe("cus_9", state)
-    answer = opened(as_user(owner), CHECKOUT, workspace)
+    answer = open_session(as_user(owner), CHECKOUT, workspace)
 
     assert answer.json() == {"session": {"id": "bps_1", "url": "https://portal.example/bps_1"}}
     assert processor.form("/v1/checkout/sessions") == processor.form("/v1/customers") == []
 
 
 @pytest.mark.parametrize("state", ["incomplete", "incomplete_expired", "canceled"])
-def test_a_subscription_that_never_began_or_has_ended_is_none(
+def test_an_incomplete_or_ended_subscription_allows_checkout(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor, state: str
 ) -> None:
     Workspace.objects.update(processor_customer_id="cus_9")
     processor.subscribe("cus_9", state)
 
-    assert opened(as_user(owner), CHECKOUT, workspace).json()["session"]["id"] == "cs_test_1"
+    assert open_session(as_user(owner), CHECKOUT, workspace).json()["session"]["id"] == "cs_test_1"
 
 
-def test_the_portal_opens_for_the_known_customer(
+def test_a_portal_session_uses_the_stored_customer(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
     Workspace.objects.update(processor_customer_id="cus_9")
-    answer = opened(as_user(owner), PORTAL, workspace)
+    answer = open_session(as_user(owner), PORTAL, workspace)
 
     assert (answer.status_code, answer.json()) == (
         200,
@@ -105,10 +105,10 @@ def test_the_portal_opens_for_the_known_customer(
     assert processor.form("/v1/billing_portal/sessions") == [{"customer": "cus_9", "return_url": page_of(workspace)}]
 
 
-def test_the_portal_of_a_new_workspace_makes_its_customer(
+def test_a_portal_session_of_a_new_workspace_creates_its_customer(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
-    assert opened(as_user(owner), PORTAL, workspace).status_code == 200
+    assert open_session(as_user(owner), PORTAL, workspace).status_code == 200
 
     workspace.refresh_from_db()
     assert workspace.processor_customer_id == "cus_1"
@@ -116,8 +116,10 @@ def test_the_portal_of_a_new_workspace_makes_its_customer(
 
 @pytest.mark.usefixtures("wide_outside_share")
 @pytest.mark.django_db(transaction=True)
-def test_two_at_once_make_one_customer(owner: User, workspace: Workspace, processor: FakePaymentProcessor) -> None:
-    answers = at_once(4, lambda _: opened(as_user(owner), PORTAL, workspace).status_code)
+def test_two_concurrent_sessions_create_one_customer(
+    owner: User, workspace: Workspace, processor: FakePaymentProcessor
+) -> None:
+    answers = at_once(4, lambda _: open_session(as_user(owner), PORTAL, workspace).status_code)
 
     assert answers == [200] * 4
     workspace.refresh_from_db()
@@ -126,10 +128,10 @@ def test_two_at_once_make_one_customer(owner: User, workspace: Workspace, proces
 
 
 @both
-def test_a_dry_run_checks_the_same_and_asks_nobody(
+def test_a_dry_run_checks_the_request_without_calling_the_processor(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor, path: str
 ) -> None:
-    answer = opened(as_user(owner), path, workspace, dry_run=True)
+    answer = open_session(as_user(owner), path, workspace, dry_run=True)
 
     request = {"workspace_id": workspace.id, **({"plan": "payg"} if path == CHECKOUT else {})}
     assert (answer.status_code, answer.json()) == (
@@ -153,7 +155,7 @@ def test_a_dry_run_checks_the_same_and_asks_nobody(
 def test_without_a_processor_billing_is_unavailable(
     owner: User, workspace: Workspace, path: str, dry_run: bool
 ) -> None:
-    answer = opened(as_user(owner), path, workspace, dry_run=dry_run)
+    answer = open_session(as_user(owner), path, workspace, dry_run=dry_run)
 
     body = assert_envelope(answer, 503, "BILLING_UNAVAILABLE")
     assert answer["retry-after"] == "3600"
@@ -161,7 +163,7 @@ def test_without_a_processor_billing_is_unavailable(
 
 
 @both
-def test_only_a_signed_in_owner_or_admin_may(
+def test_only_a_signed_in_owner_or_admin_is_allowed(
     api: ApiClient,
     workspace: Workspace,
     teammate: User,
@@ -171,23 +173,23 @@ def test_only_a_signed_in_owner_or_admin_may(
     path: str,
 ) -> None:
     for client in (api, agent_client()):
-        assert_envelope(opened(client, path, workspace), 403, "USER_SESSION_REQUIRED")
-    assert_envelope(opened(as_user(teammate), path, workspace), 403, "FORBIDDEN")
-    refused = assert_envelope(opened(as_user(stranger), path, workspace), 422, "VALIDATION_FAILED")
+        assert_envelope(open_session(client, path, workspace), 403, "USER_SESSION_REQUIRED")
+    assert_envelope(open_session(as_user(teammate), path, workspace), 403, "FORBIDDEN")
+    refused = assert_envelope(open_session(as_user(stranger), path, workspace), 422, "VALIDATION_FAILED")
     assert [(detail["field"], detail["code"]) for detail in refused["details"]] == [("workspace_id", "not_found")]
     assert processor.requests == ()
 
     Member.objects.filter(user=teammate).update(role="admin")
-    assert opened(as_user(teammate), path, workspace).status_code == 200
+    assert open_session(as_user(teammate), path, workspace).status_code == 200
 
 
 @both
-def test_a_paused_workspace_opens_none(
+def test_a_paused_workspace_gets_no_session(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor, path: str
 ) -> None:
     Workspace.objects.update(status="paused")
 
-    assert_envelope(opened(as_user(owner), path, workspace), 403, "WORKSPACE_PAUSED")
+    assert_envelope(open_session(as_user(owner), path, workspace), 403, "WORKSPACE_PAUSED")
     assert processor.requests == ()
 
 
@@ -195,7 +197,7 @@ def test_a_paused_workspace_opens_none(
 def test_a_plan_without_a_price_or_a_name_is_refused(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor, plan: Any
 ) -> None:
-    body = assert_envelope(opened(as_user(owner), CHECKOUT, workspace, plan=plan), 422, "VALIDATION_FAILED")
+    body = assert_envelope(open_session(as_user(owner), CHECKOUT, workspace, plan=plan), 422, "VALIDATION_FAILED")
 
     assert [detail["field"] for detail in body["details"]] == ["plan"]
     assert processor.requests == ()
@@ -203,15 +205,15 @@ def test_a_plan_without_a_price_or_a_name_is_refused(
 
 @both
 @pytest.mark.parametrize("field", ["price", "success_url", "return_url", "customer"])
-def test_prices_and_addresses_cannot_be_given(owner: User, workspace: Workspace, path: str, field: str) -> None:
-    body = assert_envelope(opened(as_user(owner), path, workspace, **{field: "x"}), 422, "VALIDATION_FAILED")
+def test_prices_and_urls_cannot_be_given(owner: User, workspace: Workspace, path: str, field: str) -> None:
+    body = assert_envelope(open_session(as_user(owner), path, workspace, **{field: "x"}), 422, "VALIDATION_FAILED")
 
     assert [(detail["field"], detail["code"]) for detail in body["details"]] == [(field, "unknown_field")]
 
 
 @both
 @pytest.mark.parametrize("broken", [400, 401, 429, True])
-def test_a_fault_of_the_processor_is_billing_unavailable(
+def test_a_processor_error_is_billing_unavailable(
     owner: User,
     workspace: Workspace,
     processor: FakePaymentProcessor,
@@ -220,7 +222,7 @@ def test_a_fault_of_the_processor_is_billing_unavailable(
     broken: int | bool,
 ) -> None:
     processor.broken = broken
-    answer = opened(as_user(owner), path, workspace)
+    answer = open_session(as_user(owner), path, workspace)
 
     assert_envelope(answer, 503, "BILLING_UNAVAILABLE")
     assert answer["retry-after"] == "30"
@@ -228,10 +230,10 @@ def test_a_fault_of_the_processor_is_billing_unavailable(
     assert processor.key not in caplog.text
 
 
-def test_a_session_leaves_an_entry_without_its_address(
+def test_a_session_writes_an_audit_entry_without_its_url(
     owner: User, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
-    opened(as_user(owner), CHECKOUT, workspace, plan="pro")
+    open_session(as_user(owner), CHECKOUT, workspace, plan="pro")
 
     entry = AuditEntry.objects.get()
     assert (entry.operation, entry.outcome, entry.actor_id) == (
@@ -242,9 +244,7 @@ def test_a_session_leaves_an_entry_without_its_address(
     assert (entry.resource_type, entry.resource_id, entry.metadata) == ("workspace", workspace.id, {"plan": "pro"})
 
 
-def test_capabilities_offer_the_plans_that_have_a_price(
-    api: ApiClient, processor: FakePaymentProcessor, settings: Any
-) -> None:
+def test_capabilities_list_plans_with_a_price(api: ApiClient, processor: FakePaymentProcessor, settings: Any) -> None:
     assert api.get("/capabilities").json()["billing"] == {
         "mode": "paid",
         "checkout_available": True,
@@ -271,11 +271,9 @@ def test_prices_without_a_key_offer_nothing(api: ApiClient, settings: Any) -> No
     }
 
 
-def test_each_workspace_is_a_customer_of_its_own(
-    owner: User, workspace: Workspace, processor: FakePaymentProcessor
-) -> None:
+def test_each_workspace_is_its_own_customer(owner: User, workspace: Workspace, processor: FakePaymentProcessor) -> None:
     other = factories.WorkspaceFactory.create(owner_user=owner, processor_customer_id="cus_other")
-    opened(as_user(owner), PORTAL, other)
-    opened(as_user(owner), PORTAL, workspace)
+    open_session(as_user(owner), PORTAL, other)
+    open_session(as_user(owner), PORTAL, workspace)
 
     assert [form["customer"] for form in processor.form("/v1/billing_portal/sessions")] == ["cus_other", "cus_2"]

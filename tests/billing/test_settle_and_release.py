@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from billing import selectors, services
 from billing.models import LedgerEntry, MonthCounter
-from billing.selectors import Amounts, Drift
+from billing.selectors import Drift, MonthAmounts
 from tests.billing.rows import APRIL, MARCH, charges, day_of, make_agent, make_workspace, month_of, totals
 
 pytestmark = pytest.mark.django_db
@@ -15,7 +15,7 @@ def ledger() -> list[tuple[str, int, str]]:
     return list(LedgerEntry.objects.order_by("id").values_list("target_id", "round", "kind"))
 
 
-def test_settling_spends_what_was_held() -> None:
+def test_settling_turns_held_into_spent_cents() -> None:
     workspace = make_workspace(url_cap=9)
     agent = make_agent(workspace)
     held = charges("tgt_1", "tgt_2", cents=20, url_posts=1)
@@ -29,7 +29,7 @@ def test_settling_spends_what_was_held() -> None:
     assert selectors.drift() == []
 
 
-def test_the_price_of_the_hold_counts_not_the_price_of_the_day() -> None:
+def test_settling_uses_the_price_of_the_hold() -> None:
     workspace = make_workspace()
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", cents=3), due=APRIL)
 
@@ -39,7 +39,7 @@ def test_the_price_of_the_hold_counts_not_the_price_of_the_day() -> None:
 
 
 @pytest.mark.parametrize(("failed", "counted"), [(True, [("", "sandbox", 0, 1, 0, 0)]), (False, [])])
-def test_releasing_gives_everything_back(failed: bool, counted: list[tuple[str, str, int, int, int, int]]) -> None:
+def test_releasing_restores_the_counters(failed: bool, counted: list[tuple[str, str, int, int, int, int]]) -> None:
     workspace = make_workspace(url_cap=9)
     held = charges("tgt_1", url_posts=1)
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=held, due=MARCH)
@@ -51,7 +51,7 @@ def test_releasing_gives_everything_back(failed: bool, counted: list[tuple[str, 
     assert selectors.drift() == []
 
 
-def test_releasing_gives_the_agents_month_and_day_back() -> None:
+def test_releasing_restores_the_agents_month_and_day() -> None:
     workspace = make_workspace()
     agent = make_agent(workspace, cap=10, day_cap=1)
     services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1"), due=MARCH)
@@ -62,7 +62,7 @@ def test_releasing_gives_the_agents_month_and_day_back() -> None:
     services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_2"), due=MARCH)
 
 
-def test_many_are_released_at_once_over_months_agents_and_workspaces() -> None:
+def test_release_many_over_months_agents_and_workspaces() -> None:
     workspace, other = make_workspace(), make_workspace()
     agent = make_agent(workspace)
     services.hold(workspace_id=workspace.pk, agent_id=agent.pk, charges=charges("tgt_1", "tgt_2"), due=MARCH)
@@ -77,7 +77,7 @@ def test_many_are_released_at_once_over_months_agents_and_workspaces() -> None:
     assert selectors.drift() == []
 
 
-def test_ending_what_is_not_held_changes_nothing() -> None:
+def test_settling_or_releasing_without_a_hold_changes_nothing() -> None:
     workspace = make_workspace()
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1", "tgt_2"), due=MARCH)
     services.settle(target_id="tgt_1")
@@ -92,7 +92,7 @@ def test_ending_what_is_not_held_changes_nothing() -> None:
     assert ledger() == [("tgt_1", 1, "hold"), ("tgt_2", 1, "hold"), ("tgt_1", 1, "settle"), ("tgt_2", 1, "release")]
 
 
-def test_a_released_target_can_be_held_anew_in_another_month() -> None:
+def test_a_released_target_can_be_held_again_in_another_month() -> None:
     workspace = make_workspace()
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     services.release(target_id="tgt_1", failed=True)
@@ -105,16 +105,16 @@ def test_a_released_target_can_be_held_anew_in_another_month() -> None:
     assert selectors.drift() == []
 
 
-def test_a_settled_target_cannot_be_held_anew() -> None:
+def test_a_settled_target_cannot_be_held_again() -> None:
     workspace = make_workspace()
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     services.settle(target_id="tgt_1")
 
-    with pytest.raises(ValueError, match="tgt_1 is held or settled already"):
+    with pytest.raises(ValueError, match="tgt_1 is already held or settled"):
         services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
 
 
-def test_the_numbers_of_queries_are_small(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_settle_and_release_need_few_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     workspace = make_workspace()
     agent = make_agent(workspace)
     four = charges("tgt_1", "tgt_2", "tgt_3", "tgt_4")
@@ -129,22 +129,22 @@ def test_the_numbers_of_queries_are_small(django_assert_num_queries: DjangoAsser
         services.settle(target_id="tgt_2")
 
 
-def test_drift_names_the_month_whose_counter_is_wrong() -> None:
+def test_drift_returns_the_month_with_a_wrong_counter() -> None:
     workspace = make_workspace()
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     MonthCounter.objects.update(settled_cents=1)
 
     assert selectors.drift() == [
-        Drift(workspace.pk, MARCH.date().replace(day=1), counter=Amounts(10, 1, 0), ledger=Amounts(10, 0, 0))
+        Drift(workspace.pk, MARCH.date().replace(day=1), counter=MonthAmounts(10, 1, 0), ledger=MonthAmounts(10, 0, 0))
     ]
 
 
-def test_drift_sees_a_counter_without_entries_and_entries_without_a_counter() -> None:
+def test_drift_finds_counters_without_entries_and_entries_without_counter() -> None:
     workspace = make_workspace()
     services.hold(workspace_id=workspace.pk, agent_id=None, charges=charges("tgt_1"), due=MARCH)
     MonthCounter.objects.update(month=APRIL.date().replace(day=1))
 
     assert [(found.month.month, found.counter, found.ledger) for found in selectors.drift()] == [
-        (3, Amounts(0, 0, 0), Amounts(10, 0, 0)),
-        (4, Amounts(10, 0, 0), Amounts(0, 0, 0)),
+        (3, MonthAmounts(0, 0, 0), MonthAmounts(10, 0, 0)),
+        (4, MonthAmounts(10, 0, 0), MonthAmounts(0, 0, 0)),
     ]

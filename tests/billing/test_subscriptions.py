@@ -1,4 +1,4 @@
-"""What the processor's events bring about, read from the processor itself: the workspace's subscription, its tier."""
+"""Subscriptions and retention tiers after the processor's events, read from the processor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from billing import services
 from billing.models import BillingAlarm, ProcessorEvent, Subscription
 from tests.at_once import at_once
-from tests.billing.processor_events import event, send, subscription_of, tell
+from tests.billing.processor_events import event, send, send_and_process, subscription_of
 from tests.conftest import ApiClient
 from tests.fakes.payment_processor import FakePaymentProcessor
 from workspaces.models import Workspace
@@ -43,7 +43,7 @@ def session(customer: str, **marks: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "kind", ["customer.subscription.created", "customer.subscription.updated", "customer.subscription.trial_will_end"]
 )
-def test_a_subscription_is_told_as_the_processor_has_it_now(
+def test_an_event_updates_the_subscription_from_the_processor(
     api: ApiClient, workspace: Workspace, processor: FakePaymentProcessor, kind: str
 ) -> None:
     live = processor.subscribe("cus_9", "incomplete", workspace_id=workspace.id, plan="payg")
@@ -51,7 +51,7 @@ def test_a_subscription_is_told_as_the_processor_has_it_now(
     live["status"] = "active"
     assert subscription_of(api, workspace) is None
 
-    done = tell(kind, old)
+    done = send_and_process(kind, old)
 
     assert (done.outcome, done.processed_at is not None, done.due_at) == ("applied", True, None)
     assert subscription_of(api, workspace) == {"plan": "payg", "status": "active"}
@@ -60,18 +60,18 @@ def test_a_subscription_is_told_as_the_processor_has_it_now(
     assert row.current_period_end == datetime.fromtimestamp(live["items"]["data"][0]["current_period_end"], UTC)
 
 
-def test_a_finished_checkout_and_a_paid_invoice_are_reasons_to_look(
+def test_finished_checkouts_and_invoices_update_the_subscription(
     api: ApiClient, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
     live = processor.subscribe("cus_9", "active", workspace_id=workspace.id)
 
-    tell("checkout.session.completed", session("cus_9", workspace_id=workspace.id))
+    send_and_process("checkout.session.completed", session("cus_9", workspace_id=workspace.id))
     assert subscription_of(api, workspace) == {"plan": "payg", "status": "active"}
     live["status"] = "past_due"
-    tell("invoice.payment_failed", invoice("cus_9"))
+    send_and_process("invoice.payment_failed", invoice("cus_9"))
     assert subscription_of(api, workspace) == {"plan": "payg", "status": "past_due"}
     live["status"] = "active"
-    tell("invoice.paid", {"id": "in_2", "object": "invoice", "customer": "cus_9", "subscription": "sub_1"})
+    send_and_process("invoice.paid", {"id": "in_2", "object": "invoice", "customer": "cus_9", "subscription": "sub_1"})
     assert subscription_of(api, workspace) == {"plan": "payg", "status": "active"}
 
 
@@ -96,7 +96,7 @@ def test_returning_from_checkout_alone_changes_nothing(
         (("",), {}, "payg"),
     ],
 )
-def test_the_plan_is_that_of_the_prices_and_else_the_one_that_was_chosen(
+def test_the_plan_is_read_from_prices_or_else_from_metadata(
     api: ApiClient,
     workspace: Workspace,
     processor: FakePaymentProcessor,
@@ -106,7 +106,7 @@ def test_the_plan_is_that_of_the_prices_and_else_the_one_that_was_chosen(
 ) -> None:
     live = processor.subscribe("cus_9", prices=prices, **marks)
 
-    tell("customer.subscription.updated", live)
+    send_and_process("customer.subscription.updated", live)
 
     assert subscription_of(api, workspace) == {"plan": plan, "status": "active"}
 
@@ -123,7 +123,7 @@ def test_the_plan_is_that_of_the_prices_and_else_the_one_that_was_chosen(
         ("enterprise", ("price_pro",), "canceled", "enterprise"),
     ],
 )
-def test_the_plan_carries_the_retention_tier_while_it_pays(
+def test_a_paying_plan_sets_the_retention_tier(
     workspace: Workspace,
     processor: FakePaymentProcessor,
     before: str,
@@ -133,42 +133,42 @@ def test_the_plan_carries_the_retention_tier_while_it_pays(
 ) -> None:
     Workspace.objects.filter(pk=workspace.pk).update(retention_tier=before)
 
-    tell("customer.subscription.updated", processor.subscribe("cus_9", status, prices=prices))
+    send_and_process("customer.subscription.updated", processor.subscribe("cus_9", status, prices=prices))
 
     workspace.refresh_from_db()
     assert workspace.retention_tier == tier
 
 
-def test_of_several_subscriptions_the_one_that_pays_counts_and_operators_hear_of_a_second(
+def test_the_paying_subscription_counts_and_a_second_one_raises_an_alarm(
     api: ApiClient, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
     first = processor.subscribe("cus_9", "active")
     second = processor.subscribe("cus_9", "active", prices=("price_pro",))
 
-    tell("customer.subscription.created", second)
+    send_and_process("customer.subscription.created", second)
     assert subscription_of(api, workspace) == {"plan": "pro", "status": "active"}
     alarm = BillingAlarm.objects.get()
     assert (alarm.kind, alarm.subject, alarm.resolved_at) == ("subscriptions", workspace.id, None)
-    assert alarm.detail == "The customer pays for several: sub_1, sub_2."
+    assert alarm.detail == "The customer has several running subscriptions: sub_1, sub_2."
 
     second["status"] = "canceled"
-    tell("customer.subscription.deleted", second)
+    send_and_process("customer.subscription.deleted", second)
     assert subscription_of(api, workspace) == {"plan": "payg", "status": "active"}
     assert not BillingAlarm.objects.filter(resolved_at=None).exists()
 
     first["status"] = "canceled"
-    tell("customer.subscription.deleted", first)
+    send_and_process("customer.subscription.deleted", first)
     assert subscription_of(api, workspace) == {"plan": "pro", "status": "canceled"}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_event_that_comes_ten_times_at_once_has_one_effect(
+def test_ten_concurrent_copies_of_an_event_have_one_effect(
     api: ApiClient, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
-    told = event("customer.subscription.created", processor.subscribe("cus_9"))
+    created = event("customer.subscription.created", processor.subscribe("cus_9"))
 
     def send_and_work(_: int) -> int:
-        status = send(told).status_code
+        status = send(created).status_code
         services.process_due_events()
         return int(status)
 
@@ -180,10 +180,10 @@ def test_an_event_that_comes_ten_times_at_once_has_one_effect(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_answer_of_before_never_replaces_one_that_was_asked_for_later(
+def test_an_older_answer_never_replaces_a_newer_one(
     api: ApiClient, workspace: Workspace, processor: FakePaymentProcessor
 ) -> None:
-    """One worker's answer is on its way for long; meanwhile the subscription ends and another worker learns it."""
+    """One worker gets a slow answer, while the subscription ends and another worker saves that."""
     live = processor.subscribe("cus_9")
     send(event("customer.subscription.created", live))
     late = processor.hold_next("subscriptions.list")
@@ -194,7 +194,7 @@ def test_an_answer_of_before_never_replaces_one_that_was_asked_for_later(
     def quick() -> None:
         processor.wait_for(1)
         live["status"] = "canceled"
-        tell("customer.subscription.deleted", live)
+        send_and_process("customer.subscription.deleted", live)
         late.set()
 
     at_once(2, lambda n: quick() if n else slow(n))

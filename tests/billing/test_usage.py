@@ -1,4 +1,4 @@
-"""GET /usage and GET /agents/{agent_id}/usage."""
+"""Tests of GET /usage and GET /agents/{agent_id}/usage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOTHING = {"published": 0, "failed": 0, "url_posts": 0, "spend_cents": 0, "by_pl
 
 @pytest.fixture
 def workspace(owner: User) -> Workspace:
-    """A workspace that may spend 100 free and 200 further cents, and post five URLs."""
+    """A workspace with 100 cents of free credit, a cap of 200 cents and a cap of five URL posts."""
     return factories.WorkspaceFactory.create(
         owner_user=owner, monthly_spend_cap_cents=200, monthly_social_url_post_cap=5
     )
@@ -43,7 +43,7 @@ def spend(
     end: Callable[..., None] | None = services.settle,
     **how: Any,
 ) -> None:
-    """Hold for the targets and bring each of them to its end."""
+    """Hold the targets' cost and settle or release each of them."""
     wanted = charges(*targets, cents=cents, url_posts=url_posts, platform=platform)
     with transaction.atomic():
         services.hold(workspace_id=workspace.pk, agent_id=agent.pk if agent else None, charges=wanted, due=due)
@@ -66,7 +66,7 @@ def agent_usage(client: ApiClient, agent: Agent, period_start: str = "2027-03-01
     return client.get(f"/agents/{agent.id}/usage?{urlencode({'period_start': period_start})}")
 
 
-def test_a_months_usage_is_told_by_platform(api: ApiClient, workspace: Workspace) -> None:
+def test_a_months_usage_is_returned_by_platform(api: ApiClient, workspace: Workspace) -> None:
     agent = make_agent(workspace)
     spend(workspace, "tgt_1", "tgt_2", platform="x", cents=20, url_posts=1)
     spend(workspace, "tgt_3", platform="bluesky", cents=1)
@@ -102,7 +102,7 @@ def test_a_months_usage_is_told_by_platform(api: ApiClient, workspace: Workspace
     }
 
 
-def test_an_agents_usage_is_its_own_under_its_own_cap(api: ApiClient, workspace: Workspace) -> None:
+def test_an_agents_usage_has_its_own_cap(api: ApiClient, workspace: Workspace) -> None:
     agent, other = make_agent(workspace, cap=50), make_agent(workspace)
     spend(workspace, "tgt_1", agent=agent, cents=20)
     spend(workspace, "tgt_2", agent=agent, cents=5, end=None)
@@ -132,11 +132,11 @@ def test_an_agents_usage_is_its_own_under_its_own_cap(api: ApiClient, workspace:
     }
 
 
-def test_an_agent_without_a_cap_has_no_end_of_its_own(api: ApiClient, workspace: Workspace) -> None:
-    told = agent_usage(api, make_agent(workspace)).json()
+def test_an_agent_without_a_cap_has_null_remaining(api: ApiClient, workspace: Workspace) -> None:
+    body = agent_usage(api, make_agent(workspace)).json()
 
-    assert told["totals"] == NOTHING
-    assert told["spend_cap"] == {
+    assert body["totals"] == NOTHING
+    assert body["spend_cap"] == {
         "cap_cents": None,
         "free_credit_cents": 0,
         "spent_cents": 0,
@@ -163,11 +163,11 @@ def test_the_period_is_the_utc_month_of_its_start(
 ) -> None:
     agent = make_agent(workspace)
     for answer in (usage(api, workspace, period_start=asked), agent_usage(api, agent, asked)):
-        told = answer.json()
-        assert (told["period_start"], told["period_end"]) == (start, end)
+        body = answer.json()
+        assert (body["period_start"], body["period_end"]) == (start, end)
 
 
-def test_the_cap_of_the_query_is_a_what_if(api: ApiClient, workspace: Workspace) -> None:
+def test_the_cap_in_the_query_replaces_the_stored_one(api: ApiClient, workspace: Workspace) -> None:
     spend(workspace, "tgt_1", cents=150)
 
     lower = usage(api, workspace, workspace_monthly_spend_cap_cents=0).json()["spend_cap"]
@@ -186,7 +186,7 @@ def test_the_cap_of_the_query_is_a_what_if(api: ApiClient, workspace: Workspace)
     assert workspace.monthly_spend_cap_cents == 200
 
 
-def test_who_may_read(
+def test_read_access_by_caller(
     workspace: Workspace, owner: User, teammate: User, stranger: User, key_with: Callable[..., ApiClient]
 ) -> None:
     agent = make_agent(workspace)
@@ -215,13 +215,13 @@ def test_who_may_read(
         ("free_credit_cents", "1"),
     ],
 )
-def test_a_senseless_query_is_refused(api: ApiClient, workspace: Workspace, name: str, value: str | None) -> None:
+def test_an_invalid_query_is_refused(api: ApiClient, workspace: Workspace, name: str, value: str | None) -> None:
     body = assert_envelope(usage(api, workspace, **{name: value}), 422, "VALIDATION_FAILED")
 
     assert [detail["field"] for detail in body["details"]] == [name]
 
 
-def test_reading_asks_no_more_the_more_there_was(
+def test_the_number_of_queries_does_not_depend_on_usage(
     api: ApiClient, workspace: Workspace, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     usage(api, workspace)  # the key's last_used_at is written once a minute

@@ -1,4 +1,4 @@
-"""Usage that cannot be reported, and the duty that reports it."""
+"""Alarms for usage that cannot be reported, and pauses of the worker loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workspaces.models import Workspace
 pytestmark = pytest.mark.django_db
 
 
-def test_a_report_that_is_refused_is_an_alarm_until_it_is_taken(
+def test_a_refused_report_raises_an_alarm_until_it_is_accepted(
     payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
 ) -> None:
     spend(payer, "tgt_1", "tgt_2")
@@ -38,7 +38,7 @@ def test_a_report_that_is_refused_is_an_alarm_until_it_is_taken(
 
 
 @pytest.mark.parametrize("status", ["", "canceled", "unpaid", "paused"])
-def test_usage_that_no_subscription_pays_for_waits_and_is_an_alarm(
+def test_usage_without_a_paying_subscription_waits_and_raises_an_alarm(
     payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller, status: str
 ) -> None:
     spend(payer, "tgt_1")
@@ -66,7 +66,7 @@ def test_usage_that_no_subscription_pays_for_waits_and_is_an_alarm(
     assert alarm.resolved_at == datetime.now(UTC)
 
 
-def test_the_duty_pauses_after_an_attempt_without_an_answer_and_then_tries_with_one(
+def test_the_worker_loop_pauses_after_an_unanswered_attempt(
     payer: Workspace, processor: FakePaymentProcessor, clock: time_machine.Traveller
 ) -> None:
     spend(payer, *(f"tgt_{number}" for number in range(40)), cents=10)
@@ -89,7 +89,7 @@ def test_the_duty_pauses_after_an_attempt_without_an_answer_and_then_tries_with_
     assert processor.recorded_cents("cus_9") == 390
 
 
-def test_the_duty_asks_nobody_in_free_beta(
+def test_the_worker_loop_sends_nothing_in_free_beta(
     payer: Workspace, processor: FakePaymentProcessor, settings: Settings
 ) -> None:
     spend(payer, "tgt_1", "tgt_2")

@@ -1,4 +1,4 @@
-"""Spending, and what is reported of it."""
+"""Helpers that spend money and read usage reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEND = "meter_events.create"
 
 
 def spend(workspace: Workspace, *targets: str, cents: int = 6, due: datetime = MARCH) -> None:
-    """Publish the targets, one after another."""
+    """Hold and settle the targets one after another."""
     for target in targets:
         with transaction.atomic():
             held = charges(target, cents=cents)
@@ -25,14 +25,14 @@ def spend(workspace: Workspace, *targets: str, cents: int = 6, due: datetime = M
 
 
 def reports() -> list[tuple[str, int, str]]:
-    """(target, cents, status) in the order of settlement."""
+    """Return (target, cents, status) of all reports in the order of settlement."""
     rows = UsageReport.objects.order_by("entry_id")
     targets = dict(LedgerEntry.objects.values_list("pk", "target_id"))
     return [(targets[row.entry_id], row.cents, row.status) for row in rows]
 
 
 def report_on(clock: time_machine.Traveller, until: timedelta) -> None:
-    """Let the duty's service run each time that a report is due, for so long."""
+    """Run `report_due_usage` whenever a report is due, for a period of time."""
     end = datetime.now(UTC) + until
     while (due := UsageReport.objects.filter(due_at__lte=end).order_by("due_at").first()) is not None:
         clock.move_to(max(due.due_at or end, datetime.now(UTC)))

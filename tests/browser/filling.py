@@ -33,11 +33,13 @@ def fill(service: Service, bluesky: FakeBluesky) -> Filled:
     attached = [{"media_id": picture, "alt_text": "Six loaves on a wooden board"}]
     soon = (datetime.now(UTC) + timedelta(hours=30)).isoformat()
     agent_id, agent_key = workspace.new_agent("Newsroom agent", monthly_spend_cap_cents=500, posts_per_day_cap=20)
-    own_receiver = f"{service.base_url}/dashboard/webhook-receiver"
+    with Receiver() as receiver:
+        published = workspace.post(
+            "The rye is out of the oven.", real, mastodon, media=attached, webhook_url=f"{receiver.url}/events"
+        )
+        delivered = _delivery(workspace, "delivered")
     groups = {
-        "published": workspace.post(
-            "The rye is out of the oven.", real, mastodon, media=attached, webhook_url=own_receiver
-        ),
+        "published": published,
         "failed": workspace.post("[sandbox:reject] A post that is refused", mastodon, linkedin),
         "unconfirmed": workspace.post("[sandbox:unknown] Nobody knows", mastodon),
         "scheduled": workspace.post(
@@ -48,7 +50,7 @@ def fill(service: Service, bluesky: FakeBluesky) -> Filled:
     }
     workspace.post("And this one for Sunday?", linkedin, token=agent_key, scheduled_at=soon)
     ids = {state: group["id"] for state, group in groups.items()}
-    deliveries = {"delivery_id": _delivery(workspace, "delivered"), "dead_letter": _dead_letter(workspace, mastodon)}
+    deliveries = {"delivery_id": delivered, "dead_letter": _dead_letter(workspace, mastodon)}
     account = {"account_id": real["connected_account_id"], "agent_id": agent_id, "media_id": picture, "did": did}
     return Filled(workspace, {**ids, **deliveries, **account})
 

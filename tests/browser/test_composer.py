@@ -50,7 +50,7 @@ def test_a_post_with_pictures_reaches_the_platform(
     page.locator(".dropzone").evaluate(DROP, ["rolls.png", list(png(320, 240))])
     page.get_by_label("Alt text for rolls.png").fill("A basket of rolls")
     expect(page.get_by_label("Alt text for oven.jpg")).to_have_value("An open oven")
-    expect(page.locator("#check-said")).to_contain_text("It fits its account. It costs $0.01")
+    expect(page.locator("#check-said")).to_contain_text("Valid for this account. It costs $0.01")
     expect(page.locator("#check").get_by_role("img")).to_have_count(2)
     inspection.look(page, "compose-with-pictures")
 
@@ -73,9 +73,9 @@ def test_a_poll_is_asked_previewed_and_published(open_page: Open, workspace: Wor
     expect(page.locator("#check")).to_contain_text("Baguette")
     inspection.look(page, "compose-with-a-poll")
     poll.get_by_label("Choices").fill("Rye")
-    expect(page.locator("#check-said")).to_contain_text("1 problem to mend.")
+    expect(page.locator("#check-said")).to_contain_text("1 problem to fix.")
     poll.get_by_label("Choices").fill("Rye\nSpelt")
-    expect(page.locator("#check-said")).to_contain_text("It fits its account.")
+    expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
     page.get_by_role("button", name="Publish now").click()
     published(page)
     expect(page.locator("main")).to_contain_text("Spelt")
@@ -88,13 +88,13 @@ def test_a_failed_post_is_repaired_by_its_hint(open_page: Open, workspace: Works
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Failed")
     page.get_by_role("button", name="Duplicate into a draft").click()
     page.get_by_label("Text for all accounts").fill("Much too long. " * 60)
-    expect(page.locator("#check-said")).to_contain_text("1 problem to mend.")
+    expect(page.locator("#check-said")).to_contain_text("1 problem to fix.")
     page.get_by_role("button", name="Publish now").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("the content does not fit all accounts yet")
+    expect(page.get_by_role("alert")).to_contain_text("the content does not fit all accounts")
     inspection.look(page, "compose-refused")
-    page.get_by_role("button", name="Shorten it").click()
-    expect(page.locator("#check-said")).to_contain_text("It fits its account.")
+    page.get_by_role("button", name="Shorten").click()
+    expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
     assert len(page.get_by_label("Text for Mastodon").input_value()) <= 500
     page.get_by_role("button", name="Publish now").click()
     published(page)
@@ -105,15 +105,15 @@ def test_a_post_is_scheduled_moved_and_cancelled(open_page: Open, workspace: Wor
     page = open_page()
     compose(page, workspace, "For another day", "Mastodon")
     first = datetime.now(UTC).replace(hour=8, minute=0) + timedelta(days=40)
-    page.get_by_label("When it goes out").fill(f"{first:%Y-%m-%dT%H:%M}")
+    page.get_by_label("When to publish").fill(f"{first:%Y-%m-%dT%H:%M}")
     page.get_by_role("button", name="Schedule", exact=True).click()
     expect(page.locator("#messages")).to_contain_text(f"Scheduled for {first:%A}, {first.day} {first:%B %Y}, 08:00.")
 
     later = first + timedelta(days=1, minutes=90)
-    page.get_by_label("When it goes out").fill(f"{later:%Y-%m-%dT%H:%M}")
+    page.get_by_label("When to publish").fill(f"{later:%Y-%m-%dT%H:%M}")
     page.get_by_role("button", name="Reschedule").click()
     expect(page.locator("dl.facts").first).to_contain_text(f"{later:%A}, {later.day} {later:%B %Y}, 09:30")
-    page.get_by_role("button", name="Cancel it").click()
+    page.get_by_role("button", name="Cancel post").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Cancelled")
 
 
@@ -125,7 +125,7 @@ def test_from_the_link_to_a_published_post_by_keyboard(open_page: Open, service:
     press_at(page.get_by_label("Text for all accounts"), "")
     page.keyboard.type("Written without a mouse")
     press_at(page.get_by_role("checkbox", name="Mastodon"), "Space")
-    expect(page.locator("#check-said")).to_contain_text("It fits its account.")
+    expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
     press_at(page.get_by_role("button", name="Publish now"), "Enter")
     published(page)
 
@@ -146,14 +146,14 @@ def test_what_was_typed_before_the_scripts_came_is_checked_too(open_page: Open, 
     for script in held:
         script.continue_()
 
-    expect(page.locator("#check-said")).to_contain_text("1 problem to mend.")
+    expect(page.locator("#check-said")).to_contain_text("1 problem to fix.")
 
 
 def test_without_scripts_a_post_is_written_too(open_page: Open, workspace: Workspace) -> None:
     page = open_page(java_script_enabled=False)
     compose(page, workspace, "Without any script", "Mastodon")
     page.get_by_role("button", name="Check", exact=True).last.click()
-    expect(page.locator("#check-said")).to_contain_text("It fits its account.")
+    expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
     page.get_by_role("button", name="Publish now").click()
     expect(page.get_by_text("Without any script").first).to_be_visible()
     path = page.url.rpartition("/")[2]

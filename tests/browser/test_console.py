@@ -41,7 +41,7 @@ def test_an_operator_looks_round(open_page: Open, filled: Filled, inspection: In
     expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
     inspection.look(page, "console-recovery-codes")
     codes = page.locator(".recovery-codes code").all_inner_texts()
-    page.get_by_role("link", name="I have kept them").click()
+    page.get_by_role("link", name="I have stored them").click()
     expect(page.get_by_role("link", name="Sign out").or_(page.get_by_role("button", name="Log out"))).to_be_visible()
     inspection.look(page, "console")
     for name, path in {
@@ -64,7 +64,7 @@ def test_an_operator_looks_round(open_page: Open, filled: Filled, inspection: In
     third = at_the_code(open_page)
     third.get_by_label("Code").fill("000000")
     third.keyboard.press("Enter")
-    expect(third.get_by_text("This code is not right")).to_be_visible()
+    expect(third.get_by_text("This code is wrong")).to_be_visible()
     inspection.look(third, "console-wrong-code")
 
 

@@ -128,7 +128,7 @@ def test_files_come_into_the_library_and_are_described(
     (tmp_path / "quay.jpg").write_bytes(jpeg(320, 240))
     page = open_page(f"/dashboard/workspaces/{workspace.id}/media")
     page.get_by_label("Upload files").set_input_files(tmp_path / "quay.jpg")
-    expect(page.get_by_role("heading", name="What does it show?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Add alt text")).to_be_visible()
     inspection.look(page, "media-describe")
     page.get_by_label("Alt text").fill("A quay in the morning")
     page.get_by_role("button", name="Save").click()

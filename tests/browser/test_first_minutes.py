@@ -34,7 +34,7 @@ def test_an_agent_is_made_claimed_and_its_post_approved(
     page.get_by_role("link", name="Approvals").click()
     waiting = page.get_by_role("article").filter(has_text="The first post of an agent")
     expect(waiting.get_by_role("heading")).to_have_text("Weekend agent asks to publish to 1 account")
-    waiting.get_by_role("link", name="all about it").click()
+    waiting.get_by_role("link", name="details").click()
     page.get_by_role("button", name="Approve and publish now").click()
     page.goto(f"/dashboard/workspaces/{service.stack.demo['workspace_id']}/posts/{group['id']}")
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Published")

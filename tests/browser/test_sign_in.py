@@ -41,18 +41,18 @@ def test_from_the_first_sign_in_to_a_published_post(
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("button", name="ada").click()
 
-    expect(page.get_by_text("You belong to no workspace yet.")).to_be_visible()
+    expect(page.get_by_text("You are not a member of any workspace yet.")).to_be_visible()
     inspection.look(page, "no-workspace")
     page.get_by_label("Name", exact=True).fill("Ada's news")
     page.get_by_label("Time zone").select_option("Europe/Lisbon")
-    page.get_by_role("button", name="Make the workspace").click()
+    page.get_by_role("button", name="Create the workspace").click()
     expect(page.get_by_role("heading", name="Home")).to_be_visible()
     inspection.look(page, "home-empty")
 
     page.get_by_role("link", name="New post").first.click()
     page.get_by_label("Text for all accounts").fill("Good morning from Lisbon")
     page.get_by_role("checkbox", name="Mastodon").check()
-    expect(page.locator("#check-said")).to_contain_text("It fits its account.")
+    expect(page.locator("#check-said")).to_contain_text("Valid for this account.")
     page.get_by_role("button", name="Publish now").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Post Published")
 
@@ -70,7 +70,7 @@ def test_who_denies_at_the_provider_is_told_so(chromium: Browser, with_provider:
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("button", name="Deny").click()
 
-    expect(page.get_by_role("alert")).to_have_text("The identity provider was told not to sign you in.")
+    expect(page.get_by_role("alert")).to_have_text("The sign-in was cancelled at the identity provider.")
     context.close()
 
 
@@ -85,7 +85,7 @@ def test_a_form_that_needs_a_recent_sign_in_is_not_lost(
     page.get_by_role("button", name="ada").click()
     page.goto("/dashboard/?all=1")
     page.get_by_label("Name", exact=True).fill("Ada's desk")
-    page.get_by_role("button", name="Make the workspace").click()
+    page.get_by_role("button", name="Create the workspace").click()
     page.get_by_role("link", name="Settings").click()
     members = page.url.replace("/settings", "/members")
     page.goto(members)

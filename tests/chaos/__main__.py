@@ -1,4 +1,4 @@
-"""`python -m tests.chaos`: the whole run, from the first process to the verdict. Exit status 0 when everything holds."""
+"""`python -m tests.chaos`: the whole run, from starting the processes to the verdict. Exit status 0 without faults."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CAPS = {"monthly_spend_cap_cents": 1_000_000_000, "monthly_social_url_post_cap":
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line says."""
+    """The command-line options."""
 
     seed: int
     posts: int
@@ -48,7 +48,7 @@ class Options:
 
 
 class Run:
-    """One run: its parts, each with random choices of its own from the seed."""
+    """One chaos run, with all its parts and random seeds."""
 
     def __init__(self, options: Options, home: Path, networks: Networks, receivers: Receivers) -> None:
         self.options, self.home = options, home
@@ -161,7 +161,7 @@ class Run:
         self.stack.stop()
 
     def rows(self) -> dict[str, object]:
-        """What is worth knowing beside the verdict."""
+        """Return additional measurements for the report."""
         rows: dict[str, object] = dict(sorted(self.storm.faults.items()))
         rows |= {f"platforms: {name}": times for name, times in sorted(self.weather.faults.items())}
         rows |= {f"answers: {name}": times for name, times in sorted(self.answers.counts.items())}
@@ -238,18 +238,18 @@ def options_of(arguments: list[str]) -> Options:
 
 
 def rng_of(seed: int, part: str) -> random.Random:
-    """The random choices of one part, which do not depend on how the others take turns."""
+    """Return the random generator of one part, independent of the order of the others."""
     return random.Random(f"{seed} {part}")
 
 
 def say(line: str) -> None:
-    """A line of progress, on standard error so that the result stands alone."""
+    """Print progress to standard error."""
     sys.stderr.write(f"chaos: {line}\n")
     sys.stderr.flush()
 
 
 def _interrupt(*_signal: object) -> None:
-    """Begin to end everything; what ends it is not interrupted again."""
+    """Start to stop everything on the first signal and ignore further ones."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""A client of the API as a careful caller writes one: it repeats with the same key what got no sure answer."""
+"""An API client that repeats requests without a definite answer with the same Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ENVELOPE = {"code", "message", "suggested_action", "auto_fixable", "trace_id"}
 
 
 class Unanswered(Exception):
-    """No sure answer came before the deadline; the message says to what."""
+    """A request got no definite answer before the deadline."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A sure answer: its status and its JSON."""
+    """A definite answer: its status and JSON."""
 
     status: int
     body: dict[str, Any]
@@ -32,7 +32,7 @@ class Reply:
 
 @dataclass
 class Answers:
-    """What all clients got: counts by kind, how long the sure answers to posts took, and answers that must not be."""
+    """Statistics of all clients: counts by kind, times of answers to posts, and forbidden answers."""
 
     note: Callable[[str], None]  # keeps what was slow or refused, with the time
     counts: Counter[str] = field(default_factory=Counter)
@@ -41,7 +41,7 @@ class Answers:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def came(self, method: str, path: str, response: requests.Response, seconds: float) -> None:
-        """Count an answer; a 5xx must be a 503 in the envelope that says when to come back."""
+        """Count an answer; a 5xx must be a 503 with the error envelope and Retry-After."""
         if seconds > SLOW_SECONDS or response.status_code >= 500:
             self.note(f"{method} {path.partition('?')[0]} answered {response.status_code} after {seconds:.1f} s")
         with self._lock:
@@ -61,7 +61,7 @@ class Answers:
 
 
 class Client:
-    """One caller; not for several threads."""
+    """One API client; not thread-safe."""
 
     def __init__(self, base_url: str, token: str, answers: Answers, rng: random.Random) -> None:
         self._base_url = base_url
@@ -81,7 +81,7 @@ class Client:
         deadline: float,
         impatient: bool = False,
     ) -> Reply:
-        """Ask until there is a sure answer; raises Unanswered after `deadline` (monotonic seconds).
+        """Repeat a request until it gets a definite answer; raises Unanswered after `deadline` (monotonic seconds).
 
         An impatient caller gives the first try up at once, as one whose connection breaks.
         """

@@ -1,4 +1,4 @@
-"""What befalls the service: its processes are killed and frozen, its servers stop, its wake-ups are dropped and doubled."""
+"""Injects faults into the service: kills and freezes processes, stops servers, drops and doubles wake-ups."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Act = Callable[[], bool]  # whether it could be done
 
 
 class Storm:
-    """A thread that chooses one fault after the other, about every `pause` seconds, from the seed."""
+    """A thread that injects a random fault about every `pause` seconds."""
 
     def __init__(self, stack: Stack, rng: random.Random, *, pause: float) -> None:
         self.faults: Counter[str] = Counter()
@@ -38,15 +38,15 @@ class Storm:
 
     @property
     def running(self) -> bool:
-        """Whether there are still faults to come."""
+        """Whether the thread still injects faults."""
         return self._thread.is_alive()
 
     def start(self) -> None:
-        """Let it begin."""
+        """Start to inject faults."""
         self._thread.start()
 
     def calm(self) -> None:
-        """No new faults; what was stopped or frozen goes on."""
+        """Inject no more faults and resume stopped or frozen processes."""
         self._calm.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -54,7 +54,7 @@ class Storm:
             thread.join()
 
     def _run(self) -> None:
-        """Each kind once in any order, then as the weights have it."""
+        """Inject each kind of fault once in random order, then by weight."""
         kinds = self._kinds()
         weights = [weight for weight, _, _ in kinds]
         first = self._rng.sample(kinds, len(kinds))
@@ -65,7 +65,7 @@ class Storm:
                 self.faults[name] += 1
 
     def _kinds(self) -> list[tuple[int, str, Act]]:
-        """Every fault that can be done to this stack: its weight, name and act."""
+        """Return each possible fault of this stack as (weight, name, function)."""
         kinds: list[tuple[int, str, Act]] = [
             (20, "kill -9 worker", lambda: self._kill("worker")),
             (12, "kill -9 web", lambda: self._kill("web")),
@@ -98,7 +98,7 @@ class Storm:
         return True
 
     def _freeze_worker(self) -> bool:
-        """A worker that stands still until it has lost its leases, and then goes on as if nothing had been."""
+        """Freeze a worker until its leases expire, then resume it."""
         short, long = LEASE_SECONDS + self._rng.uniform(2.0, 10.0), SETTLED_SECONDS + self._rng.uniform(2.0, 15.0)
         seconds = long if self._rng.random() < LONG_FREEZES else short
         return self._freeze("a worker", self._stack.pids("worker"), seconds)
@@ -141,7 +141,7 @@ class Storm:
         return self._lasts("wake-ups", wake)
 
     def _lasts(self, what: str, work: Callable[[], None]) -> bool:
-        """Do it in a thread, unless the same is being done already."""
+        """Run a lasting fault in a thread, unless it is already in progress."""
         running = self._lasting.get(what)
         if running is not None and running.is_alive():
             return False

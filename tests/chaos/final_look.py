@@ -1,4 +1,4 @@
-"""What the service's database holds at the end of a run, written to a file as JSON: `python -m tests.chaos.final_look FILE`.
+"""Writes the final state of the service's database as JSON: `python -m tests.chaos.final_look FILE`.
 
 Run as a process of its own with the service's environment; the harness itself imports nothing of the service.
 """
@@ -15,7 +15,7 @@ import django
 
 
 def look() -> dict[str, Any]:
-    """Groups, targets, events, deliveries, and how far the books are off."""
+    """Return groups, targets, events, deliveries and ledger differences."""
     from accounts.models import ConnectedAccount  # noqa: PLC0415 (Django has to be set up before)
     from billing.models import MonthCounter  # noqa: PLC0415
     from billing.selectors import drift  # noqa: PLC0415

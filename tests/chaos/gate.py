@@ -1,4 +1,4 @@
-"""A door in front of each platform's stand-in: distance, refused connections, and connections that nobody takes up."""
+"""A TCP proxy in front of each platform stand-in that adds latency, refuses or ignores connections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CHUNK = 65_536
 
 
 class Door(Enum):
-    """What becomes of a new connection."""
+    """How the proxy treats a new connection."""
 
     OPEN = auto()
     REFUSING = auto()  # nobody listens
@@ -25,7 +25,7 @@ class Door(Enum):
 
 
 class Gate:
-    """Forwards connections to a port of this machine; each answer takes a random while, as over a real distance."""
+    """A TCP proxy to a local port that adds random latency."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, upstream: int, rng: random.Random) -> None:
         self.port = free_port()
@@ -43,7 +43,7 @@ class Gate:
         return f"http://127.0.0.1:{self.port}"
 
     def stand(self, door: Door) -> None:
-        """Treat new connections so from now on; those that were left in silence are broken off."""
+        """Set how new connections are treated, and close ignored ones."""
         self._run(self._move(door))
 
     async def _move(self, door: Door) -> None:
@@ -78,7 +78,7 @@ class Gate:
 
 
 class Gates:
-    """All gates on one event loop in a thread; a context manager."""
+    """All proxies on one event loop in a thread; a context manager."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -86,7 +86,7 @@ class Gates:
         self._thread = threading.Thread(target=self._loop.run_forever, name="gates", daemon=True)
 
     def before(self, upstream: int) -> Gate:
-        """A new gate before a port of this machine."""
+        """Create a proxy in front of a local port."""
         return Gate(self._loop, upstream, self._rng)
 
     def __enter__(self) -> Self:
@@ -99,7 +99,7 @@ class Gates:
 
 
 async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, delay: float) -> None:
-    """Pass everything on to its end, the first piece after `delay` seconds."""
+    """Forward a stream to its end, starting after `delay` seconds."""
     with suppress(OSError):
         while piece := await source.read(CHUNK):
             await asyncio.sleep(delay)

@@ -1,4 +1,4 @@
-"""The posts of a run: planned from the seed, sent by several clients at a steady rate, some cancelled, some retried."""
+"""Generates the posts of a run and sends them at a steady rate with several clients; some are cancelled or retried."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENDED = frozenset({"published", "partial", "failed", "unconfirmed", "cancelled",
 
 @dataclass
 class Post:
-    """One planned post, and what its client learned of it."""
+    """One planned post and its answers."""
 
     marker: str
     accounts: tuple[Account, ...]
@@ -39,15 +39,15 @@ class Post:
 
     @property
     def group_id(self) -> str:
-        """The group that it became; "" for none."""
+        """The id of the created post group, or ""."""
         return min(self.group_ids, default="")
 
     def is_late(self, now: datetime) -> bool:
-        """Whether the service was away for so long that the post's time is no longer taken."""
+        """Whether the service was down so long that the post's time is too late."""
         return self.scheduled_at is not None and now > self.scheduled_at + PAST_IS_NOW
 
     def request(self, now: datetime) -> dict[str, Any]:
-        """The body that creates it, the same at every try."""
+        """Return the request body, the same at every attempt."""
         text = f"{self.marker} {UNWANTED if self.unwanted else 'good'} news"
         targets = [{"platform": account.platform, "connected_account_id": account.id} for account in self.accounts]
         content: dict[str, Any] = {"text": text, "targets": targets}
@@ -63,7 +63,7 @@ class Post:
 def plan_posts(
     rng: random.Random, count: int, seed: int, accounts: Sequence[Account], receivers: Mapping[str, int]
 ) -> list[Post]:
-    """The posts of a run; the same for the same seed."""
+    """Plan the posts of a run, the same for the same seed."""
     return [_plan(rng, f"chaos{seed}n{number:06}", accounts, receivers) for number in range(count)]
 
 
@@ -83,7 +83,7 @@ def _plan(rng: random.Random, marker: str, accounts: Sequence[Account], receiver
 
 
 class Load:
-    """Sends the posts; `sent` and `accepted` count on while it runs."""
+    """Sends the posts and counts them in `sent` and `accepted`."""
 
     def __init__(self, new_client: Callable[[], Client], posts: Sequence[Post]) -> None:
         self.posts = posts
@@ -96,7 +96,7 @@ class Load:
         self._threads: list[threading.Thread] = []
 
     def start(self, seconds: float) -> None:
-        """Begin to send all posts, spread over so many seconds."""
+        """Start to send all posts, spread over this many seconds."""
         began = time.monotonic()
         for number, post in enumerate(self.posts):
             self._waiting.put((began + seconds * number / len(self.posts), post))
@@ -106,11 +106,11 @@ class Load:
 
     @property
     def running(self) -> bool:
-        """Whether a client still has something to send."""
+        """Whether a client still has posts to send."""
         return any(thread.is_alive() for thread in self._threads)
 
     def stop(self) -> None:
-        """Send nothing new."""
+        """Stop sending."""
         self._stop.set()
 
     def _send_all(self) -> None:
@@ -163,7 +163,7 @@ class Load:
 
 
 class Settling:
-    """Asks the API what became of each accepted post, until all have ended and no delivery waits."""
+    """Polls the API until all accepted posts and deliveries have ended."""
 
     def __init__(self, client: Client, workspace_id: str, posts: Sequence[Post], say: Callable[[str], None]) -> None:
         self._client = client
@@ -172,7 +172,7 @@ class Settling:
         self._say = say
 
     def wait(self, seconds: float) -> bool:
-        """Wait until everything has settled, `seconds` at the most; whether it has."""
+        """Wait up to `seconds` until everything has ended; return whether it has."""
         deadline = time.monotonic() + seconds
         unread = self._posts
         try:
@@ -209,7 +209,7 @@ class Settling:
         return sum(post.another_round for post in self._posts)
 
     def _ask(self, post: Post, what: str, body: dict[str, Any], deadline: float) -> None:
-        """Ask with a key of its own; 409 says that there is nothing left to do, which is well."""
+        """Send a request with a new Idempotency-Key; 409 means that nothing is left to do."""
         key = f"{post.marker}-{what}-{body.get('target_id', '')}"
         reply = self._client.call("POST", f"/posts/{post.group_id}/{what}", body, key=key, deadline=deadline)
         if reply.status not in (200, 409):
@@ -229,5 +229,5 @@ class Settling:
 
 
 def new_clients(base_url: str, token: str, answers: Answers, rng: random.Random) -> Callable[[], Client]:
-    """Makes clients that share one count of answers."""
+    """Create clients that share their statistics."""
     return lambda: Client(base_url, token, answers, random.Random(rng.random()))

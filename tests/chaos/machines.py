@@ -36,7 +36,7 @@ READS_SESSIONS = (
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine, by its programs."""
+    """The programs of one machine."""
 
     name: str
     url: str
@@ -44,7 +44,7 @@ class Machine:
     worker: Program
 
     def stop(self) -> None:
-        """Stop all of it by SIGTERM."""
+        """Stop all programs with SIGTERM."""
         for program in (self.worker, self.web):
             program.stop(signal.SIGTERM)
 
@@ -57,7 +57,7 @@ class Machine:
             wait_until(self.answers, self.url)
 
     def answers(self) -> bool:
-        """Whether its web program does, for health checks."""
+        """Return whether the web program answers health checks."""
         with suppress(requests.RequestException), requests.Session() as session:
             session.trust_env = False
             return session.get(f"{self.url}/healthz", timeout=5).status_code == 200
@@ -65,7 +65,7 @@ class Machine:
 
 
 class Machines(DistributedStack):
-    """Two machines, and on demand a web program whose socket outlives it."""
+    """Two machines, and optionally a web program with a socket held by another process."""
 
     def __init__(self, home: Path) -> None:
         secrets = {
@@ -102,7 +102,7 @@ class Machines(DistributedStack):
         return machine
 
     def count_sessions(self) -> None:
-        """Look how many connections the service holds at this moment, and remember the most."""
+        """Count the service's database connections and store the maximum."""
         with suppress(psycopg.Error), psycopg.connect(self.environ["DATABASE_URL"], connect_timeout=2) as connection:
             row = connection.execute(READS_SESSIONS).fetchone()
             self.most_sessions = max(self.most_sessions, row[0] if row else 0)

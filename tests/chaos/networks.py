@@ -1,4 +1,4 @@
-"""The platforms that a run publishes to."""
+"""The platforms of a chaos run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WatchedMastodon(Watched, FakeMastodon):
 
 
 class ForgetfulMastodon(WatchedMastodon):
-    """A server of another kind, which does not know the Idempotency-Key again."""
+    """A Mastodon-compatible server that ignores the Idempotency-Key."""
 
     def __init__(self) -> None:
         super().__init__(honours_idempotency_key=False)
@@ -44,7 +44,7 @@ class WatchedDiscord(Watched, FakeDiscord):
 
 
 class Bluesky(Platform):
-    """Records under keys that the service chooses: repeating one is harmless."""
+    """Bluesky, whose record keys are chosen by the service, so that repeating a post is harmless."""
 
     name = label = "bluesky"
     repeatable = True
@@ -82,7 +82,7 @@ class Bluesky(Platform):
 
 
 class Mastodon(Platform):
-    """Statuses that can be looked for, on a server that knows the Idempotency-Key again."""
+    """Mastodon on a server with Idempotency-Key, where posts can also be found."""
 
     name = label = "mastodon"
     publishing = CREATE
@@ -102,13 +102,13 @@ class Mastodon(Platform):
 
 
 class OtherMastodon(Mastodon):
-    """The same API on a server that does not know the key: only the look keeps a post from being doubled."""
+    """Mastodon on a server without Idempotency-Key: only finding a post prevents a double."""
 
     label = "mastodon without keys"
 
 
 class Telegram(Platform):
-    """Messages that nobody can look for."""
+    """Telegram, where published posts cannot be found."""
 
     name = label = "telegram"
     publishing = "sendMessage"
@@ -137,7 +137,7 @@ class Telegram(Platform):
 
 
 class Discord(Platform):
-    """Messages of webhooks, which nobody can look for either."""
+    """Discord webhooks, where published posts cannot be found."""
 
     name = label = "discord"
     publishing = EXECUTE
@@ -194,15 +194,15 @@ class Networks:
         return [account for platform in self.all for account in platform.accounts]
 
     def settings(self) -> dict[str, str]:
-        """What the service's environment needs."""
+        """Return the environment variables for the service."""
         return {name: value for platform in self.all for name, value in platform.settings().items()}
 
     def accepted(self) -> Accepted:
-        """What all of them have."""
+        """Return the posts that all platforms accepted."""
         return sum((platform.accepted() for platform in self.all), Counter())
 
     def first_seen(self) -> dict[str, float]:
-        """When each marker first arrived anywhere, in unix seconds."""
+        """Return when each marker first arrived at a platform, in Unix seconds."""
         seen: dict[str, float] = {}
         for platform in self.all:
             for marker, at in list(platform.server.first_seen.items()):

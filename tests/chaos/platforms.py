@@ -1,4 +1,4 @@
-"""What a platform of a run is: a stand-in behind a gate that counts what it accepted, and its connected accounts."""
+"""The base class of a chaos run's platforms: a stand-in behind a proxy, with connected accounts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Account:
 
 
 class Watched(FaultyServer):
-    """Notes when each marker first arrived, and refuses what holds the unwanted word."""
+    """Mixin that records when each marker arrived and refuses texts with the unwanted word."""
 
     refusal: Answer
 
@@ -65,19 +65,19 @@ class Platform:
         self.accounts: list[Account] = []
 
     def settings(self) -> Mapping[str, str]:
-        """What the service's environment needs to find the stand-in."""
+        """Return the environment variables that point the service to the stand-in."""
         return {}
 
     def credentials(self, number: int) -> dict[str, str]:
-        """What connects the account of this number, which is made for it."""
+        """Create an account with this number and return its credentials."""
         raise NotImplementedError
 
     def texts(self, number: int) -> list[str]:
-        """Every text that stands at the account of this number, as often as it stands there."""
+        """Return all texts published at the account with this number, with duplicates."""
         raise NotImplementedError
 
     def rate_limited(self, seconds: int) -> Answer:
-        """Its answer to a call beyond its limit."""
+        """Return the platform's answer to a call over the rate limit."""
         raise NotImplementedError
 
     def end_access(self) -> bool:
@@ -85,17 +85,17 @@ class Platform:
         return False
 
     def connected(self, account_id: str) -> None:
-        """Take note of the next account that the service has connected."""
+        """Record an account that the service has connected."""
         self.accounts.append(Account(account_id, self.name, self.repeatable))
 
     def accepted(self) -> Accepted:
-        """What the platform really has."""
+        """Return what the platform accepted."""
         return Counter(
             (account.id, marker_of(text)) for number, account in enumerate(self.accounts) for text in self.texts(number)
         )
 
 
 def marker_of(text: str) -> str:
-    """The marker that a published text holds; "" for none."""
+    """Return the marker in a published text, or ""."""
     found = MARKER.search(text.encode())
     return found.group().decode() if found else ""

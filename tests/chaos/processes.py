@@ -1,4 +1,4 @@
-"""Programs that the harness starts, kills and starts again, and the two servers that it stops and starts."""
+"""The programs, PostgreSQL and Redis servers that a chaos run starts, kills and restarts."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Whether its main process lives."""
+        """Whether the main process is running."""
         process = self._process
         return process is not None and process.poll() is None
 
     def pids(self) -> list[int]:
-        """Its main process and the children of that one, while they live."""
+        """Return the ids of the running main process and its children."""
         process = self._process
         if process is None or process.poll() is not None:
             return []
@@ -68,7 +68,7 @@ class Program:
         return [process.pid]
 
     def keep(self, pause: float) -> None:
-        """Bury it when it has died, and start it when it is wanted and `pause` seconds have passed since."""
+        """Restart the program `pause` seconds after it ended, if it should run."""
         with self._lock:
             now = time.monotonic()
             if self._process is not None and self._process.poll() is not None:
@@ -78,7 +78,7 @@ class Program:
                 self._start()
 
     def stop(self, number: int = signal.SIGTERM, *, grace: float = 30.0) -> float:
-        """Ask it to end by a signal, kill what is left after `grace` seconds; returns the seconds that it took."""
+        """Send a signal, kill what is left after `grace` seconds; returns the seconds it took."""
         self.wanted = False
         began = time.monotonic()
         process = self._process
@@ -93,7 +93,7 @@ class Program:
         return time.monotonic() - began
 
     def end(self) -> None:
-        """End it for good, within a few seconds."""
+        """Stop the program permanently, within a few seconds."""
         self.stop(grace=10.0)
 
     def _start(self) -> None:
@@ -112,7 +112,7 @@ class Program:
             )
 
     def _bury(self) -> None:
-        """Kill what is left of its process group, so that nothing holds its port or its work."""
+        """Kill the rest of the process group, so that no process keeps its port."""
         if self._process is None:
             return
         with suppress(ProcessLookupError):
@@ -122,7 +122,7 @@ class Program:
 
 
 class ProcessManager:
-    """A thread that keeps programs running, with a short random pause before each start, as an operator's would."""
+    """A thread that restarts ended programs after a short random pause."""
 
     def __init__(self, rng: random.Random) -> None:
         self.programs: list[Program] = []
@@ -131,7 +131,7 @@ class ProcessManager:
         self._thread = threading.Thread(target=self._run, name="process-manager", daemon=True)
 
     def add(self, *programs: Program) -> None:
-        """Start programs, and keep them running from now on."""
+        """Start programs and keep them running."""
         for program in programs:
             program.wanted = True
             self.programs.append(program)
@@ -184,16 +184,16 @@ class PostgresServer(Program):
         super().__init__("postgres", command, environ=environ, logs=logs, user=user)
 
     def end(self) -> None:
-        """Without waiting for its clients to go."""
+        """Stop the server without waiting for its clients."""
         self.stop(signal.SIGINT, grace=10.0)
 
     @property
     def url(self) -> str:
-        """What DATABASE_URL says."""
+        """The value for DATABASE_URL."""
         return f"postgres://postgres@127.0.0.1:{self.port}/postgres"
 
     def answers(self) -> bool:
-        """Whether it takes a connection."""
+        """Whether the server accepts connections."""
         try:
             psycopg.connect(self.url, connect_timeout=2).close()
         except psycopg.Error:
@@ -213,7 +213,7 @@ class PostgresServer(Program):
 
 
 class RedisServer(Program):
-    """A Redis server that keeps nothing."""
+    """A Redis server without persistence."""
 
     def __init__(self, binary: str, home: Path, logs: Path) -> None:
         self.port = free_port()
@@ -222,11 +222,11 @@ class RedisServer(Program):
 
     @property
     def url(self) -> str:
-        """What REDIS_URL says."""
+        """The value for REDIS_URL."""
         return f"redis://127.0.0.1:{self.port}/0"
 
     def answers(self) -> bool:
-        """Whether it answers a ping."""
+        """Whether the server answers a ping."""
         try:
             with redis.Redis.from_url(self.url, socket_timeout=2) as client:
                 return bool(client.ping())
@@ -234,7 +234,7 @@ class RedisServer(Program):
             return False
 
     def flush(self) -> bool:
-        """Forget everything, so that every wake-up that waits is dropped; False when it does not answer."""
+        """Delete all data, and with it waiting wake-ups; returns False when the server does not answer."""
         with suppress(redis.RedisError), redis.Redis.from_url(self.url, socket_timeout=2) as client:
             return bool(client.flushall())
         return False

@@ -1,4 +1,4 @@
-"""Webhook receivers that count what they got, check every signature, and misbehave each in its own way."""
+"""Webhook receivers that count deliveries, check signatures, and each fail in a different way."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Receipts:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, request: ReceivedRequest) -> int:
-        """Check and note one attempt; how many came before it."""
+        """Check and record one attempt; returns the number of earlier ones."""
         delivery = request.headers.get("x-service-delivery-id", "")
         fault = self._fault(request)
         digest = hashlib.sha256(request.body).digest()
@@ -66,7 +66,7 @@ Manner = Callable[[], Answer | RawAnswer]
 
 
 class ChaosReceiver(LoopbackServer):
-    """Answers 200, but with `chance` (0 to 1) the first attempts of a delivery in its bad manner."""
+    """A receiver that answers 200, but fails the first attempts of a delivery with probability `chance`."""
 
     def __init__(self, receipts: Receipts, manner: Manner, chance: float, rng: random.Random) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class Receivers:
         self._open.close()
 
     def come_back(self) -> None:
-        """The receiver that was away all the time answers from now on."""
+        """Make the receiver that was down answer from now on."""
         for gate in self._away:
             gate.stand(Door.OPEN)
 
@@ -129,7 +129,7 @@ class Receivers:
 
 
 def _drip() -> Iterator[bytes]:
-    """Success at once, then a body that comes byte by byte and does not end in time."""
+    """Answer 200 with a body that arrives byte by byte and does not end in time."""
     yield b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
     for _ in range(DRIPS):
         time.sleep(DRIP_SECONDS)
@@ -137,13 +137,13 @@ def _drip() -> Iterator[bytes]:
 
 
 def _never_close() -> Iterator[bytes]:
-    """Success and a few bytes without a length, then silence on an open connection."""
+    """Answer 200 without a length and leave the connection open."""
     yield b"HTTP/1.1 200 OK\r\n\r\nwelcome"
     time.sleep(DRIP_SECONDS * DRIPS)
 
 
 def _ten_megabytes() -> Iterator[bytes]:
-    """Success, and far more than anybody wants to read."""
+    """Answer 200 with a body of ten megabytes."""
     yield b"HTTP/1.1 200 OK\r\nContent-Length: 10485760\r\n\r\n"
     for _ in range(160):
         yield b"x" * 65_536

@@ -1,4 +1,4 @@
-"""A backup is restored, and the posts go on: what went out after the dump does not go out again.
+"""Tests restoring a backup: posts published after the dump are not published again.
 
 Run as `python -m tests.chaos.restore`. Posts are scheduled; the database is dumped; the service publishes some of them, and
 others that were made after the dump; it stops. The dump is restored into a second database, `manage.py after_restore` is
@@ -39,7 +39,7 @@ RESTORED = "restored"
 
 @dataclass(frozen=True)
 class Post:
-    """One post, known at its platform by its marker."""
+    """One post, identified at its platform by its marker."""
 
     marker: str
     account: Account
@@ -47,7 +47,7 @@ class Post:
 
 
 class RestoredStack(DistributedStack):
-    """A service that is stopped and goes on."""
+    """A service that is stopped and restarted."""
 
     def start_service(self) -> None:
         """Start web and workers again, with the environment as it is now."""
@@ -66,7 +66,7 @@ class Run:
         self._made = 0
 
     def go(self, *, guarded: bool) -> list[str]:
-        """From the first post to the last; what is not as it must be, one sentence for each."""
+        """Run the whole test; return a sentence for each failure."""
         self.stack.start()
         self.client = Client(self.stack.base_url, self.stack.demo["api_key"], self.answers, random.Random(2))
         accounts = self._connect()
@@ -124,7 +124,7 @@ class Run:
         return posts
 
     def _wait_for(self, posts: Sequence[Post]) -> None:
-        """Until each is published, by the service's word."""
+        """Wait until the service reports each post as published."""
         seconds = LATER.total_seconds() + START_SECONDS
         wait_until(lambda: all(self._status(post) == "published" for post in posts), "publishing", seconds=seconds)
 
@@ -139,7 +139,7 @@ class Run:
         self._postgres("pg_dump", "--format=custom", "--file", str(self.home / "service.dump"), self._url("postgres"))
 
     def _restore(self) -> None:
-        """Into a second database of the same server, which the service's programs are started with from now on."""
+        """Restore the dump into a second database, which the service uses from now on."""
         self._postgres("createdb", "--maintenance-db", self._url("postgres"), RESTORED)
         self._postgres(
             "pg_restore", "--exit-on-error", "--dbname", self._url(RESTORED), str(self.home / "service.dump")
@@ -178,7 +178,7 @@ class Run:
 
 
 def say(line: str) -> None:
-    """A line of progress, on standard error so that the result stands alone."""
+    """Print progress to standard error."""
     sys.stderr.write(f"restore: {line}\n")
     sys.stderr.flush()
 

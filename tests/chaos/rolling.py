@@ -1,4 +1,4 @@
-"""Two machines on one PostgreSQL and one Redis: either may be stopped, and a rolling restart loses no request.
+"""Tests rolling restarts of two machines on one PostgreSQL and Redis: no request may be lost.
 
 Run as `python -m tests.chaos.rolling`. First each machine's worker is stopped, then all of it, while posts are made on the
 one and on the other. Then requests come at a steady rate while every program is restarted, one after the other, as
@@ -40,7 +40,7 @@ READS_STATUSES = "SELECT status, count(*) FROM posts_postgroup GROUP BY status"
 
 @dataclass
 class Tally:
-    """What became of the requests; `seconds` of each that was answered in the end."""
+    """The results of the requests; `seconds` has the time of each answered one."""
 
     counts: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Caller:
             self._session.headers["Connection"] = "close"
 
     def call(self, turn: int, method: str, path: str, body: Any = None, key: str = "") -> dict[str, Any] | None:
-        """Ask until there is an answer; None when the request is lost."""
+        """Repeat a request until it is answered; returns None when it is lost."""
         headers = {"Idempotency-Key": key} if key else {}
         began = time.monotonic()
         while time.monotonic() < began + ANSWER_SECONDS:
@@ -127,7 +127,7 @@ class Requests:
             thread.start()
 
     def stop(self) -> None:
-        """Begin no more, and wait for the answers to those that were begun."""
+        """Stop sending, and wait for outstanding answers."""
         self._stop.set()
         self._clock.join()
         for _ in self._threads:
@@ -159,13 +159,13 @@ class Requests:
 
 
 def post_of(demo: dict[str, str], text: str, *, wait: bool = False) -> dict[str, Any]:
-    """A post to the sandbox, due now."""
+    """Return the body of a sandbox post that is due now."""
     target = {"platform": demo["sandbox_platform"], "connected_account_id": demo["sandbox_account_id"]}
     return {"text": text, "targets": [target], "wait": wait}
 
 
 def posts_go_out_elsewhere(stack: Machines, tally: Tally) -> None:
-    """Posts made on the one machine go out on the other, and the service goes on with either of them stopped."""
+    """Check that posts created on one machine are published by the other, with either of them stopped."""
     for here, there in (stack.all, reversed(stack.all)):
         here.worker.stop()
         for machine, what in ((here, "made here, sent there"), (there, "made and sent there")):
@@ -191,7 +191,7 @@ def posts_go_out_elsewhere(stack: Machines, tally: Tally) -> None:
 
 
 def under_requests(load: Requests, stack: Machines, restarts: Sequence[tuple[Machine, str]]) -> None:
-    """Restart one program after the other while the requests come."""
+    """Restart all programs in turn while requests arrive."""
     load.start()
     for machine, kind in restarts:
         steady_until = time.monotonic() + STEADY_SECONDS
@@ -229,7 +229,7 @@ def everything_went_out(stack: Machines, tally: Tally) -> None:
 
 
 def report(tallies: dict[str, Tally], stack: Machines) -> bool:
-    """Print what happened; whether nothing was lost."""
+    """Print the results; return whether no request was lost."""
     for name, tally in tallies.items():
         rows = [(str(times), what) for what, times in sorted(tally.counts.items())]
         if len(tally.seconds) > 1:
@@ -244,7 +244,7 @@ def report(tallies: dict[str, Tally], stack: Machines) -> bool:
 
 
 def say(line: str) -> None:
-    """A line of progress, on standard error so that the result stands alone."""
+    """Print progress to standard error."""
     sys.stderr.write(f"rolling: {line}\n")
     sys.stderr.flush()
 

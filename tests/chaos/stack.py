@@ -1,4 +1,4 @@
-"""The service as it is run: web, workers and beats on PostgreSQL and Redis, or the one command on SQLite."""
+"""The service's processes in a chaos run: distributed on PostgreSQL and Redis, or embedded on SQLite."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ SETTINGS = {
 
 
 class CannotRun(Exception):
-    """Something that a run needs is not on this machine; the message says what."""
+    """A requirement of the run is missing on this machine."""
 
 
 class Stack:
-    """The processes of one run under `home`, whose output goes to `home`/logs."""
+    """The processes of one run in the folder `home`; their output goes to `home`/logs."""
 
     def __init__(self, home: Path, settings: Mapping[str, str], rng: random.Random, *, beats: int = 2) -> None:
         self.home = home
@@ -74,7 +74,7 @@ class Stack:
         return f"http://127.0.0.1:{self.port}"
 
     def note(self, what: str) -> None:
-        """Write what happens to the service beside its own logs, with the time."""
+        """Log an event of the run with its time."""
         with open(self.logs / "chaos.log", "a") as log:
             log.write(f"{datetime.now(UTC):%F %H:%M:%S.%f} {what}\n")
 
@@ -87,7 +87,7 @@ class Stack:
         raise NotImplementedError
 
     def restart_gently(self) -> None:
-        """Stop and start one program after the other by SIGTERM, as a new version is brought out."""
+        """Restart all programs in turn with SIGTERM, as in a deployment."""
         raise NotImplementedError
 
     def stop_service(self) -> None:
@@ -106,7 +106,7 @@ class Stack:
         return content
 
     def run(self, *arguments: str) -> str:
-        """Run a Python command of the service to its end; its output. Raises CannotRun when it fails."""
+        """Run a Python command of the service and return its output. Raises CannotRun."""
         done = subprocess.run(
             [sys.executable, *arguments], cwd=ROOT, env=self.environ, capture_output=True, text=True, timeout=120
         )
@@ -210,7 +210,7 @@ class EmbeddedStack(Stack):
 
 
 def wait_until(true: Callable[[], bool], what: str, *, seconds: float = START_SECONDS) -> None:
-    """Wait until `true()` is; raises CannotRun after so many seconds."""
+    """Wait until `true()` is true; raises CannotRun after the time-out."""
     deadline = time.monotonic() + seconds
     while not true():
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""The verdict on a run: each thing that must not be is found and named, and nothing else is."""
+"""The chaos run's verdict: it finds each kind of fault and reports no others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def target(number: int, status: str, code: str | None = None) -> dict[str, Any]:
 
 
 def evidence() -> Evidence:
-    """A scheduled post that went out to both of its accounts, with all of its events delivered."""
+    """Return the evidence of a post published on both accounts with all events delivered."""
     post = Post(MARKER, (FIRST, SECOND), delay=5.0, webhook_url=HOOK, scheduled_at=DUE, group_ids={"pgr_1"})
     post.body = {"status": "published", "targets": [target(1, "published"), target(2, "published")]}
     kinds = [

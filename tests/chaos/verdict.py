@@ -1,4 +1,4 @@
-"""The comparison of what the service says with what really happened. No network, no processes: values in, a table out."""
+"""Compares the service's data with what really happened in a chaos run; pure functions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHOWN_FINDINGS = 8  # of each kind
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that a verdict rests on."""
+    """The data of a run that the verdict compares."""
 
     posts: Sequence[Post]
     database: Mapping[str, Any]  # as tests/chaos/final_look.py tells it
@@ -57,17 +57,17 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was found that must not be."""
+        """Whether no fault was found."""
         return not any(self.counts[name] for name in FAULTS)
 
     def find(self, name: str, what: str, times: int = 1) -> None:
-        """Count a fault of FAULTS, and keep what it was."""
+        """Count a fault of FAULTS and store its description."""
         self.counts[name] += times
         self.findings.append(f"{name}: {what}")
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """Compare everything."""
+    """Compare all data and return the verdict."""
     verdict = Verdict()
     for post in evidence.posts:
         _judge_post(verdict, evidence, post)
@@ -126,7 +126,7 @@ def _judge_post(verdict: Verdict, evidence: Evidence, post: Post) -> None:
 
 
 def _judge_target(verdict: Verdict, post: Post, target: Mapping[str, Any], times: int) -> None:
-    """One target as the API tells it, and how often the platform took it."""
+    """Check one target's status against how often the platform published it."""
     status, counts = target["status"], verdict.counts
     what = f"{post.marker}: {target['id']} ({target['platform']}) is {status} and {times} times at the platform"
     if times > 1:
@@ -146,7 +146,7 @@ def _judge_target(verdict: Verdict, post: Post, target: Mapping[str, Any], times
 
 
 def _fault_of(status: str, times: int, code: str | None) -> str:
-    """What is wrong with a target of this status that the platform took so often; "" for nothing."""
+    """Return the fault of a target with this status and number of publications, or ""."""
     if status not in FINAL_TARGETS:
         return "stuck"
     if status == "published" and not times:
@@ -159,7 +159,7 @@ def _fault_of(status: str, times: int, code: str | None) -> str:
 
 
 def _judge_strangers(verdict: Verdict, evidence: Evidence) -> None:
-    """What is there though no answer told of it: a second group of a marker, a post that nobody planned."""
+    """Check for posts without an answer: a second group with the same marker, or an unplanned post."""
     groups = Counter(marker_of(group["text"]) for group in evidence.database["groups"])
     accounts = {post.marker: {account.id for account in post.accounts} for post in evidence.posts}
     for marker, times in groups.items():
@@ -231,7 +231,7 @@ def _judge_delivery(verdict: Verdict, evidence: Evidence, what: str, delivery: M
 
 
 def _judge_money(verdict: Verdict, database: Mapping[str, Any]) -> None:
-    """Counters against the ledger, and both against the targets: settled is what is out, held is what may be."""
+    """Check the counters against the ledger, and both against the published and possibly published targets."""
     if database["drift_cents"]:
         verdict.find("drift in cents", "counters and ledger disagree", database["drift_cents"])
     for name, wanted in (("settled_cents", SETTLED), ("held_cents", HELD)):

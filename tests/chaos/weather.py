@@ -1,4 +1,4 @@
-"""The faults of platforms: each is laid before a platform's next calls, or changes its gate for a while."""
+"""Injects faults into the platforms of a chaos run: for their next calls, or in their proxy for a while."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_AHEAD = 4  # faults that wait for one call: they must not pile up while nob
 
 
 class Weather:
-    """A thread that chooses a platform and a fault for it, about every `pause` seconds, from the seed."""
+    """A thread that injects a random fault into a random platform about every `pause` seconds."""
 
     def __init__(
         self, platforms: Sequence[Platform], rng: random.Random, *, pause: float, note: Callable[[str], None]
@@ -30,15 +30,15 @@ class Weather:
 
     @property
     def running(self) -> bool:
-        """Whether there are still faults to come."""
+        """Whether the thread still injects faults."""
         return self._thread.is_alive()
 
     def start(self) -> None:
-        """Let it begin."""
+        """Start to inject faults."""
         self._thread.start()
 
     def calm(self) -> None:
-        """No new faults, all gates open."""
+        """Inject no more faults and open all proxies."""
         self._calm.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -58,33 +58,33 @@ class Weather:
 
 
 def accepts_and_hangs_up(platform: Platform, rng: random.Random) -> bool:
-    """The post is taken, the connection closes without an answer."""
+    """Accept the post and close the connection without an answer."""
     platform.server.drop_next(platform.publishing)
     return True
 
 
 def hangs_up(platform: Platform, rng: random.Random) -> bool:
-    """The connection closes, nothing was taken."""
+    """Close the connection without accepting the post."""
     platform.server.drop_next(platform.publishing, after_accept=False)
     return True
 
 
 def answers_an_error(platform: Platform, rng: random.Random) -> bool:
-    """500 or 504, the post taken or not."""
+    """Answer 500 or 504, with the post accepted or not."""
     status, taken = rng.choice((500, 504)), rng.random() < 0.5
     platform.server.fail_next(platform.publishing, status, after_accept=taken)
     return True
 
 
 def fails_beside(platform: Platform, rng: random.Random) -> bool:
-    """A call that is made beside publishing fails."""
+    """Make a call other than publishing fail."""
     if platform.others:
         platform.server.fail_next(rng.choice(platform.others), rng.choice((500, 503)))
     return bool(platform.others)
 
 
 def limits_the_rate(platform: Platform, rng: random.Random) -> bool:
-    """A few 429 with Retry-After."""
+    """Answer a few calls with 429 and Retry-After."""
     if not platform.may_limit:
         return False
     answer = platform.rate_limited(rng.randint(1, 4))
@@ -93,23 +93,23 @@ def limits_the_rate(platform: Platform, rng: random.Random) -> bool:
 
 
 def hangs_after_taking(platform: Platform, rng: random.Random) -> bool:
-    """The post is taken, the answer comes late or too late."""
+    """Accept the post and delay the answer."""
     _later(rng.uniform(2.0, 28.0), platform.server.hold_next(platform.publishing).set)
     return True
 
 
 def takes_nothing_up(platform: Platform, rng: random.Random) -> bool:
-    """For a while connections are taken and nothing is read."""
+    """Accept connections for a while without reading."""
     return _stand_for(platform, Door.SILENT, rng.uniform(1.0, 6.0))
 
 
 def refuses_connections(platform: Platform, rng: random.Random) -> bool:
-    """For a while nobody listens."""
+    """Refuse connections for a while."""
     return _stand_for(platform, Door.REFUSING, rng.uniform(1.0, 4.0))
 
 
 def ends_access(platform: Platform, rng: random.Random) -> bool:
-    """Every access token has run out, where the platform has such and they are not quite new."""
+    """Let all access tokens expire, unless they are new."""
     return platform.end_access()
 
 
@@ -127,7 +127,7 @@ FAULTS: dict[Callable[[Platform, random.Random], bool], int] = {
 
 
 def _stand_for(platform: Platform, door: Door, seconds: float) -> bool:
-    """Change the platform's gate and change it back later."""
+    """Change the platform's proxy and restore it later."""
     platform.gate.stand(door)
 
     def reopen() -> None:

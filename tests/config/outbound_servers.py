@@ -33,7 +33,7 @@ def replies(answer: bytes) -> Behaviour:
 
 
 def keeps(answer: bytes) -> Behaviour:
-    """Send `answer` to this request and to each that follows on the same connection."""
+    """Send `answer` to every request on the connection."""
 
     def behave(connection: socket.socket, closing: threading.Event) -> None:
         while not closing.is_set():
@@ -55,12 +55,12 @@ def drips(answer: bytes) -> Behaviour:
 
 
 def hangs(connection: socket.socket, closing: threading.Event) -> None:
-    """Say nothing for as long as the server lives."""
+    """Send no answer while the server runs."""
     closing.wait()
 
 
 class Server:
-    """Reads the request of each connection to 127.0.0.1, keeps it, and lets `behave` do the rest in a thread.
+    """A TCP server on 127.0.0.1 that stores each request and answers with `behave` in a thread.
 
     Without `reads` the request is left unread. `requests` holds what was read, `accepted` counts connections.
     """
@@ -137,7 +137,7 @@ def _more(connection: socket.socket) -> bytes:
 
 
 def closed_port() -> int:
-    """Return a port of 127.0.0.1 where nobody listens."""
+    """Return a port of 127.0.0.1 on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
@@ -183,7 +183,7 @@ def _general_name(name: str) -> x509.GeneralName:
 
 
 class Names:
-    """Stands in for the name servers and the hosts file: each lookup takes the next answer, the last one is repeated."""
+    """Fakes DNS lookups: each lookup gets the next answer, and the last answer repeats."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> None:
         self.lookups: list[str] = []
@@ -201,12 +201,12 @@ class Names:
 
 
 def silent_name_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every lookup hang."""
+    """Make every DNS lookup hang."""
     monkeypatch.setattr(pycares.Channel, "getaddrinfo", lambda *_, **__: None)
 
 
 class Dials:
-    """Records where connections are tried. They are refused, or all led to `redirect_port` on 127.0.0.1."""
+    """Records attempted connections and refuses them, or redirects all to `redirect_port` on 127.0.0.1."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, redirect_port: int | None = None) -> None:
         self.addresses: list[str] = []
@@ -223,7 +223,7 @@ class Dials:
 
 @contextlib.contextmanager
 def elapsed_under(limit: float) -> Iterator[None]:
-    """Fail unless the block is over within `limit` seconds."""
+    """Fail unless the block ends within `limit` seconds."""
     began = time.monotonic()
     yield
     assert time.monotonic() - began < limit

@@ -14,7 +14,7 @@ from django.conf import settings as configured
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
-from config.checks import check_production, refuse_unfit_settings
+from config.checks import check_production, require_valid_settings
 
 KEY = Fernet.generate_key().decode()
 FIT = {
@@ -31,14 +31,14 @@ FIT = {
 
 
 def apply(settings: Settings, **changes: Any) -> list[str]:
-    """What the check says of a fit production with these changes."""
+    """Return the check's messages for valid production settings with these changes."""
     for name, value in {**FIT, **changes}.items():
         setattr(settings, name, value)
     return [str(problem.msg) for problem in check_production(None)]
 
 
 def manage(tmp_path: Path, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A command of the service with this environment and no other."""
+    """Run a manage.py command with only this environment."""
     return subprocess.run(
         [sys.executable, *command],
         cwd=configured.BASE_DIR,
@@ -51,7 +51,7 @@ def manage(tmp_path: Path, *command: str, **environment: str) -> subprocess.Comp
 
 def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
     assert apply(settings) == []
-    refuse_unfit_settings()
+    require_valid_settings()
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,7 @@ def test_a_fit_production_has_nothing_to_mend(settings: Settings) -> None:
         ("FFPROBE", "ffprobe"),
         ("FFPROBE", "/nowhere/ffprobe"),
         ("FFPROBE", "/etc/passwd"),
+        ("FFMPEG", "ffmpeg"),
         ("STRIPE_API_BASE", "http://stripe.example"),
         ("STRIPE_API_BASE", "http://127.0.0.1:12111"),
         ("DEBUG", True),
@@ -94,7 +95,7 @@ def test_each_bad_setting_is_named_alone(settings: Settings, name: str, value: A
     assert len(problems) == 1
     assert problems[0].startswith(name)
     with pytest.raises(ImproperlyConfigured, match=name):
-        refuse_unfit_settings()
+        require_valid_settings()
 
 
 def test_name_servers_are_addresses_with_or_without_a_port(settings: Settings) -> None:

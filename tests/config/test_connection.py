@@ -1,4 +1,4 @@
-"""Connections that are kept between two pieces of work: one that was idle is asked before it is used again."""
+"""Persistent database connections: an idle connection is checked before it is used again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [
 
 
 def work() -> int:
-    """A piece of work as a request or a target is one."""
+    """Run a query as a request or a publishing thread does."""
     close_old_connections()
     kept.trust_if_fresh()
     with connection.cursor() as cursor:
@@ -32,7 +32,7 @@ def cut(backend: int) -> None:
 
 
 def after_a_cut(_: int) -> bool:
-    """Whether the piece of work after a cut is done, on a new connection."""
+    """Return whether a query after a connection loss succeeds on a new connection."""
     first = work()
     cut(first)
     return work() != first

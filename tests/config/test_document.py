@@ -10,7 +10,7 @@ from tests.config.test_errors import assert_envelope
 
 
 def test_callers_that_wait_for_the_document_leave_threads_for_everybody_else() -> None:
-    views._build_document.cache_clear()
+    views._build_openapi_document.cache_clear()
     for _ in range(settings.WEB_THREADS // 4):  # so many requests wait for it already
         assert views._building_threads.acquire()
     refused = Client().get("/openapi.json")

@@ -1,4 +1,4 @@
-"""Claims of due rows: one holder at a time, and none for ever."""
+"""Claims of due rows: one worker at a time, and until the lease expires."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rows() -> QuerySet[PostTarget]:
 
 
 def make(*seconds: float | None) -> list[PostTarget]:
-    """Rows that are due so many seconds after noon (None: never), each of a group of its own."""
+    """Create rows due at these seconds after noon (None: never), each in its own group."""
     account = factories.AccountFactory.create()
     group = {"workspace": account.workspace, "status": "publishing", "created_by_type": "user", "trace_id": "0" * 32}
     groups = PostGroup.objects.bulk_create([PostGroup(**group) for _ in seconds])

@@ -1,4 +1,4 @@
-"""Secrets are sealed at rest, each bound to its row."""
+"""Encrypted model fields: values are encrypted in the database and bound to their row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECRETS = {"app_password": "abcd-efgh-ijkl-mnop", "nested": [1, None, True, "GrÃ
 
 
 def stored(row: Any, column: str) -> str | None:
-    """The column as it stands in the database."""
+    """Return the column's raw value in the database."""
     with connection.cursor() as cursor:
         cursor.execute(f'SELECT {column} FROM "{row._meta.db_table}" WHERE {row._meta.pk.column} = %s', [row.pk])  # noqa: S608
         return cursor.fetchone()[0]
@@ -89,7 +89,7 @@ def test_a_value_that_was_changed_does_not_open(account: ConnectedAccount) -> No
     text = stored(account, "credentials") or ""
     ConnectedAccount.objects.filter(pk=account.pk).update(credentials=Sealed(text[:-9] + "A" * 9))
 
-    with pytest.raises(SealedValueError, match="No key opens"):
+    with pytest.raises(SealedValueError, match="No key decrypts"):
         read(account).credentials  # noqa: B018
 
 

@@ -1,4 +1,4 @@
-"""Everything that is not a success wears the envelope."""
+"""All error answers use the error envelope."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_bad_traceparent_begins_a_new_trace(api: ApiClient, sent: str) -> None
 def test_an_unknown_query_parameter_is_refused(api: ApiClient) -> None:
     answer = api.get("/capabilities?colour=red")
     details = assert_envelope(answer, 422, "VALIDATION_FAILED")["details"]
-    assert details == [{"field": "colour", "code": "unknown_field", "message": "This field is not known here."}]
+    assert details == [{"field": "colour", "code": "unknown_field", "message": "Unknown field."}]
 
 
 def test_a_repeated_query_parameter_is_refused(api: ApiClient) -> None:

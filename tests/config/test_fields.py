@@ -1,4 +1,4 @@
-"""Fields take what they say and nothing that merely looks like it."""
+"""Serializer fields accept only the declared JSON type."""
 
 from __future__ import annotations
 

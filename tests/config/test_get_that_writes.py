@@ -19,7 +19,7 @@ from workspaces.models import Workspace
 
 
 class StampQuery(WriteQuery):
-    """What is stamped."""
+    """The query of the test operation."""
 
     text = fields.Text()
 
@@ -29,7 +29,7 @@ class StampSerializer(serializers.Serializer):
 
 
 class StampViewSet(OperationViewSet):
-    """Counts how often it was written to."""
+    """A test viewset that counts its writes."""
 
     written: list[str] = []
 
@@ -53,7 +53,7 @@ class StampViewSet(OperationViewSet):
 
 @pytest.fixture
 def stamp(workspace: Workspace) -> Any:
-    """Asks for a stamp with a key of the workspace."""
+    """Call the test operation with an API key of the workspace."""
     StampViewSet.written.clear()
     headers = {"authorization": f"Bearer {factories.workspace_key(workspace)}"}
     view = StampViewSet.as_view({"get": "make"})

@@ -1,4 +1,4 @@
-"""One Idempotency-Key, one effect, one answer."""
+"""Idempotency-Key: a repeated request has one effect and gets the same answer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def pds(settings: Settings) -> Iterator[FakeBluesky]:
 
 @pytest.fixture(params=["api_keys.create", "agents.create", "workspaces.create", "accounts.connect"])
 def send(request: Any, workspace: Workspace, owner: User, api: ApiClient, pds: FakeBluesky) -> Send:
-    """Sends one of four operations with a key; `name` changes its body, `right=False` makes the call fail."""
+    """Send one of four operations with a key; `name` changes its body, `right=False` makes the call fail."""
 
     def call(key: str, *, name: str = "A name", right: bool = True, **more: Any) -> Any:
         owned: dict[str, Any] = {"workspace_id": workspace.id, "name": name, "scopes": ["posts.read"]}

@@ -1,4 +1,4 @@
-"""An Idempotency-Key that has an answer gives it again before the form of the second request is checked."""
+"""A repeated Idempotency-Key gets the stored answer even if the second request's input is invalid."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def draft(account: ConnectedAccount, **changes: Any) -> dict[str, Any]:
 
 
 def assert_replayed(answer: Any, first: Any) -> None:
-    """The answer is the first once more, and says that the request was another one."""
+    """Assert that the answer is a replay, marked as a request with different input."""
     assert answer.status_code in (first.status_code, 200), answer.content
     assert (answer["Idempotency-Replayed"], answer["Idempotency-Request-Differs"]) == ("true", "true")
     assert answer.json() == {name: None if name == "token" else value for name, value in first.json().items()}
 
 
 def assert_refused(answer: Any) -> None:
-    """The form is refused, and nothing is replayed."""
+    """Assert that the invalid input is refused and nothing is replayed."""
     assert_envelope(answer, 422, "VALIDATION_FAILED")
     assert "Idempotency-Replayed" not in answer
 
@@ -174,7 +174,7 @@ def test_an_owners_keys_are_known_by_the_owner(api: ApiClient, owner: User, team
 
 @pytest.fixture
 def claim_token(workspace: Workspace) -> str:
-    token = tokens.new_token(tokens.CLAIM)
+    token = tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory.create(workspace=workspace),
         token_sha256=tokens.digest(token),

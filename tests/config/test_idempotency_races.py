@@ -1,4 +1,4 @@
-"""Requests that race with one Idempotency-Key, and calls whose process died or came back too late."""
+"""Concurrent requests with one Idempotency-Key, and requests whose process died or continued too late."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agents.models import Agent, ApiKey
 from auditlog.models import AuditEntry
 from config.api import idempotency
 from config.api.errors import IdempotencyInProgress
-from config.api.idempotency import Answer, Ticket, in_transaction, under_lease
+from config.api.idempotency import KeyedRequest, StoredAnswer, run_in_transaction, run_under_lease
 from config.api.models import IdempotencyRecord
 from tests.at_once import at_once
 from tests.config.test_errors import assert_envelope
@@ -27,11 +27,11 @@ from tests.fakes.bluesky import FakeBluesky
 from workspaces.models import User, Workspace
 
 in_threads = pytest.mark.django_db(transaction=True)
-SLIP = idempotency.ticket(workspace_id="wrk", actor="user:1", operation="a.call", key="1", request=[])
+SLIP = idempotency.keyed_request(workspace_id="wrk", actor="user:1", operation="a.call", key="1", request=[])
 
 
-def answer_of(result: str) -> Answer:
-    return Answer(200, {"result": result})
+def answer_of(result: str) -> StoredAnswer:
+    return StoredAnswer(200, {"result": result})
 
 
 @in_threads
@@ -75,7 +75,7 @@ def test_of_twelve_connections_at_once_one_asks_the_platform(
 
 @pytest.fixture
 def died(api: ApiClient, workspace: Workspace, settings: Settings) -> Any:
-    """Sends a connection; the first one's process died while it ran, 30 s ago."""
+    """Return a function that connects an account, whose first request died while running, 30 s ago."""
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     with FakeBluesky() as pds:
         pds.add_account("alice.test", "abcd-efgh-ijkl-mnop")
@@ -106,8 +106,8 @@ def test_a_call_whose_process_died_is_taken_over_when_its_lease_ends(died: Any) 
 
 
 def kept() -> Any:
-    """What a repeat is answered."""
-    record = under_lease(SLIP, lambda: "done anew", answer_of)
+    """Return the answer to a repeated request."""
+    record = run_under_lease(SLIP, lambda: "done anew", answer_of)
     return record.body if isinstance(record, IdempotencyRecord) else record
 
 
@@ -126,12 +126,12 @@ def test_who_comes_back_after_its_lease_changes_nothing(fails: bool, meanwhile: 
 
     def in_thread() -> None:
         try:
-            under_lease(SLIP, first, answer_of)
+            run_under_lease(SLIP, first, answer_of)
         finally:
             connection.close()
 
     def second() -> str:
-        """The lease ended, and this request took the key over."""
+        """A second request that took the key over after the lease expired."""
         if meanwhile == "while the other runs":
             let_first_end()
             assert IdempotencyRecord.objects.filter(answered_at=None).count() == 1
@@ -145,14 +145,14 @@ def test_who_comes_back_after_its_lease_changes_nothing(fails: bool, meanwhile: 
         late = threads.submit(in_thread)
         assert begun.wait(10)
         IdempotencyRecord.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-        assert under_lease(SLIP, second, answer_of) == "the second"
+        assert run_under_lease(SLIP, second, answer_of) == "the second"
         let_first_end()
 
     assert kept() == {"result": "the second"}
 
 
 def test_the_work_of_a_lease_runs_outside_any_transaction(transactional_db: None) -> None:
-    assert under_lease(SLIP, lambda: str(connection.in_atomic_block), answer_of) == "False"
+    assert run_under_lease(SLIP, lambda: str(connection.in_atomic_block), answer_of) == "False"
     assert kept() == {"result": "False"}
 
 
@@ -162,24 +162,24 @@ def test_effect_and_record_come_and_go_together(transactional_db: None) -> None:
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        in_transaction(SLIP, work, answer_of)
+        run_in_transaction(SLIP, work, answer_of)
 
     assert (AuditEntry.objects.count(), IdempotencyRecord.objects.count()) == (0, 0)
-    assert in_transaction(SLIP, lambda: "done", answer_of) == "done"
+    assert run_in_transaction(SLIP, lambda: "done", answer_of) == "done"
 
 
 @in_threads
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite lets in one writer at a time")
 def test_a_repeat_waits_for_a_transaction_no_longer_than_the_lock_timeout() -> None:
-    def repeat(ticket: Ticket) -> None:
+    def repeat(ticket: KeyedRequest) -> None:
         try:
             with connection.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '50ms'")
-            in_transaction(ticket, lambda: "done twice", answer_of)
+            run_in_transaction(ticket, lambda: "done twice", answer_of)
         finally:
             connection.close()
 
     with transaction.atomic(), ThreadPoolExecutor(1) as threads:
-        in_transaction(SLIP, lambda: "done", answer_of)
+        run_in_transaction(SLIP, lambda: "done", answer_of)
         with pytest.raises(IdempotencyInProgress):
             threads.submit(repeat, SLIP).result(10)

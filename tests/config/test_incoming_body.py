@@ -1,4 +1,4 @@
-"""The body of a request while it arrives: bytes in any pieces, and what a read says before, during and after."""
+"""IncomingBody: data in pieces of any size, and reads before and after the body is complete."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.api.errors import MalformedRequest, PayloadTooLarge, RequestTimeout
-from config.api.incoming_body import BodyAwaited, ChunkDecoder, IncomingBody
+from config.api.incoming_body import BodyNotReceived, ChunkDecoder, IncomingBody
 
 CONTENT = st.lists(st.binary(min_size=1, max_size=40), max_size=8)
 
@@ -46,7 +46,7 @@ def test_an_extension_of_a_chunk_is_ignored() -> None:
 def test_a_body_is_read_once_it_is_complete() -> None:
     body = IncomingBody(6, "")
     body.feed(b"abc")
-    with pytest.raises(BodyAwaited):
+    with pytest.raises(BodyNotReceived):
         body.read()
 
     assert body.feed(b"defGET /") == b"GET /"
@@ -73,7 +73,7 @@ def test_a_body_in_chunks_is_refused_when_it_becomes_too_long(tmp_path: object) 
 
 def test_a_body_that_broke_off_or_came_too_slowly_says_so() -> None:
     broken, slow = IncomingBody(5, ""), IncomingBody(5, "")
-    broken.break_off()
+    broken.connection_ended()
     slow.fault = RequestTimeout()
     with pytest.raises(MalformedRequest):
         broken.read()

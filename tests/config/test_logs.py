@@ -1,4 +1,4 @@
-"""Log lines: one for each request, with trace, actor and workspace, and never a secret."""
+"""Log lines: one for each request, with trace, actor and workspace, and without secrets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Lines = Callable[[], list[dict[str, Any]]]
 
 @pytest.fixture
 def lines() -> Iterator[Lines]:
-    """What was logged so far, as production writes it."""
+    """Return the log lines so far, in production's format."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(JsonFormatter())
@@ -110,7 +110,7 @@ def test_a_form_that_there_is_not_is_named(tmp_path: Path) -> None:
 
 
 def _configured(tmp_path: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """gunicorn's logger, before any request: production's processes begin with its lines."""
+    """Configure gunicorn's logger, as production processes do before the first request."""
     script = (
         "import config.gunicorn, gunicorn.config;"
         "config.gunicorn.ServiceLogger(gunicorn.config.Config()).info('Starting')"

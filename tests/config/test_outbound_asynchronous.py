@@ -1,4 +1,4 @@
-"""Webhook posts on an event loop."""
+"""The asynchronous HTTP client for webhook deliveries."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 from pytest_django import Settings
 
 from config.outbound import (
-    Answer,
     DestinationNotAllowed,
     DestinationRefused,
     NoAnswer,
     NotSent,
+    PostAnswer,
     create_session,
     post,
 )
@@ -44,10 +44,10 @@ def _loopback(settings: Settings) -> None:
     settings.OUTBOUND_USER_AGENT = "Publisher/1"
 
 
-def deliver(*urls: str, timeout: float = 5.0, **options: Any) -> list[Answer]:
+def deliver(*urls: str, timeout: float = 5.0, **options: Any) -> list[PostAnswer]:
     """Post to each of `urls` in turn through one session."""
 
-    async def run() -> list[Answer]:
+    async def run() -> list[PostAnswer]:
         async with create_session(connections=10) as session:
             return [
                 await post(session, url, body=b"{}", headers={"X-Id": "1"}, timeout=timeout, **options) for url in urls
@@ -238,7 +238,7 @@ def test_a_silent_receiver_delays_no_other() -> None:
     with Server(hangs) as silent, Server(replies(OK)) as server, elapsed_under(2):
         outcomes = asyncio.run(run(silent.url, server.url))
 
-    assert [type(outcome) for outcome in outcomes] == [NoAnswer, Answer, NoAnswer, Answer]
+    assert [type(outcome) for outcome in outcomes] == [NoAnswer, PostAnswer, NoAnswer, PostAnswer]
 
 
 def test_the_name_is_asked_for_and_checked_over_tls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

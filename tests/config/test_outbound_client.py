@@ -1,4 +1,4 @@
-"""A request to a platform and its answer."""
+"""The HTTP client for platforms: requests and answers."""
 
 from __future__ import annotations
 

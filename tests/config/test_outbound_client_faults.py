@@ -1,4 +1,4 @@
-"""Which faults leave a request unsent, and which leave its fate unknown."""
+"""The HTTP client's errors: NotSent or NoAnswer, by the kind of failure."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _loopback(settings: Settings) -> None:
 
 
 def resets(connection: socket.socket, closing: threading.Event) -> None:
-    """Close with a reset."""
+    """Close the connection with a TCP reset."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 

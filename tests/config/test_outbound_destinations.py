@@ -1,4 +1,4 @@
-"""Which URLs are taken, by their form and by what their names resolve to."""
+"""Which URLs are allowed, by their syntax and by the addresses of their host."""
 
 from __future__ import annotations
 

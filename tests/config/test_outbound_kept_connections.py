@@ -1,4 +1,4 @@
-"""Connections that are kept between two webhook posts."""
+"""Connections that are reused between webhook posts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import pytest
 from pytest_django import Settings
 
-from config.outbound import Answer, DestinationRefused, NoAnswer, NotSent, create_session, post
+from config.outbound import DestinationRefused, NoAnswer, NotSent, PostAnswer, create_session, post
 from tests.config.outbound_servers import OK, Names, Server, keeps
 from tests.config.test_outbound_asynchronous import deliver
 from tests.fakes.receiver import Manner, Receiver
@@ -48,7 +48,7 @@ def test_what_ends_without_an_answer_is_sent_no_third_time() -> None:
     async def run(url: str) -> None:
         async with create_session(connections=10) as session:
 
-            async def send() -> Answer:
+            async def send() -> PostAnswer:
                 return await post(session, url, body=b"{}", headers={}, timeout=5.0)
 
             first, second = asyncio.create_task(send()), asyncio.create_task(send())
@@ -72,10 +72,10 @@ def test_what_is_sent_once_more_goes_over_a_new_connection() -> None:
         connection.sendall(OK)
         connection.recv(65_536)
 
-    async def run() -> Answer:
+    async def run() -> PostAnswer:
         async with create_session(connections=10) as session:
 
-            async def send() -> Answer:
+            async def send() -> PostAnswer:
                 return await post(session, server.url, body=b"{}", headers={}, timeout=5.0)
 
             await asyncio.gather(send(), send())

@@ -1,4 +1,4 @@
-"""The address that was checked is the one connected to, and the name is the one the certificate is checked against."""
+"""Pinned connections: they go to the checked address, and the certificate is checked against the host name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking up names, with a name server on loopback."""
+"""The DNS resolver, with a name server on loopback."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from config.outbound import (
     request,
     resolver,
 )
-from config.outbound.resolver import Resolver, webhook_names
+from config.outbound.resolver import Resolver, webhook_resolver
 from tests.config.outbound_servers import Dials
 from tests.conftest import ServeNames
 from tests.fakes.name_server import Records, silent
@@ -189,7 +189,7 @@ def test_webhook_lookups_that_hang_leave_those_of_platforms_alone(
     server = name_server(lambda name: Records([PUBLIC]) if name == "api.example.com" else None)
     dials = Dials(monkeypatch)
     monkeypatch.setattr(resolver, "FIRST_TRY_SECONDS", LONG)
-    hanging = [webhook_names.begin(f"silent-{number}.example.com") for number in range(1000)]
+    hanging = [webhook_resolver.begin(f"silent-{number}.example.com") for number in range(1000)]
     server.wait_for(1000)
 
     with pytest.raises(NotSent):

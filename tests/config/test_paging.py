@@ -1,4 +1,4 @@
-"""Pages of a list."""
+"""Cursor pagination."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from django.db.models import Q
 
 from accounts.models import ConnectedAccount
-from config.api.paging import paginate, paginate_within
+from config.api.paging import paginate, paginate_scan
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -24,12 +24,12 @@ def cursor_of(text: str) -> str:
 
 @pytest.fixture
 def made(workspace: Workspace) -> list[str]:
-    """Five accounts' ids, the newest first."""
+    """Create five accounts and return their ids, newest first."""
     return [factories.AccountFactory.create(workspace=workspace).id for _ in range(5)][::-1]
 
 
 def walk(api: ApiClient, workspace: Workspace, limit: int) -> list[list[str]]:
-    """The ids on each page, up to the last."""
+    """Return the ids of each page."""
     pages: list[list[str]] = []
     cursor = ""
     while len(pages) < 10:
@@ -67,17 +67,17 @@ def test_what_is_wanted_is_found_in_looks_of_so_many_rows(
     workspace: Workspace, made: list[str], span: int, found: list[list[int]]
 ) -> None:
     rows, wanted = ConnectedAccount.objects.filter(workspace=workspace), Q(pk__in=[made[1], made[4]])
-    pages = [paginate_within(rows, wanted=wanted, span=span, limit=2)]
+    pages = [paginate_scan(rows, wanted=wanted, span=span, limit=2)]
     while cursor := pages[-1].next_cursor:
-        pages.append(paginate_within(rows, wanted=wanted, span=span, limit=2, cursor=cursor))
+        pages.append(paginate_scan(rows, wanted=wanted, span=span, limit=2, cursor=cursor))
 
     assert [[made.index(row.pk) for row in page.rows] for page in pages] == found
 
 
 def test_what_did_not_fit_a_page_is_on_the_next_of_the_same_look(workspace: Workspace, made: list[str]) -> None:
     rows = ConnectedAccount.objects.filter(workspace=workspace)
-    first = paginate_within(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2)
-    second = paginate_within(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2, cursor=first.next_cursor)
+    first = paginate_scan(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2)
+    second = paginate_scan(rows, wanted=Q(pk__in=made[:3]), span=4, limit=2, cursor=first.next_cursor)
 
     assert [[row.pk for row in page.rows] for page in (first, second)] == [made[:2], made[2:3]]
 

@@ -1,4 +1,4 @@
-"""Tokens over plain http: refused in production, on every path."""
+"""Bearer tokens over plain http are refused in production on every path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATHS = [
 
 @pytest.fixture(autouse=True)
 def _production(settings: Any) -> None:
-    """What production sets, with the test client's Host."""
+    """Apply production settings that accept the test client's Host."""
     settings.PRODUCTION = settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     settings.SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]

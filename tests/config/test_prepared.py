@@ -1,4 +1,4 @@
-"""Reads whose SQL is made once bring what the plain querysets bring."""
+"""Prepared queries return the same rows as the plain querysets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many requests a caller may make, in this process and through Redis."""
+"""The rate limit, in this process and through Redis."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REDIS_URL = "redis://127.0.0.1:6379/0"
 
 
 class Clock:
-    """The limiter's clock, moved by hand."""
+    """A clock for the limiter that tests move."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -37,7 +37,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Clock:
-    """The time of this process's own limiter."""
+    """Replace the clock of the local limiter."""
     settings.REDIS_URL = ""
     made = Clock()
     monkeypatch.setattr(rate_limit, "time", SimpleNamespace(monotonic=made.monotonic))
@@ -45,7 +45,7 @@ def clock(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> Clock:
 
 
 def told(answer: Any) -> tuple[int, int, int, int]:
-    """(status, limit, remaining, reset)."""
+    """Return (status, limit, remaining, reset) of an answer."""
     limit, remaining, reset = (int(answer[f"RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset"))
     return answer.status_code, limit, remaining, reset
 
@@ -196,12 +196,12 @@ def test_the_local_limiter_forgets_who_is_silent(clock: Clock, monkeypatch: pyte
     limiter.take(Bucket("another", 60))
 
     assert not limiter.take(Bucket("busy", 1)).allowed
-    assert len(limiter._arrivals) <= 3
+    assert len(limiter._empty_at) <= 3
 
 
 @pytest.fixture
 def shared_key() -> Iterator[tuple[str, redis.Redis]]:
-    """A key that nobody else uses, and the Redis that counts it."""
+    """Return a unique bucket key and the shared limiter that counts it."""
     client = redis.Redis.from_url(REDIS_URL, socket_connect_timeout=0.2)
     try:
         client.ping()
@@ -238,7 +238,7 @@ def test_redis_tells_the_tighter_of_two_buckets(shared_key: tuple[str, redis.Red
     own, other, shared = Bucket(f"{key}-own", 3), Bucket(f"{key}-other", 3), Bucket(f"{key}-shared", 4)
     verdicts = [limiter.take(bucket, shared) for bucket in (own, own, other, own, own, other)]
 
-    assert [(verdict.allowed, verdict.limit, verdict.remaining) for verdict in verdicts] == [
+    assert [(verdict.allowed, verdict.bucket.limit, verdict.remaining) for verdict in verdicts] == [
         (True, 3, 2),
         (True, 3, 1),
         (True, 4, 1),

@@ -1,4 +1,4 @@
-"""Rotating ENCRYPTION_KEYS: everything is sealed with the first key, while others write, as often as it is tried."""
+"""Rotation of ENCRYPTION_KEYS: all values are encrypted with the first key, even during concurrent writes."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def test_afterwards_the_old_key_is_not_needed_any_more(
     first, second = run(), run()
     settings.ENCRYPTION_KEYS = [NEW]
 
-    assert "7 values were sealed anew" in first
-    assert "The others may go" in second
+    assert "7 values were encrypted again" in first
+    assert "Remove the other keys" in second
     assert read(rows) == [0, 1, 2, 3, 4]
     assert SigningSecret.objects.get().previous_secret == "whsec_before"
 
@@ -78,12 +78,12 @@ def test_a_run_that_was_cut_off_is_taken_up_where_it_was(settings: Settings, mon
     with pytest.raises(KeyboardInterrupt):
         rotate(say=cut_off)
 
-    assert "2 values were sealed anew" in run()
+    assert "2 values were encrypted again" in run()
     assert read(rows) == [0, 1, 2, 3]
 
 
 def test_what_is_written_meanwhile_stands(settings: Settings) -> None:
-    """The value changes after it was read and before it is sealed anew: the writer's stands."""
+    """A value that changes between reading and encrypting again keeps the writer's version."""
     (row,) = accounts(1)
     settings.ENCRYPTION_KEYS = [NEW, OLD]
     written: list[str] = []
@@ -109,7 +109,7 @@ def test_values_that_no_key_opens_are_told_and_hold_up_no_other(settings: Settin
         credentials=ConnectedAccount._meta.get_field("credentials").seal(whole.pk, {"number": 7})
     )
     settings.ENCRYPTION_KEYS = [NEW, OLD]
-    with pytest.raises(CommandError, match="No key opens 1 values"):
+    with pytest.raises(CommandError, match="No key decrypts 1 values"):
         run()
     settings.ENCRYPTION_KEYS = [NEW]
 

@@ -1,4 +1,4 @@
-"""Secrets from files, as Docker and systemd provide them: `<SETTING>_FILE` names the file."""
+"""Secrets read from the files that `<SETTING>_FILE` names, as Docker and systemd provide them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FILES: dict[str, tuple[str, str, Any]] = {
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """All settings of a process that is given its secrets by files alone."""
+    """Load the settings in a process whose secrets are all in files."""
     folder = tmp_path_factory.mktemp("secrets")
     contents = {name: content for name, (content, _, _) in FILES.items()} | {
         "DATABASE_URL": "postgres://person:$ecret@db.example:5433/posts\n",

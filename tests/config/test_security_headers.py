@@ -1,4 +1,4 @@
-"""What answers tell browsers they must not do, on every kind of answer."""
+"""Security headers on every kind of answer."""
 
 from __future__ import annotations
 

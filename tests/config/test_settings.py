@@ -1,4 +1,4 @@
-"""Settings come from the environment."""
+"""Settings are read from the environment."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ print(json.dumps({name: value for name, value in vars(settings).items() if name.
 
 
 def load(data_dir: Path, **environment: str) -> dict[str, Any]:
-    """All settings of a process with this environment and no other."""
+    """Load the settings in a process with only this environment."""
     told = subprocess.run(
         [sys.executable, "-c", TELL],
         cwd=configured.BASE_DIR,

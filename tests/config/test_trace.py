@@ -18,7 +18,7 @@ PARENT = f"00-{SENT}-b7ad6b7169203331-01"
 
 
 def line() -> str:
-    """What a log line of this thread carries as its trace."""
+    """Return the trace id of a log line of this thread."""
     record = logging.LogRecord("service", logging.INFO, __file__, 1, "A line.", None, None)
     assert TraceFilter().filter(record)
     return str(vars(record)["trace_id"])

@@ -1,4 +1,4 @@
-"""Wake-ups: a nudge after the commit, which may be lost without harm."""
+"""Wake-ups of worker loops after a commit."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PATIENCE = 10.0
 
 
 def sending() -> list[threading.Thread]:
-    """The threads that are sending a wake-up at this moment."""
+    """Return the threads that are sending a wake-up now."""
     return [thread for thread in threading.enumerate() if thread.name.startswith("wake-")]
 
 
 @pytest.fixture(autouse=True)
 def _no_wake_up_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wake-up that is still being sent would swallow the next one for its loop."""
+    """Wait for wake-ups of earlier tests, which would suppress the next one for their loop."""
     for thread in sending():
         thread.join(PATIENCE)
     monkeypatch.setattr(wake_up, "_silent_until", 0.0)
@@ -34,7 +34,7 @@ def _no_wake_up_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def heard() -> Iterator[list[str]]:
-    """What this process's own worker is woken for."""
+    """Record the wake-ups of this process's worker loops."""
     woken: list[str] = []
     wake_up.on_wake("publish", lambda: woken.append("publish"))
     yield woken
@@ -42,7 +42,7 @@ def heard() -> Iterator[list[str]]:
 
 
 def with_broker(url: str) -> Celery:
-    """Another app becomes that of every thread, as settings with this broker would make it."""
+    """Use a Celery app with this broker in all threads."""
     other = Celery("wake-test", broker=url)
     other.set_default()
     other.conf.broker_transport_options = {"max_retries": 0, "polling_interval": 0.01}
@@ -111,7 +111,7 @@ def test_through_the_broker_the_ring_goes_to_the_workers_task(settings: Settings
 
 @pytest.fixture
 def silent_broker(settings: Settings) -> Iterator[socket.socket]:
-    """A broker that takes connections and says nothing."""
+    """A broker that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(PATIENCE)
         settings.REDIS_URL = f"redis://127.0.0.1:{listening.getsockname()[1]}/0"

@@ -1,4 +1,4 @@
-"""What a request waits for when it names webhook addresses."""
+"""How long a request waits for the DNS lookups of its webhook URLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A duty's loop: it looks by itself, sooner when it is woken, and goes on after a fault."""
+"""WorkerLoop: it polls, runs at once when woken, and continues after an exception."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)  # a duty asks the database
 
 
 class Counting(WorkerLoop):
-    """Counts its rounds; each does what `rounds` says for it."""
+    """A loop that counts its runs; `rounds` gives the result of each."""
 
     name = "counting"
 
@@ -47,7 +47,7 @@ class Counting(WorkerLoop):
 
 @pytest.fixture
 def begin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Counting]]:
-    """Starts a duty whose poll never comes by itself."""
+    """Start a loop that never polls."""
     monkeypatch.setattr(worker_loop, "POLL_SECONDS", 3600)
     monkeypatch.setattr(worker_loop, "PAUSE_AFTER_FAULT", 0.01)
     begun: list[Counting] = []

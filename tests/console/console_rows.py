@@ -1,4 +1,4 @@
-"""A row of every table that the console shows, with secrets wherever a row can hold one."""
+"""Creates one row of every table in the console, with a secret value wherever a row can contain one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MONTH = date(2027, 3, 1)
 
 
 def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
-    """The rows, beside those that they need; the operator's and the owner's password is the secret."""
+    """Create one row of each model; the passwords of operator and owner are the secret value."""
     for person in (operator, workspace.owner_user):
         User.objects.filter(pk=person.pk).update(password=SECRET)
     agent = factories.AgentFactory.create(workspace=workspace)
@@ -61,18 +61,7 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
     mail = OutgoingMail.objects.create(content={"to": "a@example.com", "subject": SECRET, "text": SECRET}, due_at=now)
     return [
         *(workspace, agent, account, group, group.targets.get(), delivery, delivery.event, asset, mail),
-        member := Member.objects.get(workspace=workspace),
-        User.objects.get(pk=operator.pk),
-        Invitation.objects.create(
-            workspace=workspace,
-            email="b@example.com",
-            role="member",
-            token_sha256=DIGEST,
-            invited_by=operator,
-            mail=mail,
-            expires_at=now,
-        ),
-        EndedIdentity.objects.create(digest="0" * 64, ended_at=now),
+        *_of_people(workspace, operator, mail),
         ApiKey.objects.create(workspace=workspace, agent=agent, name="Key", prefix="sps_agt_1234", token_sha256=DIGEST),
         ClaimToken.objects.create(agent=agent, token_sha256=DIGEST, expires_at=now),
         SigningSecret.objects.create(workspace=workspace, secret=SECRET, previous_secret=SECRET, previous_until=now),
@@ -100,6 +89,24 @@ def one_of_each(workspace: Workspace, operator: User) -> list[Model]:
         Notice.objects.create(workspace=workspace, kind="budget", occurrence="2027-03", at=now),
         Digest.objects.create(workspace=workspace, kind="budget"),
         NewsCursor.objects.create(kind="budget", seen_until=now),
+    ]
+
+
+def _of_people(workspace: Workspace, operator: User, mail: OutgoingMail) -> list[Model]:
+    now, member = timezone.now(), Member.objects.get(workspace=workspace)
+    return [
+        member,
+        User.objects.get(pk=operator.pk),
+        Invitation.objects.create(
+            workspace=workspace,
+            email="b@example.com",
+            role="member",
+            token_sha256=DIGEST,
+            invited_by=operator,
+            mail=mail,
+            expires_at=now,
+        ),
+        EndedIdentity.objects.create(digest="0" * 64, ended_at=now),
         NoticeChoice.objects.create(member=member),
         SecondFactor.new_for(operator),
         _session_of(workspace.owner_user),
@@ -121,7 +128,7 @@ def _session_of(user: User) -> UserSession:
 
 
 def make_group(workspace: Workspace, account: Any, number: int = 1, **fields: Any) -> PostGroup:
-    """A group with a target that has failed, and what its adapter kept."""
+    """Create a group with a failed target and its adapter's stored state."""
     fields = {"status": "failed", "text": "Hello", "created_by_type": "user", "created_by_id": "usr_1", **fields}
     group = PostGroup.objects.create(workspace=workspace, trace_id=f"{number:032x}", **fields)
     PostTarget.objects.create(

@@ -1,4 +1,4 @@
-"""What operators do in the console, and what the tests of their work ask of the audit log."""
+"""Helpers that run admin actions and read the operators' audit entries."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from auditlog.models import AuditEntry
 from workspaces.models import User
 
 
-def told_of_operators(operation: str) -> list[tuple[str, str, bool, str | None]]:
-    """(workspace, resource, dry run, code of a refusal) of each entry that an operator left, the oldest first."""
+def operator_audit_entries(operation: str) -> list[tuple[str, str, bool, str | None]]:
+    """Return (workspace, resource, dry run, error code) of each audit entry of operators, oldest first."""
     entries = AuditEntry.objects.filter(operation=operation, actor_type="system", via="operator").order_by("pk")
     return list(entries.values_list("workspace_id", "resource_id", "dry_run", "code"))
 
 
 def act(operator: Client, action: str, *rows: Model, asks: bool = True, **fields: str) -> list[str]:
-    """Carry out an action of the console on rows of one table; what it told. One that asks first is shown to have done
+    """Run an admin action on rows of one table; return its messages. An action with confirmation must have done
     nothing until it gets its yes, with the `fields` of its form."""
     opts = rows[0]._meta
     path = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")
@@ -37,8 +37,8 @@ def act(operator: Client, action: str, *rows: Model, asks: bool = True, **fields
     return [str(message) for message in answer.context["messages"]]
 
 
-def done_in_the_console() -> list[tuple[str, str, str, str | None]]:
-    """(operation, workspace, resource, code of a refusal) of each entry that names the signed-in operator, in order."""
+def console_audit_entries() -> list[tuple[str, str, str, str | None]]:
+    """Return (operation, workspace, resource, error code) of each audit entry of the signed-in operator."""
     actor = User.objects.get(username="operator").pk
     entries = AuditEntry.objects.filter(actor_id=actor, actor_type="system", via="operator").order_by("pk")
     assert set(entries.values_list("retention_tier", flat=True)) <= {"enterprise"}

@@ -1,4 +1,4 @@
-"""The operators' console: every table can be looked at, found in and not be changed past its services; secrets stay."""
+"""The operators' console: tables can be viewed and searched, are changed only by services, and show no secrets."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from config.api.admin import ReadOnlyAdmin
-from config.api.admin_search import SearchedAdmin
-from config.console.admin_site import Audited
+from config.api.admin_search import ExactSearchAdmin
+from config.console.admin_site import AuditedAdmin
 from tests import factories
 from tests.console.console_rows import DIGEST, SECRET, make_group, one_of_each
 from tests.people import console
@@ -56,7 +56,7 @@ def page_of(model: type[Model], kind: str, *args: Any) -> str:
 
 def test_every_table_of_the_service_is_there_and_audited() -> None:
     assert {model._meta.label for model in apps.get_models()} - {model._meta.label for model in TABLES} == NOT_SHOWN
-    assert all(isinstance(table, Audited) for table in TABLES.values())
+    assert all(isinstance(table, AuditedAdmin) for table in TABLES.values())
 
 
 def test_lists_and_rows_are_shown_by_few_queries_without_counting_and_without_secrets(
@@ -105,7 +105,7 @@ def test_nobody_feels_their_way_to_a_secret(operator: Client, rows: dict[type[Mo
 
 def searches() -> Iterator[Any]:
     for model, table in TABLES.items():
-        if isinstance(table, SearchedAdmin):
+        if isinstance(table, ExactSearchAdmin):
             for kind in table.found_by:
                 yield pytest.param(model, kind, id=f"{model._meta.label}-{kind}")
 
@@ -117,7 +117,7 @@ SMALL = {"billing.Subscription", "social_django.UserSocialAuth", "admin.LogEntry
 @pytest.mark.parametrize(("model", "kind"), [*searches()])
 def test_a_search_goes_by_an_index_and_compares_nothing_with_like(db: None, model: type[Model], kind: str) -> None:
     table = TABLES[model]
-    assert isinstance(table, SearchedAdmin)
+    assert isinstance(table, ExactSearchAdmin)
     word = {"trace": "4bf92f3577b34da6a3ce929d0e0e4736", "sha256": DIGEST, "day": "2027-03-10"}.get(kind, f"{kind}_1")
     found, _ = table.get_search_results(RequestFactory().get("/"), table.get_queryset(RequestFactory().get("/")), word)
     statement = str(found.order_by("-pk").query)

@@ -1,4 +1,4 @@
-"""The console's front page, what it leads to, and how what is done there lands in the audit log."""
+"""The console's front page, its actions, and their audit entries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from config.api.models import IdempotencyRecord
 from config.console import status
 from tests import factories
 from tests.console.console_rows import MONTH, make_group
-from tests.console.operators import done_in_the_console
+from tests.console.operators import console_audit_entries
 from tests.people import console
 from tests.webhooks.rows import emit, make_delivery
 from webhooks.models import Delivery
@@ -39,7 +39,7 @@ def operator(db: None) -> Client:
 
 
 def follow(operator: Client, path: str, **query: str) -> str:
-    """Where the browser is sent."""
+    """Return the redirect's target."""
     return str(operator.get(path, query)["Location"])
 
 
@@ -57,7 +57,7 @@ def test_how_the_service_stands_is_told_by_few_queries(
     dead.save()
     ConnectedAccount.objects.filter(pk=account.pk).update(status="needs_reauth")
     BillingAlarm.objects.create(kind="books", subject=f"{workspace.id} 2027-03", detail="The month differs.")
-    status.note_heartbeat("deliver")
+    status.record_heartbeat("deliver")
     with CaptureQueriesContext(connection) as asked:
         page = operator.get(FRONT)
     html = page.content.decode()
@@ -66,7 +66,7 @@ def test_how_the_service_stands_is_told_by_few_queries(
     queue = next(each for each in page.context["queues"] if each.duty == "deliver")
     assert (queue.due, 90 <= queue.late_seconds < 120, queue.alive) == (1, True, True)
     assert [page.context[name] for name in ("dead_letters", "accounts_needing_reauth", "drifting_months")] == [1, 1, 1]
-    for words in ("The month differs.", "never heard of", f"{queue.late_seconds:.0f} s", "?status=dead_letter"):
+    for words in ("The month differs.", "no heartbeat yet", f"{queue.late_seconds:.0f} s", "?status=dead_letter"):
         assert words in html
     for link in ("webhooks_delivery", "accounts_connectedaccount", "billing_billingalarm"):
         assert reverse(f"admin:{link}_changelist") in html
@@ -114,21 +114,21 @@ def test_the_retention_is_shown_first_and_run_on_a_yes(operator: Client) -> None
 
     assert page.context["found"].rows["idempotency_records"] == 1
     assert IdempotencyRecord.objects.exists()
-    assert "Gone: idempotency_records 1." in told_after(operator.post(reverse("admin:run-retention"), follow=True))
+    assert "Deleted: idempotency_records 1." in told_after(operator.post(reverse("admin:run-retention"), follow=True))
     assert not IdempotencyRecord.objects.exists()
-    assert done_in_the_console() == [("ops.run_retention", "", "", None)]
+    assert console_audit_entries() == [("ops.run_retention", "", "", None)]
 
 
 def test_billing_is_reconciled_on_a_yes(operator: Client, workspace: Workspace) -> None:
     MonthCounter.objects.create(holder_id=workspace.id, month=MONTH, held_cents=5)
     operator.get(reverse("admin:reconcile-billing"))
-    assert done_in_the_console() == []
+    assert console_audit_entries() == []
     told = told_after(operator.post(reverse("admin:reconcile-billing"), follow=True))
 
     assert "Months that drift: 1." in told
     assert BillingAlarm.objects.get().kind == "books"
     assert not LedgerEntry.objects.exists()
-    assert done_in_the_console() == [("ops.reconcile_billing", "", "", None)]
+    assert console_audit_entries() == [("ops.reconcile_billing", "", "", None)]
 
 
 def test_who_may_only_look_sets_nothing_going(operator: Client) -> None:
@@ -137,7 +137,7 @@ def test_who_may_only_look_sets_nothing_going(operator: Client) -> None:
     for name in ("run-retention", "reconcile-billing"):
         assert operator.post(reverse(f"admin:{name}")).status_code == 403
     assert operator.get(reverse("admin:trace", args=["0" * 32])).context["tables"] == []
-    assert done_in_the_console() == []
+    assert console_audit_entries() == []
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def changes() -> list[tuple[str, str, str, Any]]:
 def test_the_schedule_is_edited_and_each_change_audited(operator: Client, task: PeriodicTask) -> None:
     path = reverse("admin:django_celery_beat_periodictask_change", args=[task.pk])
     page = operator.get(path)
-    assert "The service sets this schedule anew" in told_after(page)
+    assert "The service resets this schedule" in told_after(page)
     form = page.context["adminform"].form
     fields = {name: form[name].value() for name in form.fields if form[name].value() not in (None, "", False)}
     fields.pop("enabled")
@@ -169,7 +169,7 @@ def test_the_schedule_is_edited_and_each_change_audited(operator: Client, task: 
         ("console.change", "periodictask", str(task.pk), {"changes": [{"changed": {"fields": ["Enabled"]}}]}),
         ("console.change", "periodictask", str(task.pk), {"changes": "Action enable_tasks."}),
     ]
-    assert {entry[0] for entry in done_in_the_console()} == {"console.change"}
+    assert {entry[0] for entry in console_audit_entries()} == {"console.change"}
 
 
 def test_a_schedule_is_added_and_deleted_on_record(operator: Client, task: PeriodicTask) -> None:

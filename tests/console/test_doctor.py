@@ -1,4 +1,4 @@
-"""`manage.py doctor`: a deployment that is well ends well; each thing that is not is named, with what to do."""
+"""`manage.py doctor`: it succeeds for a healthy deployment and names each problem with its solution."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _well(settings: Settings, tmp_path: Path) -> None:
-    """A deployment of the embedded kind, with an operator's token and a worker that lives."""
+    """Set up a healthy embedded deployment with an ADMIN_TOKEN and a live worker."""
     settings.SQLITE = True  # else it is told that web processes on PostgreSQL do better with Redis
     settings.MEDIA_ROOT, settings.REDIS_URL, settings.ADMIN_TOKEN = tmp_path, "", "x" * 40
-    for duty in (*status.QUEUES, status.BEAT):
-        status.note_heartbeat(duty)
+    for duty in (*status.QUEUE_MODELS, status.BEAT):
+        status.record_heartbeat(duty)
 
 
 def closed_port() -> int:
@@ -38,7 +38,7 @@ def closed_port() -> int:
 
 
 def examine() -> tuple[str, str]:
-    """What it prints, and the error with which it ends."""
+    """Run the command; return its output and its error."""
     told = StringIO()
     try:
         call_command("doctor", stdout=told, no_color=True)
@@ -48,7 +48,7 @@ def examine() -> tuple[str, str]:
 
 
 def faults() -> list[list[str]]:
-    """[level, what] of each finding that is no good."""
+    """Return [level, part] of each finding that is not OK."""
     lines = [line.split(None, 2)[:2] for line in examine()[0].splitlines()]
     return [line for line in lines if line and line[0] in ("fault", "warning")]
 
@@ -59,7 +59,7 @@ def test_a_deployment_that_is_well_ends_well_and_leaves_nothing_behind() -> None
     assert (error, faults()) == ("", [])
     for what in ("database", "migrations", "clock", "broker", "worker", "beat", "scanner", "storage", "e-mail"):
         assert f"ok       {what}" in told
-    assert list(storage.every_key()) == []
+    assert list(storage.all_keys()) == []
 
 
 def no_worker(settings: Any) -> None:
@@ -120,7 +120,7 @@ def bad_key(settings: Any) -> None:
     ("spoil", "what", "todo"),
     [
         (no_worker, "worker", "celery -A config.celery worker"),
-        (no_beat, "beat", "look whether the broker answers"),
+        (no_beat, "beat", "check that the broker answers"),
         (no_migration, "migrations", "manage.py migrate"),
         (no_broker, "broker", "REDIS_URL"),
         (no_scanner, "scanner", "clamd.conf"),
@@ -129,7 +129,7 @@ def bad_key(settings: Any) -> None:
         (no_provider, "identity", "OIDC_ISSUER"),
         (half_a_platform, "X", "X_CLIENT_SECRET"),
         (half_a_second_application, "LinkedIn", "LINKEDIN_PAGES_CLIENT_ID"),
-        (half_a_processor, "payments", "Set that of the endpoint"),
+        (half_a_processor, "payments", "Set the endpoint's secret"),
         (bad_key, "settings", "then restart"),
     ],
 )
@@ -149,4 +149,4 @@ def test_a_scanner_whose_limits_suffice_is_well(settings: Settings) -> None:
         settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "clamav", clamd.address
         settings.MEDIA_MAX_BYTES = {"image": 1024 * 1024}
 
-        assert "sees the largest upload whole" in examine()[0]
+        assert "scans the largest upload completely" in examine()[0]

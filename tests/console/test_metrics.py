@@ -1,4 +1,4 @@
-"""GET /metrics: what was counted in any process of this machine, and how the rows stand."""
+"""GET /metrics: counters of all processes of this machine, and gauges from the database."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
 class Scrape:
-    """The samples of one answer by name and labels; one that is not there is 0."""
+    """The metrics of one answer, by name and labels; missing ones are 0."""
 
     def __init__(self, operator: ApiClient) -> None:
         text = operator.get("/metrics").content.decode()
@@ -85,7 +85,7 @@ def test_what_platforms_and_receivers_made_of_attempts_is_counted(
     create(api, account, text="yes")
     publish_due()
     row = make_delivery(workspace, "https://receiver.example/")
-    (claimed,) = deliveries.claim(Delivery.objects.filter(pk=row.pk), limit=1)
+    (claimed,) = deliveries.claim_deliveries(Delivery.objects.filter(pk=row.pk), limit=1)
     deliveries.record([(claimed, Outcome(Verdict.DELIVERED, 200))])
     after = Scrape(operator)
 
@@ -130,7 +130,7 @@ def test_codes_that_nobody_knows_are_told_apart_up_to_a_number(operator: ApiClie
 
 
 def in_another_process(data_dir: Path, work: str) -> str:
-    """What that process prints."""
+    """Run code in another process and return its output."""
     script = f"import django; django.setup(); from config import metrics; {work}"
     environment = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "config.settings", "DATA_DIR": str(data_dir)}
     done = subprocess.run(
@@ -159,7 +159,7 @@ def test_the_rows_are_read_when_they_are_asked_for(operator: ApiClient, workspac
     Delivery.objects.filter(pk=rows[0].pk).update(due_at=timezone.now() - timedelta(seconds=90))
     Delivery.objects.filter(pk=rows[1].pk).update(status="dead_letter", due_at=None)
     BillingAlarm.objects.create(kind="books", subject="one", detail="A month differs.")
-    status.note_heartbeat(status.BEAT)
+    status.record_heartbeat(status.BEAT)
     scrape = Scrape(operator)
 
     assert scrape.of("sps_database_up") == 1
@@ -207,7 +207,7 @@ def test_labels_hold_nothing_that_a_caller_chooses(operator: ApiClient, api: Api
 
 @pytest.fixture
 def worker(settings: Settings, operator: ApiClient) -> Iterator[str]:
-    """The address of a worker's own /metrics."""
+    """Start a worker and return the URL of its /metrics."""
     settings.WORKER_METRICS_ADDRESS = "127.0.0.1:0"
     server = MetricsServer(None)
     server.start(None)

@@ -1,4 +1,4 @@
-"""Wrong passwords at the console: what they lock, whom they do not lock out, and who is told."""
+"""Limits on wrong passwords at the console, and their audit entries and warnings."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def try_password(password: str, *, name: str = "operator", address: str = HOME) 
 
 
 def attack(times: int, *, clock: time_machine.Traveller, name: str = "operator") -> None:
-    """Wrong passwords, each from an address of its own and a minute after the one before."""
+    """Send wrong passwords, each from another address and a minute after the previous one."""
     for number in range(times):
         assert try_password("wrong", name=name, address=f"198.51.100.{number}").status_code == 200
         clock.shift(timedelta(seconds=60))

@@ -1,4 +1,4 @@
-"""How long operators stay signed in, and how good their passwords must be."""
+"""Session lifetimes of operators, and the rules for their passwords."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture(params=["password", "provider"])
 def browser(request: pytest.FixtureRequest, db: None, settings: Any, clock: Any) -> Iterator[Client]:
-    """An operator's browser, signed in by either way."""
+    """Return the browser of an operator, signed in by password or identity provider."""
     if request.param == "password":
         User.objects.create_superuser("operator", PASSWORD)
         browser = Client()

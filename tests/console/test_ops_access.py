@@ -1,4 +1,4 @@
-"""Who gets into /ops and /metrics: the holder of ADMIN_TOKEN, and nobody else; and that token gets in nowhere else."""
+"""/ops and /metrics accept only ADMIN_TOKEN, and no other path accepts it."""
 
 from __future__ import annotations
 

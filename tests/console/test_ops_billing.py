@@ -1,4 +1,4 @@
-"""POST /ops/billing/reconcile: the nightly look, when an operator wants it."""
+"""POST /ops/billing/reconcile: an operator runs the nightly comparison."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests import factories
 from tests.billing.conftest import processor
 from tests.billing.rows import MARCH
 from tests.conftest import ApiClient
-from tests.console.operators import told_of_operators
+from tests.console.operators import operator_audit_entries
 from tests.fakes.payment_processor import FakePaymentProcessor
 
 __all__ = ["processor"]  # the fixture
@@ -18,7 +18,7 @@ __all__ = ["processor"]  # the fixture
 
 @pytest.fixture
 def drifting(db: None) -> str:
-    """A month whose counter has no ledger behind it."""
+    """Create a month's counter without ledger entries."""
     workspace = factories.WorkspaceFactory.create(processor_customer_id="cus_1")
     MonthCounter.objects.create(holder_id=workspace.id, month=MARCH.date().replace(day=1), settled_cents=7)
     return str(workspace.id)
@@ -46,7 +46,7 @@ def test_a_preview_asks_nobody(operator: ApiClient, processor: FakePaymentProces
 
     assert (told["would_update"], told["unchecked"]) == ({"workspaces": 1}, ["processor", "books"])
     assert (len(processor.requests), BillingAlarm.objects.count()) == (0, 0)
-    assert told_of_operators("ops.reconcile_billing") == [("", "", True, None)]
+    assert operator_audit_entries("ops.reconcile_billing") == [("", "", True, None)]
 
 
 def test_in_free_beta_only_the_books_are_looked_at(operator: ApiClient, drifting: str) -> None:

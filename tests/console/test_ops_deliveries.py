@@ -12,7 +12,7 @@ from config.db.ids import new_id
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
-from tests.console.operators import told_of_operators
+from tests.console.operators import operator_audit_entries
 from tests.webhooks.rows import make_delivery
 from webhooks.models import Delivery
 from webhooks.services import bulk_replays
@@ -53,7 +53,7 @@ def test_dead_letters_of_all_workspaces_are_listed_newest_first(operator: ApiCli
 def test_a_workspaces_dead_letters_are_due_again_and_their_schedule_begins_anew(
     operator: ApiClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk_replays, "AT_ONCE", 2)
+    monkeypatch.setattr(bulk_replays, "BATCH_SIZE", 2)
     mine, others = dead(workspace, 5), dead(factories.WorkspaceFactory.create())
     answer = replay(operator, workspace_id=workspace.id)
 
@@ -63,14 +63,14 @@ def test_a_workspaces_dead_letters_are_due_again_and_their_schedule_begins_anew(
     assert (row.earlier_attempts, row.fence) == (8, 1)
     assert row.due_at is not None
     assert row.due_at <= timezone.now()
-    assert {entry[0] for entry in told_of_operators("ops.replay_deliveries")} == {workspace.id}
+    assert {entry[0] for entry in operator_audit_entries("ops.replay_deliveries")} == {workspace.id}
 
 
 def test_one_call_takes_no_more_than_its_share(
     operator: ApiClient, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk_replays, "AT_ONCE", 2)
-    monkeypatch.setattr(bulk_replays, "MOST", 4)
+    monkeypatch.setattr(bulk_replays, "BATCH_SIZE", 2)
+    monkeypatch.setattr(bulk_replays, "MAX_PER_CALL", 4)
     dead(workspace, 5)
 
     assert replay(operator, workspace_id=workspace.id, dry_run=True).json()["would_update"]["remaining"] == 1
@@ -96,7 +96,7 @@ def test_a_preview_replays_nothing(operator: ApiClient, workspace: Workspace) ->
     assert told["request"] == {"workspace_id": workspace.id}
     assert told["would_update"] == {"replayed": 2, "in_flight": 0, "remaining": 0}
     assert statuses(rows) == ["dead_letter"] * 2
-    assert told_of_operators("ops.replay_deliveries") == [(workspace.id, "", True, None)]
+    assert operator_audit_entries("ops.replay_deliveries") == [(workspace.id, "", True, None)]
 
 
 @pytest.mark.parametrize(
@@ -113,4 +113,4 @@ def test_what_is_not_there_is_named(operator: ApiClient, body: dict[str, Any], f
     details = assert_envelope(replay(operator, **body), 422, "VALIDATION_FAILED")["details"]
 
     assert [each["field"] for each in details] == [field]
-    assert told_of_operators("ops.replay_deliveries") == [("", "", False, "VALIDATION_FAILED")]
+    assert operator_audit_entries("ops.replay_deliveries") == [("", "", False, "VALIDATION_FAILED")]

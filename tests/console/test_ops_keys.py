@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from agents.models import ApiKey
-from agents.tokens import WORKSPACE_KEY, new_token
+from agents.tokens import WORKSPACE_KEY_PREFIX, new_token
 from auditlog.models import AuditEntry
 from config.db.ids import new_id
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
-from tests.console.operators import told_of_operators
+from tests.console.operators import operator_audit_entries
 from workspaces.models import Workspace
 
 LOGS = "/logs?workspace_id={}"
@@ -31,7 +31,7 @@ def test_a_leaked_token_stops_and_is_told_nowhere(operator: ApiClient, workspace
 
     assert (answer.json()["api_key"]["id"], answer.json()["api_key"]["status"]) == (key.id, "revoked")
     assert_envelope(leaked.get(LOGS.format(workspace.id)), 401, "API_KEY_REVOKED")
-    assert told_of_operators("ops.revoke_key") == [(workspace.id, key.id, False, None)]
+    assert operator_audit_entries("ops.revoke_key") == [(workspace.id, key.id, False, None)]
     assert token not in answer.content.decode() + str(list(AuditEntry.objects.values()))
 
 
@@ -59,7 +59,7 @@ def test_a_preview_leaves_the_key_as_it_is(operator: ApiClient, workspace: Works
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"token": new_token(WORKSPACE_KEY)}, "token"),
+        ({"token": new_token(WORKSPACE_KEY_PREFIX)}, "token"),
         ({"id": new_id("key")}, "id"),
         ({}, ""),
         ({"token": "x", "id": new_id("key")}, ""),

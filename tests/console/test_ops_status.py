@@ -1,4 +1,4 @@
-"""GET /ops/status, and what /readyz makes of the same facts."""
+"""GET /ops/status, and the result of /readyz in the same situations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def beat(*duties: str, at: datetime = NOON) -> None:
 
 
 def test_every_duty_of_the_workers_is_told() -> None:
-    assert status.QUEUES.keys() == settings.WORKER_LOOPS.keys()
+    assert status.QUEUE_MODELS.keys() == settings.WORKER_LOOPS.keys()
 
 
 def test_the_oldest_row_of_a_duty_and_how_many_wait(operator: ApiClient, workspace: Workspace) -> None:

@@ -16,7 +16,7 @@ from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
-from tests.console.operators import told_of_operators
+from tests.console.operators import operator_audit_entries
 from tests.people import as_user
 from tests.posts.rows import body_for, create, read
 from workspaces.models import Member, User, Workspace
@@ -125,11 +125,11 @@ def test_a_preview_changes_nothing(operator: ApiClient, workspace: Workspace) ->
 
     assert (told["operation"], told["would_update"]["status"]) == ("ops.pause_workspace", "paused")
     assert status_of(workspace) == "active"
-    assert told_of_operators("ops.pause_workspace") == [(workspace.id, workspace.id, True, None)]
+    assert operator_audit_entries("ops.pause_workspace") == [(workspace.id, workspace.id, True, None)]
 
 
 def test_there_is_nothing_to_pause_of_a_deleted_or_absent_workspace(operator: ApiClient, workspace: Workspace) -> None:
     Workspace.objects.filter(pk=workspace.pk).update(status="deleted")
     for workspace_id in (workspace.id, new_id("wrk")):
         assert_envelope(operator.post(f"/ops/workspaces/{workspace_id}/pause"), 404, "NOT_FOUND")
-    assert told_of_operators("ops.pause_workspace") == [("", "", False, "NOT_FOUND")] * 2
+    assert operator_audit_entries("ops.pause_workspace") == [("", "", False, "NOT_FOUND")] * 2

@@ -1,4 +1,4 @@
-"""What goes when its time is over: whole workspaces, over the API, by the beat and by `manage.py run_retention`."""
+"""Retention of expired rows and purged workspaces: by API, beat task and `manage.py run_retention`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from posts.models import PostGroup, PostTarget
 from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.conftest import ApiClient
-from tests.console.operators import told_of_operators
+from tests.console.operators import operator_audit_entries
 from tests.media.pictures import jpeg
 from tests.posts.rows import create
 from webhooks.models import Delivery, Event, SigningSecret
@@ -49,7 +49,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 def full(
     settings: Settings, tmp_path: object, clock: time_machine.Traveller, api: ApiClient, workspace: Workspace
 ) -> Workspace:
-    """A workspace that holds something of everything: one post is out, of another nobody knows."""
+    """Create a workspace with rows of every kind, including a published and an unconfirmed post."""
     settings.MEDIA_ROOT = tmp_path
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     account = factories.AccountFactory.create(workspace=workspace)
@@ -72,7 +72,7 @@ def delete(workspace: Workspace, api: ApiClient) -> None:
 
 
 def held(workspace: Workspace) -> set[str]:
-    """The names of what the workspace still holds."""
+    """Return the names of the tables in which the workspace still has rows."""
     named = {model: "pk" if model is Workspace else "workspace" for model in HELD}
     return {
         model.__name__
@@ -98,7 +98,7 @@ def test_a_deleted_workspace_goes_with_all_that_it_held_after_thirty_days(
     assert run_retention() is True
     assert held(full) == set()
     assert held(other) == {"MediaAsset", "ApiKey", "Member", "Workspace"}
-    assert {key.partition("/")[0] for key in storage.every_key()} == {other.id}
+    assert {key.partition("/")[0] for key in storage.all_keys()} == {other.id}
     assert User.objects.filter(pk=full.owner_user_id).exists()
 
 
@@ -138,7 +138,7 @@ def test_a_dry_run_over_the_api_says_what_would_go(
     assert (rows["workspaces"], rows["post_groups"], rows["media"], rows["accounts"]) == (1, 2, 1, 2)
     assert any("post groups" in line for line in told["kept"])
     assert held(full) >= {"PostGroup", "Workspace"}
-    assert told_of_operators("ops.run_retention") == [("", "", True, None)]
+    assert operator_audit_entries("ops.run_retention") == [("", "", True, None)]
     real = {rule["name"]: rule["rows"] for rule in operator.post("/ops/retention/run").json()["rules"]}
     assert real == {**rows, "events_of_purged_workspaces": 0, "signing_secrets": 1}
     assert held(full) == set()
@@ -171,7 +171,7 @@ def test_what_the_time_does_not_suffice_for_is_left_for_the_next_run(
 
 
 class Faulty:
-    """A rule whose table cannot be written at this moment."""
+    """A retention rule that raises a database error."""
 
     name = "faulty"
 

@@ -1,9 +1,8 @@
-"""The second factor of operators: set up at the first sign-in, asked for at every other, and taken away by a command."""
+"""The second factor of operators: set-up at the first sign-in, check at later ones, and reset by a command."""
 
 from __future__ import annotations
 
 import base64
-import re
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -18,21 +17,29 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
-from django_otp.oath import totp
 
 from auditlog.models import AuditEntry
 from config.console.operators.models import SecondFactor
 from config.console.operators.retention import SecondFactors
 from tests.console.console_rows import SECRET
+from tests.console.second_factor import (
+    CODE,
+    INSIDE,
+    LOGIN,
+    PASSWORD,
+    RECOVERY_CODE,
+    SET_UP,
+    code_of,
+    give_code,
+    give_password,
+    is_inside,
+    set_up,
+    shown_key,
+)
 from tests.fakes.openid import FakeOpenIdProvider
 from tests.pages import words
 from tests.workspaces.browsers import ALICE, person, sign_in, use_provider
 from workspaces.models import User
-
-PASSWORD = "correct horse battery staple"
-LOGIN, CODE, SET_UP = "/admin/login/", "/admin/second-factor/", "/admin/second-factor/set-up/"
-INSIDE = "/admin/workspaces/workspace/"
-RECOVERY_CODE = re.compile(r"[a-z2-7]{4}(?:-[a-z2-7]{4}){3}")
 
 
 @pytest.fixture(autouse=True)
@@ -45,38 +52,6 @@ def clock(settings: Any) -> Iterator[time_machine.Traveller]:
 @pytest.fixture
 def known(db: None) -> User:
     return User.objects.create_superuser("operator", PASSWORD)
-
-
-def give_password(browser: Client, password: str = PASSWORD, next_page: str = INSIDE) -> Any:
-    return browser.post(LOGIN, {"username": "operator", "password": password, "next": next_page})
-
-
-def shown_key(browser: Client) -> bytes:
-    """The key that the set-up page shows as text."""
-    found = re.search(r'class="key">([A-Z2-7 ]+)<', browser.get(SET_UP).content.decode())
-    assert found
-    return base64.b32decode(found[1].replace(" ", ""))
-
-
-def code_of(key: bytes) -> str:
-    return f"{totp(key):06d}"
-
-
-def give_code(browser: Client, code: str, address: str = CODE) -> Any:
-    return browser.post(address, {"code": code})
-
-
-def set_up(browser: Client) -> tuple[bytes, list[str]]:
-    """Go through the first sign-in; the key, and the recovery codes."""
-    give_password(browser)
-    key = shown_key(browser)
-    page = give_code(browser, code_of(key), SET_UP)
-    assert page.status_code == 200, page.content
-    return key, RECOVERY_CODE.findall(page.content.decode())
-
-
-def is_inside(browser: Client) -> bool:
-    return browser.get(INSIDE).status_code == 200
 
 
 def test_the_first_sign_in_sets_the_second_factor_up(known: User) -> None:
@@ -135,7 +110,7 @@ def test_a_code_is_good_once_and_for_a_short_time(known: User, clock: time_machi
     clock.shift(timedelta(seconds=2))  # the pause after a wrong one
     code = code_of(key)
     assert give_code(first, code)["Location"] == INSIDE
-    assert "not right, or it was used already" in words_of(give_code(second, code))
+    assert "wrong or was already used" in words_of(give_code(second, code))
     clock.shift(timedelta(seconds=120))
     assert give_code(second, code).status_code == 200
 
@@ -199,7 +174,7 @@ def test_the_second_step_has_to_follow_within_ten_minutes(known: User, clock: ti
 
 
 def test_a_key_that_somebody_saw_and_did_not_confirm_is_used_for_nobody(known: User) -> None:
-    """Who knows only the password could look at the key before the operator's first sign-in."""
+    """Somebody who knows only the password could see the key before the operator's first sign-in."""
     stranger, browser = Client(), Client()
     give_password(stranger)
     seen = shown_key(stranger)
@@ -255,7 +230,7 @@ def test_the_command_takes_the_second_factor_away_and_ends_the_sessions(known: U
     told = StringIO()
     call_command("reset_second_factor", "operator", stdout=told)
 
-    assert "is removed" in told.getvalue()
+    assert "was removed" in told.getvalue()
     assert not is_inside(browser)
     entry = AuditEntry.objects.latest("pk")
     assert (entry.operation, entry.resource_id, entry.actor_id) == (

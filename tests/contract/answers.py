@@ -1,4 +1,4 @@
-"""Every answer that the tests' client receives is held against the OpenAPI document."""
+"""Validates every answer to the test API client against the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REF = "#/components/schemas/"
 
 
 def assert_documented(method: str, path: str, answer: Any) -> None:
-    """The answer is one that the document promises: its status, its required headers, its type and its body's schema.
+    """Assert that the OpenAPI document describes the answer: its status, required headers, type and body.
 
     What the document does not describe, such as an unknown path, is asked for the error envelope alone.
     """
@@ -60,7 +60,7 @@ def _document() -> dict[str, Any]:
 
 @functools.cache
 def _validator(template: str, method: str, status: str) -> Draft202012Validator:
-    """Checks bodies of this answer; "envelope" checks any error's. Formats are for the fields' own tests."""
+    """Return the validator for bodies of this answer; "envelope" validates errors. Formats are not checked."""
     if template == "envelope":
         return Draft202012Validator(inlined({"$ref": f"{_REF}ErrorEnvelope"}))
     answer = _document()["paths"][template][method]["responses"][status]
@@ -68,7 +68,7 @@ def _validator(template: str, method: str, status: str) -> Draft202012Validator:
 
 
 def inlined(schema: Any) -> Any:
-    """The schema with all references replaced by what they name, since following them takes most of the time."""
+    """Return the schema with all references replaced, because resolving them is slow."""
     if isinstance(schema, list):
         return [inlined(each) for each in schema]
     if not isinstance(schema, dict):
@@ -82,7 +82,7 @@ def inlined(schema: Any) -> Any:
 
 @functools.cache
 def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    """Each documented path as a pattern; those without parameters first, as the router has them."""
+    """Return each documented path as a pattern, paths without parameters first."""
     templates = sorted(_document()["paths"], key=lambda template: template.count("{"))
     return [(re.compile(re.sub(r"{\w+}", "[^/]+", template)), template) for template in templates]
 

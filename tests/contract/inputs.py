@@ -1,4 +1,4 @@
-"""Input for any operation: its path, query and body filled with the least that its form asks for."""
+"""Generates the minimal valid input of any operation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EITHER: dict[str, dict[str, Any]] = {
 
 
 class Ids(dict[str, str]):
-    """An id for each prefix; one that nobody named is an absent one."""
+    """Maps id prefixes to ids; others get an id that does not exist."""
 
     def __missing__(self, prefix: str) -> str:
         return self.setdefault(prefix, new_id(prefix))
@@ -63,14 +63,14 @@ def body_of(route: Route, ids: Ids) -> dict[str, Any]:
 
 
 def prefixes_in(route: Route) -> set[str]:
-    """The prefixes of all ids that the operation can be told."""
+    """Return the prefixes of all ids in the operation's input."""
     met = Ids()
     path_of(route, met), query_of(route, met), body_of(route, met)
     return set(met)
 
 
 def send(client: ApiClient, route: Route, ids: Ids) -> tuple[int, str]:
-    """The answer as (status, body), each id in it told as its prefix and the trace left out."""
+    """Send a request; return (status, body) with ids replaced by prefixes and without the trace id."""
     body = None if route.method in SAFE_METHODS else body_of(route, ids)
     answer = client.request(route.method, f"{path_of(route, ids)}?{urlencode(query_of(route, ids))}", body)
     told = json.dumps({name: value for name, value in answer.json().items() if name != "trace_id"})
@@ -80,7 +80,7 @@ def send(client: ApiClient, route: Route, ids: Ids) -> tuple[int, str]:
 
 
 def _least(serializer: serializers.Serializer, ids: Ids) -> dict[str, Any]:
-    """What the serializer requires, and every id that it takes."""
+    """Return values for the serializer's required fields and all ids."""
     return {
         name: _example(field, ids)
         for name, field in serializer.fields.items()

@@ -1,4 +1,4 @@
-"""Every operation of the API, written down by hand from the interface specification and the settled contract.
+"""A hand-written table of all API operations.
 
 Nothing here is derived from the code: test_operations.py compares this table with what is built and documented.
 """

@@ -1,4 +1,4 @@
-"""Every route of the API with the operation behind it, for the tests that run against all of them."""
+"""Lists all routes of the API with their operations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from config.api.operation import Operation
-from config.api.views import OperationViewSet, document
+from config.api.views import OperationViewSet, openapi_document
 
 _BUILDING = threading.Lock()
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
@@ -52,15 +52,15 @@ def handlers() -> Iterator[tuple[str, str, Callable[..., Any]]]:
 
 
 def routes() -> list[Route]:
-    """Every declared operation where it is routed."""
+    """Return every declared operation with its route."""
     found = [(method, path, getattr(handler, "operation", None)) for method, path, handler in handlers()]
     return [Route(method, path, declared) for method, path, declared in found if declared]
 
 
 def described() -> dict[str, Any]:
-    """The OpenAPI document. One thread at a time asks for it: while it is built, few threads may wait."""
+    """Return the OpenAPI document. One thread at a time asks for it: while it is built, few threads may wait."""
     with _BUILDING:
-        return dict(json.loads(document()[0]))
+        return dict(json.loads(openapi_document()[0]))
 
 
 def request_schemas(operation: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The tests' client fails a test whose answer is not one that the document promises."""
+"""The test client fails a test whose answer does not match the OpenAPI document."""
 
 from __future__ import annotations
 

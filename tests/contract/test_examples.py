@@ -1,4 +1,4 @@
-"""The examples of the OpenAPI document: each operation has them, and each fits its schema."""
+"""The OpenAPI document has examples for each operation, and each matches its schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What belongs to another workspace does not exist: it is answered exactly as what is absent."""
+"""Resources of another workspace get the same answer as resources that do not exist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROUTES = [route for route in routes() if prefixes_in(route) and not route.operat
 
 @pytest.fixture
 def foreign(db: None) -> Ids:
-    """What another workspace holds, by the prefix of its id."""
+    """Create resources in another workspace; return their ids by prefix."""
     workspace = factories.WorkspaceFactory.create()
     agent = factories.AgentFactory.create(workspace=workspace)
     account = factories.AccountFactory.create(workspace=workspace)
@@ -52,7 +52,7 @@ def callers(workspace: Workspace) -> list[ApiClient]:
 
 
 def tells_nothing(status: int, told: str) -> bool:
-    """A refusal, or the empty list of a filter that finds nothing and of another owner's workspaces."""
+    """Return whether the answer is a refusal or an empty list."""
     lists = [value for value in json.loads(told).values() if isinstance(value, list)]
     return status in (403, 404, 422) or (status, lists) == (200, [[]])
 

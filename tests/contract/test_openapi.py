@@ -13,7 +13,7 @@ from config.api.scopes import SCOPES
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.contract.routes import described, request_schemas
-from webhooks.events import DELIVERED
+from webhooks.event_kinds import DELIVERED_KINDS
 
 DOCUMENT = described()
 OPERATIONS = [
@@ -115,7 +115,7 @@ def test_request_bodies_say_what_they_take(name: str, operation: dict[str, Any])
 
 
 def test_every_event_is_a_webhook_of_the_document() -> None:
-    assert list(DOCUMENT["webhooks"]) == [kind.value for kind in DELIVERED]
+    assert list(DOCUMENT["webhooks"]) == [kind.value for kind in DELIVERED_KINDS]
 
 
 def test_the_document_can_be_read_as_a_page(settings: Any) -> None:

@@ -1,4 +1,4 @@
-"""The operations that are built and documented are those of the table written by hand, with all that it says of them."""
+"""The declared and documented operations match the hand-written table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ every_row = pytest.mark.parametrize("row", OPERATIONS, ids=[row.name for row in 
 
 
 def declared(route: Route) -> Row:
-    """What the code declares, as a row."""
+    """Return an operation's declaration as a row of the table."""
     operation = route.operation
     scopes = operation.scope or ()
     return Row(

@@ -1,4 +1,4 @@
-"""Routes, declarations and the document say the same."""
+"""Routes, declarations and the OpenAPI document agree."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ROUTES = routes()
 DOCUMENT = described()
 PLAIN = {("GET", "/openapi.json")}  # documented, though no operation of a view set
 WITHOUT_PREVIEW = {"agents.claim"}
-# The names that the contract gives to what writes (section 1, "Dry run").
-NAMED_BY_THE_CONTRACT = {
+# The names of the write operations in the public specification.
+SPECIFIED_WRITES = {
     *("workspaces.create", "workspaces.update_caps", "workspaces.delete", "workspaces.rotate_signing_secret"),
     *("users.delete", "agents.create", "agents.update", "agents.revoke", "agents.rotate_key", "agents.claim"),
     *("api_keys.create", "api_keys.revoke"),
@@ -30,7 +30,7 @@ NAMED_BY_THE_CONTRACT = {
 
 
 def shapes(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """The objects of which a body may be one."""
+    """Return the object schemas that a body may match."""
     named = DOCUMENT["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return [shape for each in named["oneOf"] for shape in shapes(each)] if "oneOf" in named else [named]
 
@@ -48,7 +48,7 @@ def test_a_name_belongs_to_one_operation() -> None:
 
 
 def test_what_writes_is_named_as_in_the_contract() -> None:
-    assert {route.operation.name for route in ROUTES if route.writes} - NAMED_BY_THE_CONTRACT == set()
+    assert {route.operation.name for route in ROUTES if route.writes} - SPECIFIED_WRITES == set()
 
 
 def test_the_document_holds_every_operation_and_nothing_else() -> None:

@@ -1,4 +1,4 @@
-"""Every operation refuses what it does not know, and whom it does not know."""
+"""Every operation refuses unknown fields and unauthenticated callers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.people import as_operator, as_user
 from workspaces.models import User
 
 ROUTES = routes()
-UNKNOWN = {"code": "unknown_field", "message": "This field is not known here."}
+UNKNOWN = {"code": "unknown_field", "message": "Unknown field."}
 pytestmark = pytest.mark.usefixtures("operator")
 every_route = pytest.mark.parametrize("route", ROUTES, ids=str)
 
 
 def admitted(caller: ApiClient, route: Route) -> ApiClient:
-    """The caller, or for what operators do an operator."""
+    """Return the caller, or an operator for operator operations."""
     return as_operator() if route.operation.operator else caller
 
 
@@ -47,7 +47,7 @@ def test_an_unknown_query_parameter_is_refused(api: ApiClient, route: Route) -> 
 
 @pytest.mark.parametrize("route", [route for route in ROUTES if not route.operation.public], ids=str)
 def test_nobody_gets_in_without_a_token(db: None, route: Route) -> None:
-    for token in (None, "sps_key_" + "0" * 49, tokens.new_token(tokens.WORKSPACE_KEY)):
+    for token in (None, "sps_key_" + "0" * 49, tokens.new_token(tokens.WORKSPACE_KEY_PREFIX)):
         answer = ApiClient(token).request(route.method, path_of(route, Ids()), {"surprise": 1})
 
         assert_envelope(answer, 401, "UNAUTHENTICATED")

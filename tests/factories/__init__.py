@@ -1,4 +1,4 @@
-"""Rows to start a test from; each factory makes what lies below it."""
+"""Factories of rows for tests; each factory also creates the rows that it refers to."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class AccountFactory(DjangoModelFactory):
 
 
 class MediaAssetFactory(DjangoModelFactory):
-    """A picture that every platform with pictures takes; its bytes are not in the storage."""
+    """A picture that every platform with pictures accepts. Its bytes are not in the storage."""
 
     class Meta:
         model = MediaAsset
@@ -85,19 +85,19 @@ class MediaAssetFactory(DjangoModelFactory):
 
 
 def workspace_key(workspace: Workspace, scopes: Iterable[str] = SCOPES) -> str:
-    """A workspace key's token."""
+    """Create a workspace key and return its token."""
     issued = issue_key(workspace_id=workspace.id, name="A key", scopes=list(scopes))
     assert issued.token
     return issued.token
 
 
 def agent_key(agent: Agent) -> str:
-    """An agent key's token."""
+    """Create an agent key and return its token."""
     issued = issue_key(workspace_id=agent.workspace_id, name=agent.name, scopes=(), agent=agent)
     assert issued.token
     return issued.token
 
 
 def user_token(user: User) -> str:
-    """The token of a signed-in user in development."""
+    """Return a development user token."""
     return new_user_token(user.id)

@@ -1,4 +1,4 @@
-"""Making an agent, and the page of one: its settings, its use, its posts, its log, and stopping it."""
+"""The pages to create, view, change and stop an agent."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def its_key(agent: Agent) -> ApiClient:
 
 
 def made_by(pages: Pages, **typed: Any) -> Any:
-    """Send the form for a new agent with what is typed beside what it holds already."""
+    """Submit the form for a new agent with these values changed."""
     return pages.post("agent-new", {**form_of(pages.get("agent-new")), "name": "Robot", **typed})
 
 
 def save(pages: Pages, agent: Agent, **typed: Any) -> Any:
-    """Send the form of the agent's settings with what is typed beside what it shows."""
+    """Submit the form of the agent's settings with these values changed."""
     form = form_of(pages.get("agent", agent_id=agent.id))
     return pages.post("agent", {**form, **typed}, agent_id=agent.id)
 
@@ -105,7 +105,7 @@ def test_its_claim_token_is_shown_once_and_claims_its_key(pages: Pages, settings
     assert answer.json()["agent"]["id"] == agent.id
 
     again = pages.post("agent-new", form, follow=True)
-    assert "This agent was made already" in words(again)
+    assert "This agent was already created" in words(again)
     assert token not in again.content.decode()
     assert Agent.objects.count() == 1
 
@@ -122,7 +122,7 @@ def test_its_claim_token_is_shown_once_and_claims_its_key(pages: Pages, settings
         ({"monthly_spend": "92233720368547758.08"}, "less than or equal to"),
         ({"posts_per_day_cap": "0"}, "greater than or equal to 1"),
         ({"rate_limit_per_minute": "601"}, "At most 600 requests a minute."),
-        ({"webhook_url": "http://10.0.0.1/"}, "Events are not sent to this address"),
+        ({"webhook_url": "http://10.0.0.1/"}, "Events cannot be sent to this address"),
     ],
     ids=str,
 )
@@ -159,7 +159,7 @@ def test_a_limit_above_the_services_highest_is_shown_as_that_and_hinders_no_chan
 
 
 def test_what_others_changed_meanwhile_stays(pages: Pages, agent: Agent) -> None:
-    """Somebody looks at the agent, another stops it, the first saves a new name: it stays stopped."""
+    """One person opens the agent, another stops it, the first saves a new name: the agent stays stopped."""
     form = form_of(pages.get("agent", agent_id=agent.id))
     pages.post("agent-stop", agent_id=agent.id)
 
@@ -178,7 +178,7 @@ def test_the_allowlist_is_taken_away_and_given(pages: Pages, agent: Agent, accou
 def test_an_address_that_takes_no_events_is_told_at_its_field(pages: Pages, agent: Agent) -> None:
     page = save(pages, agent, webhook_url="https://10.0.0.1/", name="Kept")
     assert page.status_code == 422
-    assert "Events are not sent to this address" in words(page)
+    assert "Events cannot be sent to this address" in words(page)
     assert form_of(page)["name"] == "Kept"
     refused = AuditEntry.objects.get(operation="agents.update")
     assert (refused.outcome, refused.code) == ("refused", "WEBHOOK_URL_NOT_ALLOWED")
@@ -194,7 +194,7 @@ def test_a_name_of_a_private_address_is_refused_in_both_forms(
         made_by(pages, webhook_url="https://inside.example.com/"),
     ):
         assert page.status_code == 422
-        assert "Events are not sent to this address" in words(page)
+        assert "Events cannot be sent to this address" in words(page)
     assert Agent.objects.get().webhook_url == agent.webhook_url
 
 
@@ -213,7 +213,7 @@ def test_the_page_shows_what_is_used_posted_and_tried(
     shown = words(pages.get("agent", agent_id=agent.id))
 
     assert "$1.20 spent, $0.30 held for what is scheduled of $5.00" in shown
-    assert "$1.50 spent or held this month" in shown
+    assert "$1.50 spent or reserved this month" in shown
     assert "With a link 4" in shown
     assert "Today 6 of 20" in shown
     assert "Scheduled From the robot" in shown
@@ -232,7 +232,7 @@ def test_stopping_leaves_dry_runs_and_cancels_what_is_scheduled(
     told = pages.post("agent-stop", form, follow=True, agent_id=agent.id)
 
     assert "Robot is stopped" in words(told)
-    assert "Scheduled posts that were cancelled: 1." in words(told)
+    assert "Cancelled scheduled posts: 1." in words(told)
     assert PostGroup.objects.get(pk=theirs["id"]).status == "cancelled"
     assert PostGroup.objects.get(pk=others["id"]).status == "scheduled"
     target = {"platform": account.platform, "connected_account_id": account.id}

@@ -1,4 +1,4 @@
-"""The home page: what needs a person, what goes out next, what is spent, what happened."""
+"""The home page: what needs attention, next posts, spending and activity."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def group(workspace: Workspace, text: str, status: str) -> PostGroup:
 
 def test_an_empty_workspace_teaches_the_next_step(browser: Client, workspace: Workspace) -> None:
     text = home(browser, workspace)
-    assert "Nothing waits for you" in text
+    assert "Nothing needs your attention" in text
     assert f"/dashboard/workspaces/{workspace.id}/compose" in text
     assert "connect an account" in text
 
@@ -66,7 +66,7 @@ def test_what_needs_a_person_stands_first(browser: Client, workspace: Workspace,
     assert all(f"/posts/{each.id}" in needs for each in groups[1:])
     assert "Went out well" not in text
     assert 'aria-label="1 waiting"' in text
-    assert "Nothing waits for you" not in needs
+    assert "Nothing needs your attention" not in needs
     assert rest
 
 
@@ -80,8 +80,8 @@ def test_what_goes_out_next_and_what_is_spent(
     text = home(browser, workspace)
 
     assert "Tomorrow&#x27;s post" in text.partition('id="next"')[2]
-    assert "$0.70 spent, $0.15 held for what is scheduled of $1.00" in " ".join(text.split())
-    assert "$0.85 of this month's $1.00 are spent or held" in " ".join(text.split())
+    assert "$0.70 spent, $0.15 reserved for scheduled posts of $1.00" in " ".join(text.split())
+    assert "$0.85 of this month's $1.00 is spent or reserved" in " ".join(text.split())
 
 
 def test_it_asks_the_database_little(
@@ -91,28 +91,3 @@ def test_it_asks_the_database_little(
         group(workspace, "Some text", status)
     with django_assert_max_num_queries(14):
         home(browser, workspace)
-
-
-def test_the_first_page_leads_on_to_the_only_workspace(browser: Client, workspace: Workspace) -> None:
-    assert browser.get("/dashboard/")["location"] == f"/dashboard/workspaces/{workspace.id}"
-    assert workspace.name in browser.get("/dashboard/?all=1").content.decode()
-
-
-def test_who_belongs_to_no_workspace_makes_one(stranger: User) -> None:
-    newcomer = User.objects.create_user(username="newcomer")
-    browser = Client(enforce_csrf_checks=True)
-    sign_in_here(browser, newcomer)
-    page = browser.get("/dashboard/")
-    assert "You belong to no workspace yet" in page.content.decode()
-    form = {"name": "First steps", "default_timezone": "Europe/Oslo"}
-
-    assert browser.post("/dashboard/?all=1", form).status_code == 403
-    form["csrfmiddlewaretoken"] = str(page.context["csrf_token"])
-    wrong = browser.post("/dashboard/?all=1", {**form, "name": ""})
-    made = browser.post("/dashboard/?all=1", form)
-
-    assert (wrong.status_code, made.status_code) == (422, 302)
-    workspace = Workspace.objects.get(owner_user=newcomer)
-    assert (workspace.name, workspace.default_timezone) == ("First steps", "Europe/Oslo")
-    assert made["location"] == f"/dashboard/workspaces/{workspace.id}"
-    assert "First steps" in browser.get(made["location"]).content.decode()

@@ -1,4 +1,4 @@
-"""A trial of a webhook address from the dashboard."""
+"""The dashboard page that tests a webhook URL."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_event_of_a_sandbox_post_arrives(
     answer = send(pages, receiver.url, ending)
     group = PostGroup.objects.get()
     assert (answer.status_code, answer["Location"]) == (303, f"{pages.address('webhooks')}?post={group.id}&wait=1")
-    assert "It is on its way." in words(pages.http.get(answer["Location"]))
+    assert "The test is running." in words(pages.http.get(answer["Location"]))
 
     publish_due()
     deliver_due()
@@ -85,8 +85,8 @@ def test_sent_twice_it_is_one_test(pages: Pages, account: ConnectedAccount, rece
     ("url", "said"),
     [
         ("", "This field is required."),
-        ("http://hooks.example.com/x", "Events are not sent to this address"),
-        ("https://10.0.0.1/x", "Events are not sent to this address"),
+        ("http://hooks.example.com/x", "Events cannot be sent to this address"),
+        ("https://10.0.0.1/x", "Events cannot be sent to this address"),
         ("https://h.example.com/" + "x" * 2048, "at most 2048 characters"),
     ],
 )
@@ -105,7 +105,7 @@ def test_an_address_that_is_not_allowed_is_told_at_its_field(
 def test_without_an_account_it_says_what_to_do(pages: Pages, receiver: Receiver) -> None:
     answer = send(pages, receiver.url)
 
-    assert "Connect one" in words(pages.http.get(answer["Location"]))
+    assert "Connect an account" in words(pages.http.get(answer["Location"]))
 
 
 def test_members_send_nothing_and_strangers_find_nothing(
@@ -130,5 +130,5 @@ def test_a_name_of_a_private_address_is_refused(
     page = send(pages, "https://inside.example.com/")
 
     assert page.status_code == 422
-    assert "Events are not sent to this address" in words(page)
+    assert "Events cannot be sent to this address" in words(page)
     assert not PostGroup.objects.exists()

@@ -1,1 +1,1 @@
-"""Input that is meant to harm the service."""
+"""Hostile input and attacks on a running service (`make hostile`)."""

@@ -46,7 +46,7 @@ print(json.dumps({"workspace_id": plan.workspace.id, "key": key.token}))
 
 @dataclass
 class Result:
-    """How the second tenant fared during one attack; times in seconds."""
+    """The second tenant's measurements during one attack, in seconds."""
 
     attack: str
     p95: dict[str, float]
@@ -55,7 +55,7 @@ class Result:
 
     @property
     def stood(self) -> bool:
-        """Whether the second tenant noticed nothing."""
+        """Whether the second tenant was not affected."""
         return not self.faults and max(self.p95.values()) <= LIMIT_SECONDS
 
 
@@ -101,7 +101,7 @@ def sandbox_accounts(base_url: str, workspace_id: str, key: str) -> list[dict[st
 
 
 def raise_cap(stack: Stack) -> None:
-    """Let the second tenant post as often as the probes want to."""
+    """Raise the second tenant's spending cap for its probes."""
     path = f"{stack.base_url}/workspaces/{stack.demo['workspace_id']}"
     caps = {"monthly_spend_cap_cents": 10_000_000, "monthly_social_url_post_cap": 1_000_000}
     _session(stack.demo["api_key"]).patch(path, json=caps, timeout=10).raise_for_status()

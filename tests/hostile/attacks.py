@@ -1,4 +1,4 @@
-"""The attacks: each is what one caller can do to a service, bounded in count and time.
+"""The attacks that one caller can make, limited in number and time.
 
 An attack gets the `Target` and returns when it is over. What the service answers to it is counted, not judged: the
 second tenant's probes (tests/hostile/probes.py) say whether the service stood it.
@@ -26,7 +26,7 @@ AT_ONCE = 20  # connections or callers, more than all threads of two web process
 
 @dataclass
 class Target:
-    """Who is attacked, and what the attacker has: a workspace of its own with a key, sandbox accounts, and servers."""
+    """The attacked service and the attacker's means: a workspace with a key, sandbox accounts and servers."""
 
     base_url: str
     workspace_id: str
@@ -38,7 +38,7 @@ class Target:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def request(self, method: str, path: str, body: Any = None) -> None:
-        """Ask as the attacker, and count the answer."""
+        """Send a request as the attacker and count the answer."""
         with requests.Session() as session:
             session.trust_env = False
             try:
@@ -67,7 +67,7 @@ Attack = Callable[[Target], None]
 
 
 def repeated(work: Callable[[int], None], *, at_once: int = AT_ONCE, times: int = 10_000) -> None:
-    """Let `at_once` callers work until SECONDS are over, at most `times` in all."""
+    """Run `at_once` callers for SECONDS, at most `times` calls in total."""
     deadline, numbers = time.monotonic() + SECONDS, iter(range(times))
     lock = threading.Lock()
 
@@ -86,7 +86,7 @@ def repeated(work: Callable[[int], None], *, at_once: int = AT_ONCE, times: int 
 
 @contextmanager
 def connections(target: Target, beginning: str, count: int = AT_ONCE) -> Iterator[list[socket.socket]]:
-    """Open connections that each have sent `beginning`."""
+    """Open connections and send `beginning` on each."""
     with ExitStack() as stack:
         lines = []
         for _ in range(count):
@@ -97,7 +97,7 @@ def connections(target: Target, beginning: str, count: int = AT_ONCE) -> Iterato
 
 
 def slow_requests(beginning: str, dribble: bytes) -> Attack:
-    """Connections that send a request's beginning, and then a byte now and then."""
+    """Send the start of requests, then single bytes from time to time."""
 
     def attack(target: Target) -> None:
         deadline = time.monotonic() + SECONDS
@@ -112,27 +112,27 @@ def slow_requests(beginning: str, dribble: bytes) -> Attack:
 
 
 def idle_connections(target: Target) -> None:
-    """Many connections on which nothing comes."""
+    """Open many connections and send nothing."""
     with connections(target, "", count=400):
         time.sleep(SECONDS)
 
 
 def unread_answers(target: Target) -> None:
-    """Callers that ask for long answers and do not take them."""
+    """Request long answers and do not read them."""
     ask = "GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 20
     with connections(target, ask):
         time.sleep(SECONDS)
 
 
 def quadratic_pattern(target: Target) -> None:
-    """An option's string on which a pattern with backtracking takes half a minute."""
+    """Send a string on which a backtracking pattern would take half a minute."""
     youtube = next(account for account in target.accounts if account["platform"] == "youtube")
     body = target.post_body(targets=[{**youtube, "options": {"title": "a" * 900_000 + "<"}}])
     repeated(lambda _: target.request("POST", "/posts/validate", body), at_once=8)
 
 
 def dear_texts(target: Target) -> None:
-    """Long texts that are dear to count, for all platforms at once."""
+    """Send long texts that are expensive to count, for all platforms at once."""
     texts = [hostile_text(shape) for shape in SHAPES]
 
     def ask(number: int) -> None:
@@ -143,7 +143,7 @@ def dear_texts(target: Target) -> None:
 
 
 def deep_bodies(target: Target) -> None:
-    """Bodies of a megabyte that are all structure."""
+    """Send bodies of a megabyte with deep nesting."""
     bodies = ["[" * 490_000, '{"a":' * 160_000, "[[]," * 240_000 + "[]" + "]" * 2, '{"text": "' + "\\ud800" * 160_000]
 
     def ask(number: int) -> None:
@@ -158,7 +158,7 @@ def deep_bodies(target: Target) -> None:
 
 
 def silent_names_in_batches(target: Target) -> None:
-    """Batches whose webhook addresses have names that no name server answers for."""
+    """Send batches with webhook hosts for which no name server answers."""
 
     def ask(number: int) -> None:
         posts = [
@@ -173,7 +173,7 @@ def silent_names_in_batches(target: Target) -> None:
 
 
 def silent_receivers(target: Target) -> None:
-    """Posts whose events go to many hosts that do not resolve."""
+    """Create posts whose events go to many hosts that do not resolve."""
 
     def ask(number: int) -> None:
         target.request("POST", "/posts", target.post_body(webhook_url=f"https://r{number}.silent.example.com/hook"))
@@ -191,7 +191,7 @@ def held_deliveries(target: Target) -> None:
 
 
 def tarpit_uploads(target: Target) -> None:
-    """Uploads from an address that never answers."""
+    """Upload media from a URL that never answers."""
 
     def ask(number: int) -> None:
         body = {"workspace_id": target.workspace_id, "source_url": f"{target.tarpit_url}/{number}.jpg"}
@@ -201,7 +201,7 @@ def tarpit_uploads(target: Target) -> None:
 
 
 def tarpit_connects(target: Target) -> None:
-    """Accounts that are connected at a server which never answers."""
+    """Connect accounts at a server that never answers."""
 
     def ask(number: int) -> None:
         credentials = {"instance": target.tarpit_url, "access_token": f"token{number}"}
@@ -212,7 +212,7 @@ def tarpit_connects(target: Target) -> None:
 
 
 def waits(target: Target) -> None:
-    """Callers that wait for posts which come much later."""
+    """Wait for posts that are scheduled much later."""
 
     def ask(number: int) -> None:
         target.request("POST", "/posts", target.post_body(wait=True, webhook_url=f"{target.held_url}/wait"))

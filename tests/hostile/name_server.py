@@ -8,7 +8,7 @@ from typing import Self
 
 
 class SilentNameServer:
-    """Holds a UDP port of 127.0.0.1 and lets every question lie; a context manager."""
+    """A name server on a UDP port of 127.0.0.1 that ignores all queries; a context manager."""
 
     def __enter__(self) -> Self:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -20,5 +20,5 @@ class SilentNameServer:
 
     @property
     def settings(self) -> dict[str, str]:
-        """The environment that makes the service ask this server."""
+        """Return the environment that makes the service use this server."""
         return {"OUTBOUND_NAMESERVERS": f"127.0.0.1:{self._socket.getsockname()[1]}"}

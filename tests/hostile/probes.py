@@ -1,4 +1,4 @@
-"""What a second tenant sees of the service while somebody attacks it: reads, posts, deliveries and health probes."""
+"""Measures the service for a second tenant during an attack: reads, posts, deliveries and health checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = ("read", "post", "delivery", "health")
 
 
 class Receiver(LoopbackServer):
-    """Takes the second tenant's events; the attackers' go to other paths of the same host and port, and are held."""
+    """A webhook receiver that answers the second tenant's events, and never those of the attacker on other paths."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Receiver(LoopbackServer):
 
 
 class Probes:
-    """Runs the probes in threads of its own; a context manager. `seconds` by kind, `faults` with what was answered."""
+    """Runs the probes in threads (a context manager); `seconds` has times by kind, `faults` the failed answers."""
 
     def __init__(self, base_url: str, key: str, body: dict[str, Any], receiver: Receiver) -> None:
         self._base_url, self._key, self._receiver = base_url, key, receiver
@@ -96,7 +96,7 @@ class Probes:
         return ""
 
     def _await_deliveries(self) -> None:
-        """Each post's outcome has to come, the last ones a moment after the attack."""
+        """Wait for the deliveries of all posts."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self._posted.keys() <= self._receiver.arrived.keys() and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""A server that takes every connection and never says a word."""
+"""A TCP server that accepts every connection and never answers."""
 
 from __future__ import annotations
 

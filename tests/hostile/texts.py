@@ -1,4 +1,4 @@
-"""Texts that are expensive for code that does not take care: each shape is a piece that is repeated.
+"""Texts that are expensive to process: each is a repeated piece.
 
 `hostile_text` gives a shape in the length that a caller may send.
 """
@@ -9,7 +9,7 @@ LENGTH = 100_000  # the longest text that the API accepts
 
 
 def _different(letters: range, count: int, start: int) -> str:
-    """A word of different letters, and another one for each `start`."""
+    """Return a word of different letters, another one for each `start`."""
     return "".join(chr(letters[(start + 97 * number * (1 + start % 7)) % len(letters)]) for number in range(count))
 
 
@@ -109,7 +109,7 @@ SHAPES: dict[str, tuple[str, str, str]] = {
 
 
 def hostile_text(shape: str, length: int = LENGTH) -> str:
-    """The shape of this name, as a text of `length` characters."""
+    """Return the hostile text of this name with `length` characters."""
     begin, piece, end = SHAPES[shape]
     repeated = piece * (length // len(piece) + 1)
     return begin + repeated[: length - len(begin) - len(end)] + end

@@ -1,4 +1,4 @@
-"""A library of its own for each test: where uploads come in, and where they are stored."""
+"""Fixtures for the tests of media: folders for uploads and stored files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from media import backends, storage
+from media import backend_limits, storage
 
 
 @pytest.fixture(autouse=True)
 def incoming(settings: Settings, tmp_path: Path) -> Path:
-    """The folder for uploads that are not checked yet; the storage is another one beside it."""
+    """The upload folder; the storage is a separate folder beside it."""
     settings.MEDIA_ROOT = tmp_path / "storage"
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "incoming"
     settings.FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700)
@@ -22,8 +22,8 @@ def incoming(settings: Settings, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def _working_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test has seen the bucket fail before."""
-    monkeypatch.setattr(backends, "bucket_breaker", backends.CircuitBreaker())
+    """Reset the circuit breaker for each test."""
+    monkeypatch.setattr(backend_limits, "bucket_breaker", backend_limits.CircuitBreaker())
 
 
 @pytest.fixture
@@ -32,8 +32,8 @@ def stored() -> Callable[[], list[bytes]]:
 
     def read() -> list[bytes]:
         contents = []
-        for key in storage.every_key():
-            with storage.open_stored(key) as file:
+        for key in storage.all_keys():
+            with storage.open_file(key) as file:
                 contents.append(file.read())
         return contents
 

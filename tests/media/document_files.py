@@ -1,4 +1,4 @@
-"""PDF documents made by code."""
+"""PDF files generated for tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PAGE = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] >>"
 
 
 def pdf(*objects: bytes, catalog: bytes = b"", header: bytes = b"%PDF-1.7\n") -> bytes:
-    """A document of one page with more objects, and with more entries in its catalog."""
+    """A one-page document with additional objects and catalog entries."""
     bodies = [
         b"<< /Type /Catalog /Pages 2 0 R " + catalog + b" >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
@@ -26,11 +26,11 @@ def pdf(*objects: bytes, catalog: bytes = b"", header: bytes = b"%PDF-1.7\n") ->
 
 
 def stream(content: bytes, kind: bytes = b"") -> bytes:
-    """A packed stream."""
+    """A compressed stream."""
     packed = zlib.compress(content)
     return b"<< %s /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (kind, len(packed), packed)
 
 
 def packed_objects(content: bytes) -> bytes:
-    """A stream of objects."""
+    """An object stream."""
     return stream(content, b"/Type /ObjStm /N 1 /First 4")

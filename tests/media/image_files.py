@@ -1,4 +1,4 @@
-"""Images made by code: encoded by Pillow, or put together from segments, chunks and blocks."""
+"""Image files generated for tests, by Pillow or from segments, chunks and blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ XMP_WITHOUT_POSITION = b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF dc:title="
 
 
 def picture(mode: str = "RGB", sides: tuple[int, int] = SIDES) -> Image.Image:
-    """Colours that change from pixel to pixel, the same at every call."""
+    """An image with a deterministic colour per pixel."""
     width, height = sides
     image = Image.frombytes("RGB", sides, bytes((7 * at * at // 5) % 256 for at in range(3 * width * height)))
     if mode == "I;16":
@@ -27,20 +27,20 @@ def picture(mode: str = "RGB", sides: tuple[int, int] = SIDES) -> Image.Image:
 
 
 def encoded(form: str, image: Image.Image | None = None, **options: Any) -> bytes:
-    """The file that Pillow writes."""
+    """The file that Pillow writes for the image."""
     file = io.BytesIO()
     (image or picture("P" if form == "GIF" else "RGB")).save(file, form, **options)
     return file.getvalue()
 
 
 def animation(form: str, frames: int = 3, **options: Any) -> bytes:
-    """Frames that differ, or Pillow would join them."""
+    """Distinct frames, because Pillow merges equal ones."""
     images = [picture().rotate(90 * number) for number in range(frames)]
     return encoded(form, images[0], save_all=True, append_images=images[1:], duration=100, **options)
 
 
 def exif(*, orientation: int = 1, position: bool = True) -> bytes:
-    """An EXIF block with a description, and with a position."""
+    """An EXIF block with a description and a position."""
     block = Image.Exif()
     block[0x0112] = orientation
     block[0x010E] = "A morning"
@@ -50,23 +50,23 @@ def exif(*, orientation: int = 1, position: bool = True) -> bytes:
 
 
 def iptc(dataset: int, value: bytes) -> bytes:
-    """Photoshop's image resources with one IPTC dataset in them."""
+    """Photoshop image resources with one IPTC dataset."""
     record = struct.pack(">BBBH", 0x1C, 2, dataset, len(value)) + value
     return b"Photoshop 3.0\x008BIM" + struct.pack(">HHI", 0x0404, 0, len(record)) + record + b"\x00" * (len(record) % 2)
 
 
 def segment(marker: int, body: bytes) -> bytes:
-    """A segment of a JPEG."""
+    """A JPEG segment."""
     return struct.pack(">BBH", 0xFF, marker, 2 + len(body)) + body
 
 
 def with_segments(jpeg: bytes, *segments: bytes) -> bytes:
-    """A JPEG with more segments at its beginning."""
+    """A JPEG with additional segments at its beginning."""
     return jpeg[:2] + b"".join(segments) + jpeg[2:]
 
 
 def with_frame(marker: int = 0xC0, *, precision: int = 8, sides: tuple[int, int] = SIDES, components: int = 3) -> bytes:
-    """A JPEG whose frame header says something else."""
+    """A JPEG with an altered frame header."""
     jpeg = encoded("JPEG")
     at = jpeg.index(b"\xff\xc0")
     header = struct.pack(">BHHB", precision, sides[1], sides[0], components) + jpeg[at + 10 : at + 10 + 3 * components]
@@ -74,14 +74,14 @@ def with_frame(marker: int = 0xC0, *, precision: int = 8, sides: tuple[int, int]
 
 
 def with_scans(count: int) -> bytes:
-    """A progressive JPEG whose last scan comes again and again."""
+    """A progressive JPEG whose last scan is repeated."""
     jpeg = encoded("JPEG", progressive=True)
     last = jpeg[jpeg.rindex(b"\xff\xda") : -2]
     return jpeg[:-2] + last * count + jpeg[-2:]
 
 
 def chunk(kind: bytes, body: bytes = b"") -> bytes:
-    """A chunk of a PNG."""
+    """A PNG chunk."""
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
@@ -93,39 +93,39 @@ def png(
     interlace: int = 0,
     rows: bytes = b"\x00\x01\x02\x03",
 ) -> bytes:
-    """A PNG of these rows (each with its filter byte), with more chunks before them."""
+    """A PNG of these rows (each with its filter byte), with additional chunks before them."""
     header = struct.pack(">IIBBBBB", *sides, depth, colour, 0, 0, interlace)
     pixels = chunk(b"IDAT", zlib.compress(rows))
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + b"".join(more) + pixels + chunk(b"IEND")
 
 
 def with_chunks(content: bytes, *chunks: bytes) -> bytes:
-    """A PNG with more chunks behind its header."""
+    """A PNG with additional chunks after its header."""
     return content[:33] + b"".join(chunks) + content[33:]
 
 
 def frame_control(number: int, sides: tuple[int, int], offset: tuple[int, int] = (0, 0)) -> bytes:
-    """The header of a frame of an animated PNG."""
+    """The frame header of an animated PNG."""
     return chunk(b"fcTL", struct.pack(">5IHHBB", number, *sides, *offset, 1, 10, 0, 0))
 
 
 def gif(sides: tuple[int, int], *blocks: bytes, end: bytes = b";") -> bytes:
-    """A GIF of two colours, of these blocks."""
+    """A two-colour GIF of these blocks."""
     return b"GIF89a" + struct.pack("<HHBBB", *sides, 0x80, 0, 0) + b"\x00\x00\x00\xff\xff\xff" + b"".join(blocks) + end
 
 
 def gif_frame(sides: tuple[int, int] = (1, 1), data: bytes = b"\x02\x02\x44\x01\x00") -> bytes:
-    """A frame of a GIF; its data is that of one pixel."""
+    """A GIF frame with the data of one pixel."""
     return b"," + struct.pack("<HHHHB", 0, 0, *sides, 0) + data
 
 
 def gif_extension(label: int, *sub_blocks: bytes) -> bytes:
-    """An extension of a GIF."""
+    """A GIF extension."""
     return bytes((0x21, label)) + b"".join(bytes((len(block),)) + block for block in sub_blocks) + b"\x00"
 
 
 def gif_xmp(xmp: bytes) -> bytes:
-    """XMP as it lies in a GIF, uncut; the bytes behind it lead any reader of sub-blocks to its end."""
+    """XMP as stored in a GIF, unsplit; its trailing bytes lead any reader of sub-blocks to the end."""
     return b"\x21\xff\x0bXMP DataXMP" + xmp + b"\x01" + bytes(range(255, -1, -1)) + b"\x00"
 
 
@@ -136,7 +136,7 @@ def riff(*chunks: bytes) -> bytes:
 
 
 def webp_chunk(kind: bytes, body: bytes) -> bytes:
-    """A chunk of a WebP."""
+    """A WebP chunk."""
     return kind + struct.pack("<I", len(body)) + body + b"\x00" * (len(body) % 2)
 
 
@@ -146,6 +146,6 @@ def canvas(sides: tuple[int, int], flags: int = 0) -> bytes:
 
 
 def webp_frame(sides: tuple[int, int], still: bytes) -> bytes:
-    """A frame of an animated WebP, coded as the simple file `still` is."""
+    """A frame of an animated WebP, encoded like the still image `still`."""
     place = bytes(6) + b"".join((side - 1).to_bytes(3, "little") for side in sides)
     return webp_chunk(b"ANMF", place + (100).to_bytes(3, "little") + b"\x00" + still[12:])

@@ -1,6 +1,6 @@
-"""Files that must not be taken: a name, how it is built, and what the refusal says of it.
+"""Documents and other files that must be refused: name, content, and the expected message.
 
-Images and videos stand in files of their own; here are the documents, and all that is none of the types.
+Images and videos are in separate modules.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def tape_archive() -> bytes:
 
 
 def family(brand: bytes, *compatible: bytes) -> bytes:
-    """A file of the ISO media family that is no video."""
+    """An ISO media file that is not a video."""
     return file_type(brand, *compatible) + box(b"meta", bytes(40)) + box(b"mdat", SAMPLES)
 
 

@@ -1,4 +1,4 @@
-"""Images that must not be taken: bombs, pieces of files, and lies about sizes."""
+"""Images that must be refused: decompression bombs, truncated files, and wrong sizes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def bomb(size: int) -> bytes:
 
 
 def without_middle(content: bytes) -> bytes:
-    """All of the structure, but noise where the coded picture was."""
+    """An image with a valid structure and noise as its coded data."""
     half = len(content) // 2
     return content[:half] + bytes(range(60, 120)) + content[half + 60 :]
 
@@ -151,13 +151,13 @@ NASTY_IMAGES: list[Nasty] = [*JPEG, *PNG, *GIF, *WEBP]
 
 
 def script_segment() -> bytes:
-    """Its length reads as the beginning of a comment, its end as the rest of a script."""
+    """A segment whose length starts a script comment and whose end is the rest of the script."""
     script = b"*/=alert(1);/*"
     return segment(0xE0, script + bytes(0x2F2A - 2 - len(script)))
 
 
 def short_frame() -> tuple[bytes, ...]:
-    """An animation's second frame that has too few rows."""
+    """An animation whose second frame has too few rows."""
     control, data = frame_control(1, (8, 8)), chunk(b"fdAT", struct.pack(">I", 2) + zlib.compress(bytes(20)))
     return chunk(b"acTL", struct.pack(">II", 2, 0)), control, data
 

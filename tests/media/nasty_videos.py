@@ -1,4 +1,4 @@
-"""Videos that must not be taken: pieces of files, and boxes and elements that lie."""
+"""Videos that must be refused: truncated files, and invalid boxes and elements."""
 
 from __future__ import annotations
 

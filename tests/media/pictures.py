@@ -1,4 +1,4 @@
-"""Pictures in memory, made for a test."""
+"""Small in-memory pictures for tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NORTH, EAST = ("N", (52.0, 31.0, 12.0)), ("E", (13.0, 24.0, 18.0))
 
 
 def jpeg(width: int = 64, height: int = 48, *, colour: str = "teal", position: bool = False) -> bytes:
-    """A JPEG of one colour; with `position`, as a telephone makes it that knows where it is."""
+    """A one-colour JPEG; with `position`, it has the EXIF location of a phone camera."""
     exif = Image.Exif()
     exif[0x010F] = "Workshop camera"
     if position:
@@ -21,7 +21,7 @@ def jpeg(width: int = 64, height: int = 48, *, colour: str = "teal", position: b
 
 
 def png(width: int = 64, height: int = 48, *, colour: str = "teal") -> bytes:
-    """A PNG of one colour."""
+    """A one-colour PNG."""
     return _saved("PNG", width, height, colour)
 
 
@@ -32,12 +32,12 @@ def gif() -> bytes:
 
 
 def large_jpeg(size: int) -> bytes:
-    """What begins as a JPEG does, and goes on to this size."""
+    """Data of this size that start like a JPEG."""
     return jpeg() + bytes(size - len(jpeg()))
 
 
 def position_of(picture: bytes) -> dict[int, Any]:
-    """What the picture says of where it was taken."""
+    """The location in the picture's metadata."""
     with Image.open(io.BytesIO(picture)) as opened:
         return dict(opened.getexif().get_ifd(GPS))
 

@@ -1,4 +1,4 @@
-"""The media library in the operators' console."""
+"""Admin pages of the media library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from config.db.ids import new_id
 from media.models import MediaAsset
 from media.services import use_media
 from tests.conftest import ApiClient
-from tests.console.operators import act, done_in_the_console
+from tests.console.operators import act, console_audit_entries
 from tests.media.pictures import jpeg, png
 from tests.people import console
 from workspaces.models import User
@@ -41,14 +41,14 @@ def test_an_operator_deletes_what_no_post_needs(operator: Client, api: ApiClient
     told = act(operator, "delete_assets", *MediaAsset.objects.all())
 
     assert f"Deleted: {free}." in told
-    assert any(line.startswith(f"{used}: A post that is not finished uses this asset.") for line in told)
+    assert any(line.startswith(f"{used}: An unfinished post uses this asset.") for line in told)
     assert dict(MediaAsset.objects.values_list("pk", "status")) == {free: "deleted", used: "ready"}
     assert stored() == [png()]
-    assert [entry[2:] for entry in done_in_the_console()].count((free, None)) == 1
-    assert [entry[3] for entry in done_in_the_console()].count("MEDIA_IN_USE") == 1
+    assert [entry[2:] for entry in console_audit_entries()].count((free, None)) == 1
+    assert [entry[3] for entry in console_audit_entries()].count("MEDIA_IN_USE") == 1
 
 
-def test_who_only_looks_is_offered_no_deletion(operator: Client, api: ApiClient) -> None:
+def test_read_only_operators_are_not_offered_deletion(operator: Client, api: ApiClient) -> None:
     media_id = api.upload(jpeg()).json()["media"]["id"]
     User.objects.filter(username="operator").update(is_superuser=False)
     operator.post(LIST, {"action": "delete_assets", "_selected_action": [media_id], "confirmed": "yes"})

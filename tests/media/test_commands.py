@@ -1,4 +1,4 @@
-"""`manage.py reconcile_media`."""
+"""`manage.py reconcile_media`: orphaned files, missing files, and quota counters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Stored = Callable[[], list[bytes]]
 
 
 def reconcile(*options: str) -> tuple[list[str], str]:
-    """(findings, progress) of a run at noon."""
+    """The findings and the progress output of a run at noon."""
     findings, progress = StringIO(), StringIO()
     with time_machine.travel(NOON, tick=False):
         call_command("reconcile_media", *options, stdout=findings, stderr=progress)
@@ -34,13 +34,13 @@ def reconcile(*options: str) -> tuple[list[str], str]:
 
 @pytest.fixture
 def left(workspace: Workspace, settings: Settings, tmp_path: Path) -> Callable[[timedelta], str]:
-    """Stores a file that no row names, this long before noon; returns its key."""
+    """Store a file without a row, so long before noon; returns its key."""
 
     def store(age: timedelta) -> str:
         (tmp_path / "file").write_bytes(b"left behind")
         sha256 = hashlib.sha256(b"left behind").hexdigest()
         key = storage.new_key(workspace_id=workspace.id, sha256=sha256, suffix=".jpg")
-        storage.keep(tmp_path / "file", key)
+        storage.store_file(tmp_path / "file", key)
         at = (NOON - age).timestamp()
         os.utime(Path(settings.MEDIA_ROOT) / key, (at, at))
         return key
@@ -48,12 +48,12 @@ def left(workspace: Workspace, settings: Settings, tmp_path: Path) -> Callable[[
     return store
 
 
-def test_what_agrees_is_not_told_of(api: ApiClient) -> None:
+def test_consistent_files_and_rows_are_not_reported(api: ApiClient) -> None:
     api.upload(jpeg()), api.upload(jpeg()), api.upload(png())
     findings, progress = reconcile()
 
     assert findings == ["0 files without a row (0 removed), 0 assets without their file."]
-    assert progress.splitlines() == ["2 stored files looked at", "3 assets looked at"]
+    assert progress.splitlines() == ["2 stored files checked", "3 assets checked"]
 
 
 def test_files_without_a_row_are_listed_and_removed_once_they_are_old(
@@ -70,12 +70,12 @@ def test_files_without_a_row_are_listed_and_removed_once_they_are_old(
     assert removed[-1] == "1 files without a row (1 removed), 0 assets without their file."
     assert f"removed {old}" in progress
     assert sorted(stored()) == sorted([jpeg(), b"left behind"])
-    assert young in storage.every_key()
+    assert young in storage.all_keys()
 
 
 def test_assets_without_their_file_are_listed_and_stay(api: ApiClient) -> None:
     kept, lost = (api.upload(content).json()["media"]["id"] for content in (jpeg(), png()))
-    storage.remove(MediaAsset.objects.get(pk=lost).storage_key)
+    storage.remove_file(MediaAsset.objects.get(pk=lost).storage_key)
     findings, _ = reconcile("--remove")
 
     assert findings == [

@@ -1,4 +1,4 @@
-"""Assets of a workspace with the same bytes share one stored file, and each is an asset of its own."""
+"""Assets of a workspace with equal bytes share one stored file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_what_counts_are_the_bytes_without_the_position(api: ApiClient, stored: 
     assert (MediaAsset.objects.count(), len(stored())) == (2, 1)
 
 
-def test_the_file_goes_with_the_last_asset_that_has_it(api: ApiClient, stored: Stored) -> None:
+def test_the_file_is_deleted_with_the_last_asset_that_shares_it(api: ApiClient, stored: Stored) -> None:
     made = [api.upload(jpeg()).json()["media"] for _ in range(3)]
     left = []
     for media in made:

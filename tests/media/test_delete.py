@@ -1,4 +1,4 @@
-"""DELETE /media/{id}, and what keeps an asset from being deleted."""
+"""DELETE /media/{id}, and what prevents a deletion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from auditlog.models import AuditEntry
 from config.api.errors import ValidationFailed
 from config.db.ids import new_id
 from media.models import MediaAsset, MediaUse
-from media.services import let_go, use_media
+from media.services import release_media, use_media
 from media.tasks import purge_deleted_files
 from tests import factories
 from tests.at_once import at_once
@@ -101,14 +101,14 @@ def test_what_an_unfinished_post_uses_stays(
     assert (MediaAsset.objects.get().status, stored()) == ("ready", [jpeg()])
 
 
-def test_it_may_go_when_the_last_has_let_go(api: ApiClient, media: dict[str, Any]) -> None:
+def test_an_asset_can_be_deleted_after_the_last_release(api: ApiClient, media: dict[str, Any]) -> None:
     other = new_id("pgr")
     for holder in (HOLDER, HOLDER, other):
         hold(media, holder)
     codes = []
     for holder in (HOLDER, other):
         codes.append(api.delete(f"/media/{media['id']}").status_code)
-        let_go(holder_id=holder)
+        release_media(holder_id=holder)
 
     assert [*codes, api.delete(f"/media/{media['id']}").status_code] == [409, 409, 200]
 

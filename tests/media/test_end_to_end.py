@@ -1,4 +1,4 @@
-"""A picture's whole life over the wire: uploaded, listed, fetched, posted, published, deleted."""
+"""The life of a picture over HTTP: uploaded, listed, fetched, posted, published, deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bucket that takes connections and never answers: who waits for it is bounded in time and number."""
+"""A bucket that accepts connections and never answers: waiting requests are limited in time and number."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pytest_django import Settings
 
 from config.api.errors import ServiceUnavailable
 from config.environment import storages
-from media import backends, object_storage
-from media.links import media_file
+from media import backend_limits, object_storage
+from media.links import adapter_media_file
 from media.models import MediaAsset
 from tests import factories
 from tests.config.outbound_servers import Server, hangs
@@ -24,7 +24,7 @@ from tests.media.pictures import jpeg
 
 
 class HangingBucket(Server):
-    """Counts the connections that are made to it."""
+    """A server that counts its connections and never answers."""
 
     def __init__(self) -> None:
         self.connections = 0
@@ -37,10 +37,10 @@ class HangingBucket(Server):
 
 @pytest.fixture
 def bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[HangingBucket]:
-    """The service's bucket. Time-outs are a hundred times shorter here."""
-    short = object_storage.LIMITS.merge(Config(connect_timeout=0.1, read_timeout=0.1))
-    monkeypatch.setattr(object_storage, "LIMITS", short)
-    monkeypatch.setattr(backends, "SLOW_SECONDS", 0.1)
+    """The service's bucket, with timeouts a hundred times shorter."""
+    short = object_storage.CLIENT_CONFIG.merge(Config(connect_timeout=0.1, read_timeout=0.1))
+    monkeypatch.setattr(object_storage, "CLIENT_CONFIG", short)
+    monkeypatch.setattr(backend_limits, "SLOW_SECONDS", 0.1)
     with HangingBucket() as server:
         query = f"endpoint_url=http://127.0.0.1:{server.port}&access_key=AKIA1&secret_key=secret&region_name=us-east-1"
         settings.STORAGES = storages(f"s3://media?{query}&addressing_style=path")
@@ -49,23 +49,23 @@ def bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hang
 
 @pytest.fixture
 def all_threads_wait() -> Iterator[None]:
-    """As many requests wait for the bucket or the scanner as may."""
+    """Occupy all threads that may wait for the bucket or the scanner."""
     count = 0
-    while backends.backend_threads.acquire():
+    while backend_limits.backend_threads.acquire():
         count += 1
     yield
     for _ in range(count):
-        backends.backend_threads.release()
+        backend_limits.backend_threads.release()
 
 
 def fetch(asset: MediaAsset) -> Any:
-    """Fetch the file by the link that platforms get, through the service."""
-    parts = urlsplit(media_file(asset).url)
+    """Fetch the file through the service by the link for platforms."""
+    parts = urlsplit(adapter_media_file(asset).url)
     return Client().get(f"{parts.path}?{parts.query}")
 
 
 def test_a_call_without_progress_is_given_up_within_twenty_seconds() -> None:
-    limits = object_storage.LIMITS
+    limits = object_storage.CLIENT_CONFIG
     longest = limits.connect_timeout + limits.read_timeout
 
     assert limits.retries["total_max_attempts"] * longest <= 20
@@ -86,14 +86,14 @@ def test_the_next_are_refused_without_asking_the_bucket(api: ApiClient, bucket: 
     upload, file = api.upload(jpeg()), fetch(asset)
 
     assert (upload.status_code, file.status_code) == (503, 503)
-    assert 0 < int(upload["Retry-After"]) <= backends.PAUSE_SECONDS
+    assert 0 < int(upload["Retry-After"]) <= backend_limits.BREAKER_PAUSE_SECONDS
     assert bucket.connections == 2
 
 
 def test_after_a_pause_one_asks_again(
     api: ApiClient, bucket: HangingBucket, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    monkeypatch.setattr(backends, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(backend_limits, "BREAKER_PAUSE_SECONDS", 0.0)
     asked = [(api.upload(jpeg()).status_code, bucket.connections) for _ in range(2)]
     assert asked == [(503, 2), (503, 4)]
 
@@ -102,11 +102,11 @@ def test_after_a_pause_one_asks_again(
 
 
 def test_while_one_tries_the_others_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backends, "SLOW_SECONDS", 0.0)
-    breaker = backends.CircuitBreaker()
+    monkeypatch.setattr(backend_limits, "SLOW_SECONDS", 0.0)
+    breaker = backend_limits.CircuitBreaker()
 
     def call(work: Callable[[], None] = lambda: None) -> bool:
-        """Whether the call was let through."""
+        """Whether the circuit breaker let the call through."""
         try:
             with breaker.guard():
                 work()
@@ -117,10 +117,10 @@ def test_while_one_tries_the_others_are_refused(monkeypatch: pytest.MonkeyPatch)
     def fail() -> None:
         raise ServiceUnavailable()
 
-    monkeypatch.setattr(backends, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(backend_limits, "BREAKER_PAUSE_SECONDS", 0.0)
     assert not call(fail)
     others: list[bool] = []
-    monkeypatch.setattr(backends, "PAUSE_SECONDS", 1000.0)
+    monkeypatch.setattr(backend_limits, "BREAKER_PAUSE_SECONDS", 1000.0)
     assert call(lambda: others.append(call()))
     assert others == [False]
     assert call()
@@ -128,7 +128,7 @@ def test_while_one_tries_the_others_are_refused(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.django_db(transaction=True)
 def test_a_deletion_does_not_wait_twice(api: ApiClient, workspace: Any, bucket: HangingBucket) -> None:
-    """Its file and its thumbnail lie in the bucket; the purge removes what a request could not."""
+    """File and thumbnail are in the bucket; the purge removes what the request could not."""
     asset = factories.MediaAssetFactory(workspace=workspace, storage_key="wrk/a.jpg", thumbnail_key="wrk/b.jpg")
 
     assert api.delete(f"/media/{asset.id}").status_code == 200
@@ -145,7 +145,7 @@ def test_half_of_the_threads_wait_and_no_more(api: ApiClient, bucket: HangingBuc
 
 
 @pytest.mark.usefixtures("all_threads_wait")
-def test_files_on_this_machine_wait_for_nobody(api: ApiClient) -> None:
+def test_local_files_need_no_reserved_thread(api: ApiClient) -> None:
     assert api.upload(jpeg()).status_code == 201
 
 

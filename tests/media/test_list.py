@@ -1,4 +1,4 @@
-"""GET /media."""
+"""GET /media: order, paging and permissions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_it_comes_in_pages(api: ApiClient, workspace: Workspace) -> None:
     assert second.json()["next_cursor"] is None
 
 
-def test_a_page_costs_the_same_whatever_it_holds(
+def test_the_number_of_queries_does_not_depend_on_the_page_length(
     api: ApiClient, workspace: Workspace, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     factories.MediaAssetFactory.create_batch(20, workspace=workspace)

@@ -1,4 +1,4 @@
-"""No stored file is without a row for good: a row names it before it is written, until an asset does."""
+"""Every stored file has a row: a pending one until an asset adopts it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEY = "wrk_1/file.jpg"
 
 
 class PurgedMeanwhile(FileSystemStorage):
-    """A storage so slow that the purge comes by before the file is there."""
+    """A storage so slow that the purge runs before the file is stored."""
 
     def save(self, name: str | None, content: Any, max_length: int | None = None) -> str:
         with later(hours=2):
@@ -43,7 +43,7 @@ def later(**passed: float) -> Any:
 
 @pytest.fixture
 def unreachable(settings: Settings) -> None:
-    """The bucket is not there."""
+    """The bucket is down."""
     address = f"http://127.0.0.1:{closed_port()}"
     settings.STORAGES = storages(f"s3://media?endpoint_url={address}&access_key=AKIA1&secret_key=secret")
 
@@ -58,7 +58,7 @@ def test_an_upload_leaves_no_pending_file(api: ApiClient, stored: Stored) -> Non
 
 
 @pytest.mark.usefixtures("unreachable")
-def test_what_a_bucket_stored_though_it_did_not_answer_goes_after_an_hour(
+def test_files_of_unacknowledged_writes_are_removed_after_an_hour(
     api: ApiClient, settings: Settings, stored: Stored
 ) -> None:
     assert_envelope(api.upload(jpeg()), 503, "SERVICE_UNAVAILABLE")
@@ -74,9 +74,9 @@ def test_what_a_bucket_stored_though_it_did_not_answer_goes_after_an_hour(
 
 
 @pytest.mark.django_db
-def test_what_a_process_left_that_died_goes_too(tmp_path: Path, stored: Stored) -> None:
+def test_files_of_dead_processes_are_removed(tmp_path: Path, stored: Stored) -> None:
     (tmp_path / "file").write_bytes(b"left")
-    pending.store_file(tmp_path / "file", KEY, workspace_id="wrk_1")
+    pending.store_pending_file(tmp_path / "file", KEY, workspace_id="wrk_1")
 
     with later(minutes=61):
         assert (purge_pending_files(), stored()) == (1, [])
@@ -89,7 +89,7 @@ def test_a_file_that_the_purge_gave_up_becomes_no_asset(api: ApiClient, settings
     assert_envelope(api.upload(jpeg()), 503, "SERVICE_UNAVAILABLE")
     assert not MediaAsset.objects.exists()
     settings.STORAGES = storages("")
-    assert list(storage.every_key()) == []
+    assert list(storage.all_keys()) == []
 
 
 @pytest.mark.usefixtures("unreachable")

@@ -1,4 +1,4 @@
-"""What the beat clears away of the media library."""
+"""Periodic cleanup of the media library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MEDIA_QUOTA_BYTES: how much a workspace's library may hold."""
+"""MEDIA_QUOTA_BYTES: the quota of a workspace's library."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_without_a_quota_nothing_is_refused_and_all_is_counted(
 
 @pytest.mark.usefixtures("room_for_one")
 @pytest.mark.django_db(transaction=True)
-def test_of_several_at_once_one_has_the_last_room(api: ApiClient, workspace: Workspace) -> None:
+def test_concurrent_uploads_cannot_exceed_the_quota(api: ApiClient, workspace: Workspace) -> None:
     answers = at_once(4, lambda _: api.upload(jpeg()))
 
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409]
@@ -106,7 +106,7 @@ def test_of_several_at_once_one_has_the_last_room(api: ApiClient, workspace: Wor
 
 
 @pytest.mark.usefixtures("room_for_one")
-def test_an_upload_that_failed_takes_no_room(api: ApiClient, workspace: Workspace, settings: Settings) -> None:
+def test_a_failed_upload_uses_no_quota(api: ApiClient, workspace: Workspace, settings: Settings) -> None:
     address = f"http://127.0.0.1:{closed_port()}"
     settings.STORAGES = storages(f"s3://media?endpoint_url={address}&access_key=AKIA1&secret_key=secret")
     assert_envelope(api.upload(jpeg()), 503, "SERVICE_UNAVAILABLE")
@@ -135,7 +135,7 @@ def test_a_counter_that_is_wrong_is_corrected(api: ApiClient, workspace: Workspa
         call_command("reconcile_media", stdout=report, stderr=StringIO())
         reports.append(report.getvalue())
 
-    assert f"used of the quota of {workspace.pk}: {SIZE + 5} bytes, not 7 (corrected)" in reports[0]
+    assert f"usage of {workspace.pk} corrected from 7 to {SIZE + 5} bytes" in reports[0]
     assert (used(workspace), used(other)) == (SIZE + 5, SIZE)
     assert "corrected" not in reports[1]
 
@@ -159,4 +159,4 @@ def test_a_page_that_uploads_says_so(owner: User, workspace: Workspace, api: Api
     page: Any = Pages(workspace, owner).post("media", {"file": SimpleUploadedFile("walk.png", png())})
 
     assert page.status_code == 422
-    assert "walk.png was not taken. The workspace's media library has no room for this file" in words(page)
+    assert "walk.png was not uploaded. The workspace's media quota is too small for this file" in words(page)

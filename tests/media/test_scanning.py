@@ -1,4 +1,4 @@
-"""A file is kept when a scanner has seen the whole of it and flagged nothing; no other answer counts."""
+"""A file is stored only if the scanner has examined all of it and found nothing."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pytest_django import Settings
 from config.api.errors import PayloadTooLarge
 from media.clamd import Clamd
 from media.errors import MediaMalwareDetected, MediaScanUnavailable
-from media.scanning import BELIEVED_BYTES, EICAR, SURE_BYTES, Scan, check_limits, scan
+from media.scanning import ALWAYS_WHOLE_BYTES, DEFAULT_MAX_FILE_BYTES, EICAR, ScanResult, scan, scanner_limit_problems
 from tests.fakes.clamd import FakeClamd, Limits, Manner
 
 MIB = 1024 * 1024
-CLEAN = Scan("clean", "ClamAV 1.4.3/27654")
+CLEAN = ScanResult("clean", "ClamAV 1.4.3/27654")
 
 Start = Callable[..., FakeClamd]
 
 
 @pytest.fixture
 def start(settings: Settings) -> Iterator[Start]:
-    """Starts a clamd and names it in the settings."""
+    """Start a clamd and configure it."""
     settings.MEDIA_SCANNER = "clamav"
     with ExitStack() as running:
 
@@ -39,7 +39,7 @@ def start(settings: Settings) -> Iterator[Start]:
 
 
 def file_of(folder: Path, size: int, end: bytes = b"") -> Path:
-    """A file of `size` zeros and then `end`."""
+    """A file of `size` zeros followed by `end`."""
     path = folder / "file"
     with path.open("wb") as file:
         file.truncate(size)
@@ -54,19 +54,19 @@ def nobody_listens() -> str:
 
 
 def told_by_checks(*, deployment: bool) -> list[CheckMessage]:
-    """What the scanner's system checks say."""
+    """The messages of the scanner's system checks."""
     said = run_checks(include_deployment_checks=deployment)
     return [message for message in said if str(message.id).startswith("media.")]
 
 
-def test_without_a_scanner_a_file_is_marked_so_and_nobody_is_asked(settings: Settings, tmp_path: Path) -> None:
+def test_without_a_scanner_files_are_marked_as_not_scanned(settings: Settings, tmp_path: Path) -> None:
     settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "none", nobody_listens()
 
-    assert scan(file_of(tmp_path, 10)) == Scan("not_scanned", "")
+    assert scan(file_of(tmp_path, 10)) == ScanResult("not_scanned", "")
 
 
-@pytest.mark.parametrize("size", [0, 1, SURE_BYTES, 3 * MIB])
-def test_a_clean_file_is_told_with_its_engine(start: Start, tmp_path: Path, size: int) -> None:
+@pytest.mark.parametrize("size", [0, 1, ALWAYS_WHOLE_BYTES, 3 * MIB])
+def test_a_clean_result_names_the_engine(start: Start, tmp_path: Path, size: int) -> None:
     clamd = start()
 
     assert scan(file_of(tmp_path, size)) == CLEAN
@@ -74,7 +74,7 @@ def test_a_clean_file_is_told_with_its_engine(start: Start, tmp_path: Path, size
 
 
 @pytest.mark.parametrize("size", [0, 3 * MIB])
-def test_malware_is_refused_by_its_name_wherever_it_stands(
+def test_malware_is_refused_anywhere_in_the_file(
     start: Start, tmp_path: Path, size: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     start()
@@ -105,9 +105,9 @@ def test_a_file_beyond_the_largest_file_is_never_clean(start: Start, tmp_path: P
 def test_signatures_without_the_test_file_are_believed_up_to_the_usual_limit(start: Start, tmp_path: Path) -> None:
     start(knows_eicar=False)
 
-    assert scan(file_of(tmp_path, BELIEVED_BYTES)) == CLEAN
+    assert scan(file_of(tmp_path, DEFAULT_MAX_FILE_BYTES)) == CLEAN
     with pytest.raises(PayloadTooLarge):
-        scan(file_of(tmp_path, BELIEVED_BYTES + 1))
+        scan(file_of(tmp_path, DEFAULT_MAX_FILE_BYTES + 1))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_a_scanner_that_is_not_there_keeps_nothing(settings: Settings, tmp_path:
         scan(file_of(tmp_path, 10))
 
 
-def test_a_scanner_that_hangs_is_left_when_the_time_is_over(start: Start) -> None:
+def test_a_hanging_scanner_times_out(start: Start) -> None:
     clamd = start(manner=Manner.HANG)
 
     with pytest.raises(TimeoutError):
@@ -164,18 +164,18 @@ def test_a_verdict_before_the_whole_file_is_none(start: Start) -> None:
 
 
 @pytest.mark.parametrize("version", [b"ClamAV 1.4.3", b"clamav-rest 2", b"ClamAV 1.4.3/27654", b"ClamAV " + b"9" * 300])
-def test_the_engine_is_told_as_far_as_it_is_one(start: Start, tmp_path: Path, version: bytes) -> None:
+def test_only_a_clamav_version_is_stored_as_engine(start: Start, tmp_path: Path, version: bytes) -> None:
     start(replies={"VERSION": version})
 
     engine = scan(file_of(tmp_path, 10)).engine
     assert engine == (version[:100].decode() if version.startswith(b"ClamAV") else "ClamAV")
 
 
-def test_limits_that_suffice_have_nothing_to_tell(start: Start, settings: Settings) -> None:
+def test_sufficient_limits_cause_no_warning(start: Start, settings: Settings) -> None:
     settings.MEDIA_MAX_BYTES = {"image": MIB, "video": 3 * MIB}
     start(limits=Limits(stream=3 * MIB, file=3 * MIB))
 
-    assert check_limits() == []
+    assert scanner_limit_problems() == []
     assert told_by_checks(deployment=True) == []
 
 

@@ -1,4 +1,4 @@
-"""Stored files, on this machine and in a bucket (moto speaks S3 over HTTP on loopback)."""
+"""Stored files, in a local folder and in a bucket (moto serves S3 over HTTP on loopback)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pytest_django import Settings
 from config.api.errors import ServiceUnavailable
 from config.environment import storages
 from media import storage
-from media.links import link, media_file
+from media.links import adapter_media_file, file_link
 from media.models import MediaAsset
 from tests import factories
 
@@ -48,14 +48,14 @@ def endpoint() -> Iterator[str]:
 
 @pytest.fixture
 def client(endpoint: str) -> Any:
-    """The operator's own client of the S3 service."""
+    """An S3 client for the operator's side."""
     keys = {"aws_access_key_id": "AKIA1", "aws_secret_access_key": "a+secret/key"}
     return boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1", **keys)
 
 
 @pytest.fixture
 def bucket(client: Any, endpoint: str, settings: Settings) -> str:
-    """A new bucket, which the settings name with a prefix."""
+    """A new bucket, configured with a prefix."""
     name = f"media-{secrets.token_hex(6)}"
     client.create_bucket(Bucket=name)
     settings.STORAGES = storages(f"s3://{name}?endpoint_url={quote(endpoint)}&prefix=/posts/{ACCESS}")
@@ -64,13 +64,13 @@ def bucket(client: Any, endpoint: str, settings: Settings) -> str:
 
 @pytest.fixture
 def folder(settings: Settings) -> Path:
-    """Where files lie on this machine."""
+    """The local storage folder."""
     return Path(settings.MEDIA_ROOT)
 
 
 @pytest.fixture(params=["files", "bucket"])
 def place(request: pytest.FixtureRequest) -> str:
-    """Each of the two places where files may lie."""
+    """Each of the two storages."""
     if request.param == "bucket":
         request.getfixturevalue("bucket")
     return str(request.param)
@@ -85,12 +85,12 @@ def upload(tmp_path: Path) -> Path:
 
 def keep(upload: Path, workspace_id: str = "wrk_1") -> str:
     key = storage.new_key(workspace_id=workspace_id, sha256=SHA256, suffix=".jpg")
-    storage.keep(upload, key)
+    storage.store_file(upload, key)
     return key
 
 
 def read(key: str) -> bytes:
-    with storage.open_stored(key) as file:
+    with storage.open_file(key) as file:
         return file.read()
 
 
@@ -104,42 +104,42 @@ def get(url: str, method: str = "GET", **headers: str) -> Any:
     return Client().generic(method, f"{parts.path}?{parts.query}", headers=headers)
 
 
-def test_what_is_kept_can_be_read_until_it_is_removed(place: str, upload: Path) -> None:
+def test_a_stored_file_can_be_read_until_it_is_removed(place: str, upload: Path) -> None:
     key = keep(upload)
 
-    assert (read(key), read(key), storage.size_of(key)) == (CONTENT, CONTENT, len(CONTENT))
+    assert (read(key), read(key), storage.stored_size(key)) == (CONTENT, CONTENT, len(CONTENT))
     assert upload.read_bytes() == CONTENT
-    assert abs(storage.kept_at(key) - timezone.now()) < timedelta(minutes=1)
+    assert abs(storage.stored_at(key) - timezone.now()) < timedelta(minutes=1)
 
-    storage.remove(key)
-    storage.remove(key)
-    for gone in (storage.open_stored, storage.size_of):
+    storage.remove_file(key)
+    storage.remove_file(key)
+    for gone in (storage.open_file, storage.stored_size):
         with pytest.raises(FileNotFoundError):
             gone(key)
     with pytest.raises(FileNotFoundError):
-        storage.open_part(key, 0, 1).read()
+        storage.open_range(key, 0, 1).read()
 
 
-def test_the_same_bytes_are_kept_apart_under_names_that_nobody_chose(place: str, upload: Path) -> None:
+def test_equal_bytes_are_stored_under_distinct_random_keys(place: str, upload: Path) -> None:
     first, second = keep(upload), keep(upload)
 
     assert first != second
     assert first.startswith(f"wrk_1/{SHA256}-")
     assert first.endswith(".jpg")
-    storage.remove(first)
+    storage.remove_file(first)
     assert read(second) == CONTENT
 
 
 def test_every_file_is_found_again(place: str, upload: Path) -> None:
-    assert list(storage.every_key()) == []
+    assert list(storage.all_keys()) == []
 
     kept = {keep(upload, workspace) for workspace in ("wrk_1", "wrk_1", "wrk_2")}
-    assert set(storage.every_key()) == kept
+    assert set(storage.all_keys()) == kept
     assert len(kept) == 3
 
 
 def test_a_part_begins_where_it_is_asked_to(place: str, upload: Path) -> None:
-    with storage.open_part(keep(upload), 1000, 24) as part:
+    with storage.open_range(keep(upload), 1000, 24) as part:
         assert part.read(24) == CONTENT[1000:1024]
 
 
@@ -157,13 +157,13 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(folder: Path, upload: Pat
         keep(upload)
 
 
-def test_objects_lie_under_the_prefix_for_nobody_else(bucket: str, client: Any, endpoint: str, upload: Path) -> None:
+def test_objects_are_private_and_under_the_prefix(bucket: str, client: Any, endpoint: str, upload: Path) -> None:
     client.put_object(Bucket=bucket, Key="other/wrk_9/file", Body=b"another program's")
     key = keep(upload)
 
     stored = client.get_object(Bucket=bucket, Key=f"posts/{key}")
     assert (stored["Body"].read(), stored["ContentType"]) == (CONTENT, "image/jpeg")
-    assert list(storage.every_key()) == [key]
+    assert list(storage.all_keys()) == [key]
     assert requests.Session().get(f"{endpoint}/{bucket}/posts/{key}", timeout=5).status_code == 403
 
 
@@ -173,13 +173,13 @@ def test_a_bucket_that_is_not_there_keeps_nothing(endpoint: str, settings: Setti
     with pytest.raises(ServiceUnavailable, match="storage"):
         keep(upload)
     with pytest.raises(ServiceUnavailable):
-        list(storage.every_key())
+        list(storage.all_keys())
 
 
 @pytest.mark.django_db
 def test_a_link_leads_to_the_bucket_for_a_moment(bucket: str, upload: Path) -> None:
     asset = kept_asset(upload)
-    answer = get(link(asset))
+    answer = get(file_link(asset))
 
     assert (answer.status_code, answer["Cache-Control"]) == (302, "private, no-store")
     assert "X-Amz-Expires=60" in answer["Location"]
@@ -188,14 +188,14 @@ def test_a_link_leads_to_the_bucket_for_a_moment(bucket: str, upload: Path) -> N
     assert fetched.headers["Content-Type"] == "image/jpeg"
     assert fetched.headers["Content-Disposition"] == 'inline; filename="bench.jpg"'
 
-    head = requests.Session().head(get(link(asset), "HEAD")["Location"], timeout=5)
+    head = requests.Session().head(get(file_link(asset), "HEAD")["Location"], timeout=5)
     assert (head.status_code, head.headers["Content-Length"]) == (200, str(len(CONTENT)))
-    assert get(link(asset), if_none_match=f'"{SHA256}"').status_code == 304
+    assert get(file_link(asset), if_none_match=f'"{SHA256}"').status_code == 304
 
 
 @pytest.mark.django_db
 def test_platforms_are_sent_nowhere_else(bucket: str, upload: Path) -> None:
-    file = media_file(kept_asset(upload))
+    file = adapter_media_file(kept_asset(upload))
 
     whole, part = get(file.url), get(file.url, range="bytes=1000-1023")
     assert (whole.status_code, b"".join(whole.streaming_content)) == (200, CONTENT)
@@ -208,12 +208,12 @@ def test_platforms_are_sent_nowhere_else(bucket: str, upload: Path) -> None:
 @pytest.mark.django_db
 def test_a_file_that_the_bucket_has_lost_is_gone(bucket: str, upload: Path) -> None:
     asset = kept_asset(upload)
-    storage.remove(asset.storage_key)
+    storage.remove_file(asset.storage_key)
 
-    assert get(media_file(asset).url).status_code == 404
+    assert get(adapter_media_file(asset).url).status_code == 404
 
 
-def test_what_killed_processes_left_goes_when_it_is_old(incoming: Path) -> None:
+def test_old_leftovers_of_killed_processes_are_removed(incoming: Path) -> None:
     (incoming / "old").touch()
     (incoming / "folder").mkdir()
     later = timezone.now() + timedelta(hours=2)
@@ -222,7 +222,7 @@ def test_what_killed_processes_left_goes_when_it_is_old(incoming: Path) -> None:
         new.touch()
         os.utime(new, (later.timestamp(), later.timestamp()))
 
-        assert storage.purge_incoming(timedelta(hours=1)) == 1
+        assert storage.purge_upload_leftovers(timedelta(hours=1)) == 1
     assert {path.name for path in incoming.iterdir()} == {"new", "folder"}
 
 
@@ -281,5 +281,5 @@ def test_the_service_does_not_start_with_an_address_that_is_none(tmp_path: Path)
     )
 
     assert told.returncode != 0
-    assert "STORAGE_URL is no s3://bucket" in told.stderr
+    assert "STORAGE_URL must be s3://bucket" in told.stderr
     assert stat.S_IMODE((tmp_path / "new/incoming").stat().st_mode) == 0o700

@@ -1,4 +1,4 @@
-"""However an upload ends, nothing of it stays where files come in; what a dead process left is cleared away."""
+"""Uploads leave no temporary files, however they end; leftovers of dead processes are removed."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ def test_nothing_stays_of_a_repeat(api: ApiClient, incoming: Path) -> None:
     assert list(incoming.iterdir()) == []
 
 
-def test_without_room_for_it_the_caller_is_told_to_come_again(
-    api: ApiClient, settings: Settings, tmp_path: Path
-) -> None:
+def test_a_missing_upload_folder_responds_with_503(api: ApiClient, settings: Settings, tmp_path: Path) -> None:
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "gone"
 
     assert_envelope(api.upload(jpeg()), 503, "SERVICE_UNAVAILABLE")
@@ -55,7 +53,7 @@ def test_without_room_for_it_the_caller_is_told_to_come_again(
 
 @pytest.fixture
 def no_audit_log(transactional_db: None) -> Iterator[None]:
-    """The last table that an upload writes to is not there, so that its transaction fails when the file is stored."""
+    """Remove the last table an upload writes to, so that its transaction fails after the file was stored."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE auditlog_auditentry RENAME TO put_aside")
     yield
@@ -70,7 +68,7 @@ def test_a_file_whose_row_cannot_be_written_is_taken_back(
     assert (MediaAsset.objects.count(), stored(), list(incoming.iterdir())) == (0, [], [])
 
 
-def test_a_storage_that_is_away_is_told_and_leaves_nothing(
+def test_an_unavailable_storage_is_reported_and_leaves_no_file(
     api: ApiClient, incoming: Path, settings: Settings, tmp_path: Path
 ) -> None:
     (tmp_path / "file").touch()

@@ -1,4 +1,4 @@
-"""The worker's duty to make thumbnails: what is due, what is tried again, and what is given up."""
+"""The thumbnail worker loop: due assets, retries, and giving up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_django import Settings
 from config.jobs import wake_up
 from config.jobs.models import Heartbeat
 from media.models import MediaAsset
-from media.services.thumbnails import ATTEMPTS, LEASE, LOOP, PAUSES, claim_thumbnail, make_thumbnail
+from media.services.thumbnails import LEASE, LOOP_NAME, MAX_ATTEMPTS, RETRY_PAUSES, claim_thumbnail, make_thumbnail
 from media.tasks import purge_deleted_files
 from media.worker_loop import ThumbnailLoop
 from tests.at_once import at_once
@@ -48,7 +48,7 @@ def media(api: ApiClient, clock: time_machine.Traveller) -> dict[str, Any]:
 
 
 def take_up() -> MediaAsset:
-    """What a worker has in hand."""
+    """The asset that a worker has claimed."""
     asset = claim_thumbnail()
     assert asset is not None
     return asset
@@ -63,7 +63,7 @@ def told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
 
 
 def test_the_worker_has_it_among_its_duties() -> None:
-    assert import_string(configured.WORKER_LOOPS[LOOP]) is ThumbnailLoop
+    assert import_string(configured.WORKER_LOOPS[LOOP_NAME]) is ThumbnailLoop
 
 
 def test_an_upload_has_no_thumbnail_until_a_worker_has_made_it(api: ApiClient, media: dict[str, Any]) -> None:
@@ -88,11 +88,11 @@ def test_an_upload_has_no_thumbnail_until_a_worker_has_made_it(api: ApiClient, m
 )
 def test_an_upload_rings_for_it_where_there_is_something_to_make(api: ApiClient, content: bytes, rings: bool) -> None:
     rung = threading.Event()
-    wake_up.on_wake(LOOP, rung.set)
+    wake_up.on_wake(LOOP_NAME, rung.set)
     try:
         media = api.upload(content).json()["media"]
     finally:
-        wake_up.on_wake(LOOP, None)
+        wake_up.on_wake(LOOP_NAME, None)
 
     assert rung.is_set() is rings
     make_thumbnails()
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_read_is_tried_three_times_and_given_up(
     damage: Callable[[Path], Any],
 ) -> None:
     damage(stored_file(media))
-    for pause in PAUSES:
+    for pause in RETRY_PAUSES:
         make_thumbnails()
         clock.shift(pause - timedelta(seconds=1))
         assert not ThumbnailLoop().run_once()
@@ -139,7 +139,7 @@ def test_a_storage_that_is_away_for_a_moment_costs_an_attempt(
     settings.MEDIA_ROOT = tmp_path / "file"
     make_thumbnails()
     settings.MEDIA_ROOT = tmp_path / "storage"
-    clock.shift(PAUSES[0])
+    clock.shift(RETRY_PAUSES[0])
     make_thumbnails()
 
     assert fetch(in_library(api, media)["thumbnail_url"]).status_code == 200
@@ -153,7 +153,7 @@ def test_what_cannot_be_made_holds_nothing_up(api: ApiClient, media: dict[str, A
     assert (in_library(api, media)["thumbnail_url"], in_library(api, other)["thumbnail_url"] is None) == (None, False)
 
 
-def test_what_a_dead_worker_had_in_hand_is_taken_up_again(
+def test_another_worker_continues_a_dead_workers_thumbnail(
     api: ApiClient, media: dict[str, Any], clock: time_machine.Traveller
 ) -> None:
     take_up()
@@ -168,7 +168,7 @@ def test_what_a_dead_worker_had_in_hand_is_taken_up_again(
 def test_what_three_workers_do_not_come_back_from_is_given_up(
     api: ApiClient, media: dict[str, Any], clock: time_machine.Traveller, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         take_up()
         clock.shift(LEASE)
     other = api.upload(png()).json()["media"]
@@ -203,7 +203,7 @@ def test_a_failure_that_comes_too_late_changes_nothing(
     make_thumbnails()
     stored_file(media).unlink()
     make_thumbnail(late)
-    clock.shift(PAUSES[-1])
+    clock.shift(RETRY_PAUSES[-1])
 
     assert in_library(api, media)["thumbnail_url"] is not None
     assert not ThumbnailLoop().run_once()
@@ -232,7 +232,7 @@ def test_an_asset_that_is_deleted_meanwhile_is_left_alone(
 
 
 @committed
-def test_a_thumbnail_goes_with_its_asset(api: ApiClient, media: dict[str, Any], stored: Stored) -> None:
+def test_a_thumbnail_is_deleted_with_its_asset(api: ApiClient, media: dict[str, Any], stored: Stored) -> None:
     make_thumbnails()
     url = in_library(api, media)["thumbnail_url"]
     answer = api.delete(f"/media/{media['id']}").json()["media"]

@@ -1,4 +1,4 @@
-"""Thumbnails: what becomes of which image."""
+"""Thumbnails of various images."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ import os, resource, sys, django
 django.setup()
 from pathlib import Path
 from media.inspection import sniff
-from media.thumbnails import thumbnail_of_image
+from media.thumbnail_rendering import thumbnail_of_image
 held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (held + int(sys.argv[1]),) * 2)
 for path in Path(sys.argv[2]).iterdir():
@@ -52,7 +52,7 @@ def plain(mode: str = "RGB", sides: tuple[int, int] = (400, 300), colour: Any = 
 
 
 def half_clear(colour: Any = TEAL) -> Image.Image:
-    """One colour on the left, nothing on the right."""
+    """An image with colour on the left half and transparency on the right."""
     image = plain("RGBA", colour=colour)
     image.paste(CLEAR, (200, 0, 400, 300))
     return image
@@ -71,7 +71,7 @@ def assert_near(colour: Any, wanted: tuple[int, ...]) -> None:
 
 
 def colour_at(picture: Image.Image, across: float, down: float) -> Any:
-    """The colour so far across and down, as parts of the sides."""
+    """The colour at this position, given as fractions of the sides."""
     return picture.getpixel((int(picture.width * across), int(picture.height * down)))
 
 
@@ -152,7 +152,7 @@ def test_its_longest_side_has_320_pixels_or_as_many_as_there_are(
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
-def test_it_stands_upright(api: ApiClient, form: str, orientation: int) -> None:
+def test_exif_orientation_is_applied(api: ApiClient, form: str, orientation: int) -> None:
     upright = plain(sides=(400, 200))
     upright.paste(ORANGE, (0, 0, 200, 100))
     stored = {
@@ -185,7 +185,7 @@ def test_it_stands_upright(api: ApiClient, form: str, orientation: int) -> None:
     ],
     ids=["jpeg", "webp"],
 )
-def test_nothing_but_the_picture_goes_into_it(api: ApiClient, content: bytes) -> None:
+def test_thumbnails_have_no_metadata(api: ApiClient, content: bytes) -> None:
     answer = thumbnail_of(api, content)
 
     assert answer.picture.info.keys() & {"exif", "xmp", "photoshop", "comment", "icc_profile", "dpi"} == set()

@@ -1,4 +1,4 @@
-"""POST /media: what is taken, and what becomes of it."""
+"""POST /media: accepted uploads and what is stored."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def in_json(content: bytes, **fields: Any) -> dict[str, Any]:
 
 @pytest.fixture(params=["form", "json"])
 def send(request: Any, api: ApiClient) -> Callable[..., Any]:
-    """Sends a picture by one of the two ways that carry its bytes."""
+    """Send a picture in each of the two formats that contain its bytes."""
 
     def send(content: bytes, filename: str = "bench.jpg", **fields: str) -> Any:
         if request.param == "form":
@@ -87,7 +87,7 @@ def test_the_type_is_what_the_bytes_say(send: Callable[..., Any]) -> None:
     assert [Path(asset.storage_key).suffix for asset in MediaAsset.objects.order_by("pk")] == [".png", ".gif"]
 
 
-def test_what_stands_against_it_at_a_platform_is_told_with_a_repair(api: ApiClient) -> None:
+def test_platform_issues_are_returned_with_repairs(api: ApiClient) -> None:
     media = api.upload(jpeg()).json()["media"]
     [youtube] = [each for each in media["platforms"] if each["platform"] == "youtube"]
 

@@ -1,4 +1,4 @@
-"""POST /media through the real web server: bodies that come in chunks, break off, or are too long."""
+"""POST /media through the real web server: bodies that are chunked, interrupted or too long."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db(transaction=True)  # the server has connectio
 
 @dataclass
 class Server:
-    """gunicorn as the service runs it, on the tests' database, with a folder of its own."""
+    """gunicorn configured as in production, with the tests' database and its own folder."""
 
     address: tuple[str, int]
     folder: Path
@@ -66,7 +66,7 @@ def server(django_db_setup: None, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def database_url() -> str:
-    """The tests' database, for another process."""
+    """URL of the test database, for another process."""
     told = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{told['NAME']}"
@@ -84,7 +84,7 @@ def form(content: bytes) -> tuple[bytes, str]:
 
 
 def send(server: Server, token: str, body: bytes | Iterable[bytes], kind: str) -> tuple[int, dict[str, Any]]:
-    """Status and JSON; a body that is no bytes goes out in chunks."""
+    """Status and JSON; bodies that are not bytes are sent in chunks."""
     client = http.client.HTTPConnection(*server.address, timeout=BOUND_SECONDS)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": kind}
     client.request("POST", "/media", body, headers, encode_chunked=not isinstance(body, bytes))
@@ -95,7 +95,7 @@ def send(server: Server, token: str, body: bytes | Iterable[bytes], kind: str) -
 
 
 def send_raw(server: Server, token: str, framing: str, body: bytes) -> tuple[int, dict[str, Any]]:
-    """Status and JSON of the answer to a body after which the caller sends no more."""
+    """Status and JSON of the response to a body that stops early."""
     head = f"POST /media HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n{framing}\r\n\r\n"
     with socket.create_connection(server.address, timeout=BOUND_SECONDS) as line:
         line.sendall(head.encode() + body)
@@ -123,7 +123,7 @@ def test_so_is_json(server: Server, token: str) -> None:
     assert send(server, token, chunks_of(body, 100), "application/json")[0] == 201
 
 
-def test_a_picture_over_its_limit_is_stopped_and_the_caller_hears_why(server: Server, token: str) -> None:
+def test_an_oversized_picture_is_refused_with_a_reason(server: Server, token: str) -> None:
     body, kind = form(large_jpeg(25 * MIB))
     answers = [send(server, token, body, kind), send(server, token, chunks_of(body, MIB), kind)]
 
@@ -161,7 +161,7 @@ def test_a_caller_that_hangs_up_leaves_nothing(server: Server, token: str) -> No
     assert (MediaAsset.objects.count(), server.incoming) == (0, [])
 
 
-def test_a_caller_without_a_token_hears_so_whatever_it_sends(server: Server) -> None:
+def test_a_caller_without_a_token_gets_401_for_any_body(server: Server) -> None:
     body, kind = form(jpeg() + bytes(3 * MIB))  # below what the server still reads after its answer (LINGER_BYTES)
 
     assert send(server, "sps_key_wrong", body, kind)[0] == 401

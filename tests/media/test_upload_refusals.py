@@ -1,4 +1,4 @@
-"""POST /media: what is refused, and with what."""
+"""POST /media: refused uploads and their errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IN_BASE64 = base64.b64encode(jpeg()).decode()
 
 @pytest.fixture(autouse=True)
 def _nothing_is_kept(db: None, incoming: Path, stored: Callable[[], list[bytes]]) -> Any:
-    """Whatever was refused, nothing of it stays."""
+    """Assert that refused uploads leave nothing behind."""
     yield
     assert (MediaAsset.objects.count(), stored(), list(incoming.iterdir())) == (0, [], [])
 
@@ -78,6 +78,13 @@ def test_a_form_is_strict(api: ApiClient, sent: bytes, refused: list[tuple[str, 
         pytest.param(FILE, FORM, id="cut behind the file"),
         pytest.param(form(FILE, end=b"\r\n"), FORM, id="last boundary not closed"),
         pytest.param(form(FILE) + form(part("alt_text")), FORM, id="goes on after its end"),
+        pytest.param(form(part("file", jpeg() + b"\r\n--b0undaryish", "a.jpg")), FORM, id="boundary inside the file"),
+        pytest.param(form(part("file", jpeg() + b"\r\n--b0undary  ", "a.jpg")), FORM, id="padded boundary"),
+        pytest.param(
+            form(FILE, b"--b0undary\r\nContent-Disposition: form-data; name*=undefined''x\r\n\r\nx\r\n"),
+            FORM,
+            id="name in no charset",
+        ),
         pytest.param(form(FILE, b"--b0undary\r\n\r\nnameless\r\n"), FORM, id="part without headers"),
         pytest.param(
             form(FILE, b"--b0undary\r\nContent-Disposition: form-data\r\n\r\nx\r\n"), FORM, id="part without a name"
@@ -122,7 +129,7 @@ def test_a_file_of_no_permitted_type_is_refused(api: ApiClient, content: bytes) 
     assert_envelope(api.upload(content, "bench.jpg"), 422, "MEDIA_TYPE_NOT_ALLOWED")
 
 
-def test_another_content_type_is_refused_and_told_what_is_taken(api: ApiClient) -> None:
+def test_other_content_types_are_refused_with_the_accepted_ones(api: ApiClient) -> None:
     body = assert_envelope(api.post("/media", jpeg(), content_type="image/jpeg"), 415, "UNSUPPORTED_MEDIA_TYPE")
 
     assert "multipart/form-data" in body["suggested_action"]
@@ -136,7 +143,7 @@ def test_a_file_larger_than_its_kind_may_be_is_refused(api: ApiClient, settings:
 
 
 def test_it_is_stopped_while_it_comes_in(api: ApiClient, settings: Settings) -> None:
-    """The picture breaks off as well; that would be a 400, had it been read that far."""
+    """The picture is truncated as well, which would be a 400 if it were read to its end."""
     settings.MEDIA_MAX_BYTES = {"image": 200_000, "video": 10_000_000, "document": 10_000_000}
     broken_off = form(part("file", large_jpeg(600_000), "a.jpg"))[:-1000]
 
@@ -150,7 +157,7 @@ def test_a_field_of_a_form_is_bounded(api: ApiClient) -> None:
 
 
 def test_a_body_longer_than_any_file_may_be_is_refused_before_it_is_read(settings: Settings) -> None:
-    """Before the caller is looked at, even: this one has no token."""
+    """Even before authentication: this request has no token."""
     settings.MEDIA_MAX_BYTES = {"image": 1000, "video": 1000, "document": 1000}
     body, kind = encode_multipart_formdata({"file": ("a.jpg", large_jpeg(1_100_000))})
 

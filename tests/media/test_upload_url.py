@@ -1,4 +1,4 @@
-"""POST /media with a source_url: the service fetches the file itself."""
+"""POST /media with a source_url: the service fetches the file."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _nothing_is_left_behind(incoming: Path) -> Any:
         ("/bench.jpg", {"filename": "seat.jpg"}, "seat.jpg"),
     ],
 )
-def test_the_file_is_fetched_and_kept(
+def test_the_file_is_fetched_and_stored(
     api: ApiClient, server: FileServer, stored: Stored, path: str, named: dict[str, str], shown: str
 ) -> None:
     server.answers["/"] = server.answers["/B%C3%A4nke%2Fbench.jpg"] = server.answers["/bench.jpg"]
@@ -130,7 +130,7 @@ def test_what_is_no_whole_file_is_refused(
     assert not MediaAsset.objects.exists()
 
 
-def test_where_nobody_listens_there_is_no_file(api: ApiClient, server: FileServer) -> None:
+def test_an_unreachable_url_is_refused(api: ApiClient, server: FileServer) -> None:
     assert refusal(fetch(api, f"http://127.0.0.1:{closed_port()}/bench.jpg")) == "unreachable"
 
 
@@ -232,7 +232,7 @@ def test_a_workspace_whose_files_never_come_holds_two_threads(api: ApiClient, se
 def test_a_server_that_never_finishes_is_given_up_in_time(
     api: ApiClient, server: FileServer, monkeypatch: pytest.MonkeyPatch, behaviour: str
 ) -> None:
-    monkeypatch.setattr("config.api.budget.OUTSIDE_SECONDS", 0.3)
+    monkeypatch.setattr("config.api.request_limits.OUTBOUND_SECONDS", 0.3)
     answers = {"silent": hangs, "drips": drips(b"HTTP/1.1 200 OK\r\nContent-Length: 9999999\r\n\r\n")}
     with Server(answers.get(behaviour, hangs)) as tarpit:
         server.redirect("/on", tarpit.url)

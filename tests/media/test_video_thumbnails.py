@@ -1,4 +1,4 @@
-"""Thumbnails of videos: a frame that ffmpeg takes, where it is installed; here a program of that name stands in for it."""
+"""Thumbnails of videos: a frame extracted by ffmpeg, where FFMPEG names it; which another program stands in here."""
 
 from __future__ import annotations
 
@@ -40,17 +40,15 @@ if not bounded: sys.exit(1)
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Puts a program named ffmpeg on the path, which has nothing else; its arguments are written to the file returned."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
+def install(tmp_path: Path, settings: Settings) -> Install:
+    """Names a program in FFMPEG that runs a script; its arguments are written."""
 
     def make(script: str) -> Path:
-        called, program = tmp_path / "called", folder / "ffmpeg"
+        called, program = tmp_path / "called", tmp_path / "ffmpeg"
         body = f"import sys; open({str(called)!r}, 'w').write('\\n'.join(sys.argv[1:]))\n{script}\n"
         program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -I -S -c {shlex.quote(body)} "$@"\n')
         program.chmod(0o755)
+        settings.FFMPEG = str(program)
         return called
 
     return make
@@ -154,9 +152,7 @@ def test_what_is_no_frame_becomes_no_thumbnail(
     assert "ffmpeg ended with" in caplog.text
 
 
-def test_without_ffmpeg_there_is_none_and_nothing_stays_due(
-    api: ApiClient, install: Install, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_without_ffmpeg_there_is_none_and_nothing_stays_due(api: ApiClient, caplog: pytest.LogCaptureFixture) -> None:
     assert thumbnail_url(api, movie()) is None
     assert not ThumbnailLoop().run_once()
     assert [record.name for record in caplog.records if record.name != "access"] == []

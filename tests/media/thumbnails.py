@@ -1,4 +1,4 @@
-"""What the tests of thumbnails share: the worker's rounds, and what a caller then sees."""
+"""Helpers for the tests of thumbnails."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tests.media.files.fetching import fetch
 
 
 def make_thumbnails() -> None:
-    """Let a worker go its rounds until nothing is due."""
+    """Run the thumbnail loop until nothing is due."""
     duty = ThumbnailLoop()
     while duty.run_once():
         pass
 
 
 def in_library(api: ApiClient, media: dict[str, Any]) -> dict[str, Any]:
-    """The asset as the library shows it now."""
+    """The asset's current body in the list."""
     listed = api.get(f"/media?workspace_id={media['workspace_id']}").json()["media"]
     [found] = [each for each in listed if each["id"] == media["id"]]
     return dict(found)
 
 
 def thumbnail_of(api: ApiClient, content: bytes) -> Any:
-    """Upload it and let the worker see to it; the answer at its `thumbnail_url`, with the `picture` that it holds."""
+    """Upload the picture and make its thumbnail; returns the response of `thumbnail_url`, with the decoded `picture`."""
     media = api.upload(content).json()["media"]
     make_thumbnails()
     answer = fetch(in_library(api, media)["thumbnail_url"])

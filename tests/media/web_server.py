@@ -1,4 +1,4 @@
-"""gunicorn as the service runs it, on the tests' database, for the tests of what goes over the wire."""
+"""gunicorn as in production, on the tests' database, for tests over real HTTP."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BOUND_SECONDS = 30
 
 @dataclass
 class Answer:
-    """What came back; `headers` by their names in lower case."""
+    """An HTTP response; `headers` by lower-case name."""
 
     status: int
     headers: dict[str, str]
@@ -35,7 +35,7 @@ class Answer:
 
 @dataclass
 class WebServer:
-    """A running server, and the token that its callers bear."""
+    """A running server, and the token for requests to it."""
 
     address: tuple[str, int]
     token: str
@@ -43,7 +43,7 @@ class WebServer:
     def request(
         self, method: str, url: str, body: bytes | Iterable[bytes] | dict[str, Any] | None = None, **headers: str
     ) -> Answer:
-        """Ask with a connection of its own; a dictionary goes out as JSON. To a signed address goes no token."""
+        """Send a request on its own connection; dictionaries are sent as JSON. Signed URLs get no token."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         if url.startswith("/"):
             named["authorization"] = f"Bearer {self.token}"
@@ -58,7 +58,7 @@ class WebServer:
         return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, content)
 
     def upload(self, path: Path, **fields: str) -> Answer:
-        """Send the file piece by piece, as curl's -F does: the length is told, and no process holds it whole."""
+        """Upload the file in pieces with a Content-Length, as curl -F does, without holding it in memory."""
         parts = [
             *(
                 f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
@@ -82,7 +82,7 @@ class WebServer:
 
 @contextmanager
 def web_server(folder: Path, token: str) -> Iterator[WebServer]:
-    """One web process whose data directory is `folder`; it stops with the block."""
+    """Run one web process with the data directory `folder` during the block."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.set_inheritable(True)
         host, port = listener.getsockname()
@@ -103,7 +103,7 @@ def web_server(folder: Path, token: str) -> Iterator[WebServer]:
 
 
 def database_url() -> str:
-    """The tests' database, for another process."""
+    """URL of the test database, for another process."""
     told = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{told['NAME']}"

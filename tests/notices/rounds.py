@@ -1,4 +1,4 @@
-"""What the tests of notices by e-mail do and ask."""
+"""Helpers of the tests of e-mail notices."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from django.core import mail
 
 from accounts.models import ConnectedAccount
-from config.runtime.tasks import tell_notices
-from posts.events import tell_group
+from config.runtime.tasks import send_notices
+from posts.events import emit_group_event
 from posts.models import PostGroup
 from tests import factories
 from tests.conftest import ApiClient
@@ -34,15 +34,15 @@ def scheduled(api: ApiClient, account: ConnectedAccount, **fields: Any) -> dict[
 
 
 def ended(group: dict[str, Any], status: str) -> None:
-    """Let a group come to this state, as the publisher tells it."""
+    """Set the group's status and store its event, as the publisher does."""
     PostGroup.objects.filter(pk=group["id"]).update(status=status)
-    tell_group(PostGroup.objects.get(pk=group["id"]))
+    emit_group_event(PostGroup.objects.get(pk=group["id"]))
 
 
 def told() -> list[mail.EmailMessage]:
-    """One round of the beat's task and of the worker that sends e-mail; what has gone out in it."""
+    """Run the notices task and send queued e-mail; return the e-mails sent."""
     mail.outbox = []
-    tell_notices()
+    send_notices()
     while MailLoop().run_once():
         pass
     return mail.outbox

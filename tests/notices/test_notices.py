@@ -1,4 +1,4 @@
-"""Notices by e-mail: what people are told, and in which words."""
+"""Notices by e-mail: which occurrences are reported, and the text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.test import Client
 from accounts.models import ConnectedAccount
 from accounts.services.tokens import mark_needs_reauth
 from agents.models import ApiKey
-from config.notices.telling import tell_notices
+from config.notices.sending import send_notices
 from posts.publishing.worker_loop import publish_due
 from tests import factories
 from tests.conftest import ApiClient
@@ -36,8 +36,8 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture(autouse=True)
 def begun(clock: time_machine.Traveller) -> None:
-    """The service has been running for a while."""
-    tell_notices()
+    """Create the cursors, as in a service that has been running."""
+    send_notices()
     clock.shift(timedelta(hours=1))
 
 
@@ -52,7 +52,7 @@ def test_a_post_that_waits_for_approval(workspace: Workspace, bluesky: Connected
 
     assert message.subject == "A post waits for approval in Workshop"
     assert message.to == [workspace.owner_user.email]
-    assert "- To Bluesky, for 17 Mar 2027, 12:00 (UTC), made 10 Mar 2027, 13:00 (UTC)\n" in message.body
+    assert "- To Bluesky, for 17 Mar 2027, 12:00 (UTC), created 10 Mar 2027, 13:00 (UTC)\n" in message.body
     assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/approvals\n" in message.body
     assert f"http://127.0.0.1:8000/dashboard/workspaces/{workspace.id}/settings/notices\n" in message.body
     assert "Nobody may read" not in message.body
@@ -76,7 +76,7 @@ def test_a_post_that_failed(
 @pytest.mark.parametrize(
     ("status", "subject"),
     [
-        ("unconfirmed", "A post of Workshop may be out, or not"),
+        ("unconfirmed", "A post of Workshop may or may not be published"),
         ("partial", "A post of Workshop failed on some of its accounts"),
         ("cancelled", None),
     ],
@@ -157,7 +157,7 @@ def test_a_budget_at_80_percent_and_when_all_of_it_is_used(
 
     assert before == same == []
     assert message.subject == "80 % of the budget of Workshop for March 2027 is used"
-    assert "- March 2027: $0.04 of $0.05 are spent or held for what is scheduled\n" in message.body
+    assert "- March 2027: $0.04 of $0.05 is spent or reserved for scheduled posts\n" in message.body
     assert f"/dashboard/workspaces/{workspace.id}/usage\n" in message.body
     assert all_of_it.subject == "All of the budget of Workshop for March 2027 is used"
     assert subjects() == ["83 % of the budget of Workshop for March 2027 is used"]  # of the new one
@@ -223,6 +223,6 @@ def test_a_key_that_was_revoked_meanwhile_is_not_told_of(workspace: Workspace) -
 
 
 def used_from(token: str, address: str) -> None:
-    """Use the key from this address."""
+    """Send a request with the key from this address."""
     answer = Client(headers={"authorization": f"Bearer {token}"}, REMOTE_ADDR=address).get("/capabilities")
     assert answer.status_code == 200

@@ -54,7 +54,7 @@ def test_who_chooses_hears_of_that_alone(workspace: Workspace, teammate: User, a
     owners, teammates = signed_in(workspace.owner_user), signed_in(teammate)
     answer = choose(owners, workspace, "approval", "budget")
     assert (answer.status_code, answer["location"]) == (303, address(workspace))
-    assert "It holds from the next e-mail on." in shown(owners, workspace)
+    assert "The change applies from the next e-mail on." in shown(owners, workspace)
     choose(teammates, workspace, "post")
     ended(scheduled(api, real_account(workspace)), "failed")
 
@@ -81,11 +81,11 @@ def test_a_pause_keeps_nobody_from_choosing(workspace: Workspace) -> None:
 
 def test_it_says_where_notices_go_or_why_none_does(workspace: Workspace) -> None:
     browser, owner = signed_in(workspace.owner_user), User.objects.filter(pk=workspace.owner_user_id)
-    assert f"They go to {workspace.owner_user.email}" in shown(browser, workspace)
+    assert f"Notices go to {workspace.owner_user.email}" in shown(browser, workspace)
     owner.update(identity_subject="1", email_verified=False)
-    assert f"does not vouch for your address {workspace.owner_user.email}" in shown(browser, workspace)
+    assert f"has not verified your address {workspace.owner_user.email}" in shown(browser, workspace)
     owner.update(email="")
-    assert "tells no e-mail address of you" in shown(browser, workspace)
+    assert "passed on no e-mail address" in shown(browser, workspace)
 
 
 def test_it_asks_the_database_little(

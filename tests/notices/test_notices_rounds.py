@@ -1,4 +1,4 @@
-"""Notices by e-mail: told once and together, at their time, to whom they are for, whatever happens in between."""
+"""Sending of notices: each once, grouped, at the right time and to the right people, also after failures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from accounts.models import ConnectedAccount
 from accounts.services.tokens import mark_needs_reauth
 from config.api.caller import operator_caller
 from config.notices.models import NoticeKind
-from config.notices.telling import take_down, tell_notices
+from config.notices.sending import create_notices, send_notices
 from config.runtime.tasks import run_retention
 from tests import factories
 from tests.at_once import at_once
@@ -37,8 +37,8 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture(autouse=True)
 def begun(clock: time_machine.Traveller) -> None:
-    """The service has been running for a while."""
-    tell_notices()
+    """Create the cursors, as in a service that has been running."""
+    send_notices()
     clock.shift(timedelta(hours=1))
 
 
@@ -62,7 +62,7 @@ def test_what_comes_up_within_ten_minutes_is_told_together(
 
     assert first == ["A post of Workshop failed"]
     assert meanwhile == []
-    assert message.subject == "13 posts of Workshop failed or may not be out"
+    assert message.subject == "13 posts of Workshop failed or may not be published"
     assert message.body.count("/posts/pgr_") == 10
     assert "\n- and 3 more\n" in message.body
 
@@ -73,7 +73,7 @@ def test_what_goes_on_for_hours_is_told_ever_more_rarely(
     group = scheduled(api, bluesky)
 
     def fails_after(**pause: int) -> int:
-        """How many e-mails that makes."""
+        """Return the number of e-mails sent."""
         clock.shift(timedelta(**pause))
         ended(group, "failed")
         return len(told())
@@ -96,7 +96,7 @@ def test_what_is_over_by_then_is_not_told(
 
 def test_a_round_without_news_asks_little(django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_max_num_queries(37):
-        tell_notices()
+        send_notices()
 
 
 def test_each_workspace_and_kind_is_told_apart(workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount) -> None:
@@ -120,7 +120,7 @@ def test_a_worker_that_dies_between_taking_down_and_telling_loses_nothing(
     api: ApiClient, bluesky: ConnectedAccount
 ) -> None:
     ended(scheduled(api, bluesky), "failed")
-    assert [take_down(NoticeKind.POST), take_down(NoticeKind.POST)] == [1, 0]
+    assert [create_notices(NoticeKind.POST), create_notices(NoticeKind.POST)] == [1, 0]
 
     assert subjects() == ["A post of Workshop failed"]
     assert told() == []
@@ -155,7 +155,7 @@ def test_a_fault_at_one_workspace_holds_up_no_other(
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_tell_it_once(api: ApiClient, bluesky: ConnectedAccount) -> None:
     ended(scheduled(api, bluesky), "failed")
-    at_once(4, lambda _: tell_notices())
+    at_once(4, lambda _: send_notices())
 
     assert OutgoingMail.objects.count() == 1
 
@@ -176,7 +176,7 @@ def test_a_deleted_workspace_is_told_nothing(
     workspace: Workspace, api: ApiClient, bluesky: ConnectedAccount, clock: time_machine.Traveller
 ) -> None:
     ended(scheduled(api, bluesky), "failed")
-    take_down(NoticeKind.POST)
+    create_notices(NoticeKind.POST)
     assert api.delete(f"/workspaces/{workspace.id}").status_code == 200
 
     assert told() == []

@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from config.api.errors import PayloadTooLarge
 from media.errors import MediaMalwareDetected
-from media.scanning import EICAR, check_limits, scan
+from media.scanning import EICAR, scan, scanner_limit_problems
 
 ADDRESS = os.environ.get("CLAMAV_TEST_ADDRESS", "")
 MIB = 1024 * 1024
@@ -83,5 +83,5 @@ def test_what_clamd_would_not_see_whole_is_refused(tmp_path: Path, size: int, en
 def test_limits_below_the_largest_upload_are_named(settings: Settings, largest: int, named: list[str]) -> None:
     settings.MEDIA_MAX_BYTES = {"image": MIB, "video": largest}
 
-    told = check_limits()
+    told = scanner_limit_problems()
     assert [name in problem for name, problem in zip(named, told, strict=True)] == [True] * len(named)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from pytest_django import Settings
 
 from media.inspection import inspect
-from media.thumbnails import Thumbnail, thumbnail_of_video
+from media.thumbnail_rendering import Thumbnail, render_video_thumbnail
 
 FFMPEG = shutil.which("ffmpeg") or ""
 
@@ -20,6 +21,11 @@ pytestmark = [
     pytest.mark.peer,
     pytest.mark.skipif(not FFMPEG, reason="there is no ffmpeg on the path"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _setting(settings: Settings) -> None:
+    settings.FFMPEG = FFMPEG
 
 
 def film(path: Path, *options: str, sides: str = "640x360") -> Path:
@@ -39,7 +45,7 @@ def thumbnail(path: Path) -> Thumbnail | None:
     seen = inspect(path)
     assert seen.width
     assert seen.height
-    return thumbnail_of_video(
+    return render_video_thumbnail(
         lambda: path.open("rb"),
         mime_type=seen.mime_type,
         sides=(seen.width, seen.height),

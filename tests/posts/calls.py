@@ -1,4 +1,4 @@
-"""What the tests of posts ask of a group that exists, and of several at once."""
+"""Helpers that act on existing post groups: update, cancel, and batches."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def batch(client: ApiClient, *posts: dict[str, Any], key: str | None = None, **f
 
 
 def group_in(answer: Any) -> dict[str, Any]:
-    """The group of a success."""
+    """The group in a successful response."""
     assert answer.status_code == 200, answer.content
     return dict(answer.json()["post_group"])
 
 
 def groups_in(answer: Any) -> list[dict[str, Any]]:
-    """The groups that a batch has made."""
+    """The groups in the response to a batch."""
     assert answer.status_code == 201, answer.content
     assert set(answer.json()) == {"post_groups"}
     return list(answer.json()["post_groups"])
@@ -43,7 +43,7 @@ def targets_for(*accounts: ConnectedAccount, **fields: Any) -> list[dict[str, An
 
 
 def assert_nothing_written() -> None:
-    """No post, no money, no event and no answer to replay."""
+    """Assert that no post, money, event or idempotency record was written."""
     for model in (PostGroup, PostTarget, LedgerEntry, MonthCounter, DayCounter, Event, IdempotencyRecord):
         assert not model._default_manager.exists(), model
 

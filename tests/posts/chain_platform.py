@@ -1,4 +1,4 @@
-"""A platform with threads that cannot be asked, whose faults a test writes; and a thread of five segments."""
+"""A fake platform with threads whose outcomes cannot be verified; tests choose its errors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RULES = ThreadRules(max_segments=10)
 
 
 class ChainPlatform(ScriptedPlatform):
-    """`sent` holds the content of each try; `faults` are what befalls a segment, by its place from 1."""
+    """`sent` records the content of each attempt; `faults` maps a segment's position, from 1, to the error it raises."""
 
     capabilities = replace(
         ScriptedPlatform.capabilities,

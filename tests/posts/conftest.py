@@ -1,4 +1,4 @@
-"""Clocks, accounts and platforms for the tests of posts."""
+"""Fixtures for the tests of posts: clocks, accounts and platforms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture
 def accounts(workspace: Workspace) -> list[ConnectedAccount]:
-    """Three sandbox accounts at different platforms."""
+    """Three sandbox accounts on different platforms."""
     return [AccountFactory(workspace=workspace, platform=name) for name in ("bluesky", "mastodon", "x")]
 
 
@@ -46,7 +46,7 @@ def pds(settings: Settings) -> Iterator[FakeBluesky]:
 
 @pytest.fixture
 def bluesky_account(workspace: Workspace, pds: FakeBluesky) -> ConnectedAccount:
-    """An account that is connected at the stand-in."""
+    """An account connected to the fake Bluesky server."""
     pds.add_account("alice.test", "abcd-efgh-ijkl-mnop")
     made = Bluesky().connect({"identifier": "alice.test", "app_password": "abcd-efgh-ijkl-mnop", "service": pds.url})
     return AccountFactory(
@@ -60,7 +60,7 @@ def bluesky_account(workspace: Workspace, pds: FakeBluesky) -> ConnectedAccount:
 
 @pytest.fixture
 def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[ScriptedPlatform]]:
-    """The scripted platform, in Telegram's place."""
+    """The scripted platform, registered in place of Telegram."""
     path = f"{ScriptedPlatform.__module__}.{ScriptedPlatform.__name__}"
     monkeypatch.setitem(registry.PLATFORMS, "telegram", path)
     monkeypatch.setattr(ScriptedPlatform, "send", staticmethod(publish_it), raising=False)
@@ -74,7 +74,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[ScriptedPlatform]
 
 @pytest.fixture
 def verifiable(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> type[ScriptedPlatform]:
-    """The scripted platform as one that can be asked; nothing is there until a test says so."""
+    """The scripted platform as a verifiable one, on which no post is found until a test adds it."""
     monkeypatch.setattr(scripted, "capabilities", replace(scripted.capabilities, retry_safety="verifiable"))
     monkeypatch.setattr(scripted, "look", staticmethod(not_there), raising=False)
     return scripted
@@ -82,7 +82,7 @@ def verifiable(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def telegram_account(workspace: Workspace, scripted: type[ScriptedPlatform]) -> ConnectedAccount:
-    """A real (not a sandbox) account at the scripted platform."""
+    """A real (not sandbox) account on the scripted platform."""
     return AccountFactory(workspace=workspace, platform="telegram", sandbox=False)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of media in posts share."""
+"""Helpers for the tests of media in posts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def media_of(*assets: MediaAsset, **fields: str) -> list[dict[str, str]]:
 
 
 def deletable(api: ApiClient, *assets: MediaAsset) -> list[bool]:
-    """Whether each asset could be deleted now; the rest are refused as in use."""
+    """For each asset, whether it can be deleted; others are refused as in use."""
     answers = [api.delete(f"/media/{asset.id}?dry_run=true") for asset in assets]
     for answer in answers:
         if answer.status_code != 200:

@@ -1,4 +1,4 @@
-"""Bodies and reads that the tests of posts share."""
+"""Helpers to create, read and publish post groups in tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOMORROW = "2027-03-11T12:00:00Z"
 
 
 def body_for(*accounts: ConnectedAccount, texts: Sequence[str] = (), **fields: Any) -> dict[str, Any]:
-    """The body of a post to these accounts; `texts` are the targets' own."""
+    """The request body of a post to these accounts; `texts` are the targets' own texts."""
     targets = [{"platform": account.platform, "connected_account_id": account.id} for account in accounts]
     for target, text in zip(targets, texts, strict=False):
         target["text"] = text
@@ -26,19 +26,19 @@ def body_for(*accounts: ConnectedAccount, texts: Sequence[str] = (), **fields: A
 
 
 def create(api: ApiClient, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
-    """Make a group over the API; returns GROUP."""
+    """Create a group through the API; returns its body."""
     answer = api.post("/posts", body_for(*accounts, **fields))
     assert answer.status_code == 201, answer.content
     return dict(answer.json()["post_group"])
 
 
 def read(api: ApiClient, group: dict[str, Any]) -> dict[str, Any]:
-    """The group as it stands now."""
+    """The group's current body."""
     return dict(api.get(f"/posts/{group['id']}").json()["post_group"])
 
 
 def publish_rounds(clock: Any, rounds: int = 20) -> int:
-    """Publish what is due, move the clock on to what is due next, and so on; returns how many rounds had work."""
+    """Publish what is due and advance the clock to the next due time, repeatedly; returns the number of rounds."""
     for done in range(rounds):
         ahead = PostTarget.objects.filter(due_at__isnull=False).order_by("due_at").first()
         if ahead is None or ahead.due_at is None:
@@ -49,7 +49,7 @@ def publish_rounds(clock: Any, rounds: int = 20) -> int:
 
 
 def the_target(group: dict[str, Any]) -> PostTarget:
-    """The row of the group's only target."""
+    """The only target of the group."""
     return PostTarget.objects.get(group_id=group["id"])
 
 

@@ -1,4 +1,4 @@
-"""A platform whose steps a test writes: two steps, `start` and the irreversible `send`."""
+"""A fake platform with two steps, `start` and the irreversible `send`, whose behaviour tests choose."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from accounts.platforms.types import (
 
 
 class ScriptedPlatform(Platform):
-    """Stands in the registry in Telegram's place; it cannot be asked, so it is at_most_once unless a test says else.
+    """Replaces Telegram in the registry; at_most_once unless a test changes it.
 
-    `send` is called for the second step with the attempt's content; `sent` counts its calls. `look` is asked where the
-    platform is verifiable; `looks` counts.
+    `send` is called for the second step with the attempt's content; `sent` counts the calls. `look` is called if the platform
+    is verifiable; `looks` counts the calls.
     """
 
     name = "telegram"
@@ -53,10 +53,10 @@ class ScriptedPlatform(Platform):
 
 
 def publish_it(content: Content) -> Published:
-    """What `send` does when nothing goes wrong."""
+    """The default `send`: publish without an error."""
     return Published(f"message-{content.key}", f"https://t.me/example/{content.key}")
 
 
 def not_there(content: Content) -> Absent:
-    """What `look` answers when the platform says that it does not have the post."""
+    """A `look` that finds no post."""
     return Absent(AskedById("not published"))

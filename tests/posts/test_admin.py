@@ -1,4 +1,4 @@
-"""Operators retry, cancel and resolve posts in the console, through the same services as everybody."""
+"""Admin actions of operators: retry, cancel and resolve posts through the usual services."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.test import Client
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
 from tests.conftest import ApiClient
-from tests.console.operators import act, done_in_the_console
+from tests.console.operators import act, console_audit_entries
 from tests.people import console
 from tests.posts.rows import TOMORROW, create, publish_rounds, read, the_target
 from workspaces.models import Workspace
@@ -38,10 +38,10 @@ def test_what_failed_is_sent_again(
     group = ended(clock, api, account, "[sandbox:reject]")
     PostTarget.objects.update(text="Mended")
 
-    assert act(operator, "retry", row(group), asks=False) == [f"On their way again: {group['id']}."]
+    assert act(operator, "retry", row(group), asks=False) == [f"Retried: {group['id']}."]
     publish_rounds(clock)
     assert read(api, group)["status"] == "published"
-    assert done_in_the_console() == [("posts.retry", group["workspace_id"], group["id"], None)]
+    assert console_audit_entries() == [("posts.retry", group["workspace_id"], group["id"], None)]
 
 
 def test_what_is_unconfirmed_is_sent_again_only_when_it_is_said_to(
@@ -50,9 +50,9 @@ def test_what_is_unconfirmed_is_sent_again_only_when_it_is_said_to(
     group = ended(clock, api, account, "[sandbox:unknown]")
     [told] = act(operator, "retry", row(group), asks=False)
 
-    assert "has nothing to send again" in told
-    assert act(operator, "retry_unconfirmed", row(group)) == [f"On their way again: {group['id']}."]
-    assert [entry[3] for entry in done_in_the_console()] == ["INVALID_STATE", None]
+    assert "has no targets to retry" in told
+    assert act(operator, "retry_unconfirmed", row(group)) == [f"Retried: {group['id']}."]
+    assert [entry[3] for entry in console_audit_entries()] == ["INVALID_STATE", None]
 
 
 def test_what_waits_is_cancelled(operator: Client, api: ApiClient, account: ConnectedAccount) -> None:
@@ -63,7 +63,7 @@ def test_what_waits_is_cancelled(operator: Client, api: ApiClient, account: Conn
 
 
 @pytest.mark.parametrize(
-    ("seen", "status"), [({"permalink": "https://social.example/1"}, "published"), ({"is_not_out": "on"}, "failed")]
+    ("seen", "status"), [({"permalink": "https://social.example/1"}, "published"), ({"not_published": "on"}, "failed")]
 )
 def test_what_is_unconfirmed_is_resolved(
     operator: Client,
@@ -79,11 +79,11 @@ def test_what_is_unconfirmed_is_resolved(
     assert act(operator, "resolve", target, **seen) == [f"Resolved: {target.id}."]
     [told] = read(api, group)["targets"]
     assert (told["status"], told["permalink"]) == (status, seen.get("permalink"))
-    assert done_in_the_console() == [("posts.resolve", group["workspace_id"], group["id"], None)]
+    assert console_audit_entries() == [("posts.resolve", group["workspace_id"], group["id"], None)]
 
 
 @pytest.mark.parametrize(
-    "seen", [{}, {"permalink": "https://social.example/1", "is_not_out": "on"}, {"permalink": "javascript:alert(1)"}]
+    "seen", [{}, {"permalink": "https://social.example/1", "not_published": "on"}, {"permalink": "javascript:alert(1)"}]
 )
 def test_a_resolution_says_one_thing(
     operator: Client, api: ApiClient, account: ConnectedAccount, clock: time_machine.Traveller, seen: dict[str, str]
@@ -103,7 +103,7 @@ def test_one_address_is_not_that_of_two_posts(
     publish_rounds(clock)
     told = act(operator, "resolve", *PostTarget.objects.all(), permalink="https://social.example/1")
 
-    assert told == ["Each post has an address of its own: resolve one at a time."]
+    assert told == ["Each target has its own address. Resolve one target at a time."]
     assert read(api, group)["status"] == "unconfirmed"
 
 

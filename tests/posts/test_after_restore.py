@@ -1,4 +1,4 @@
-"""`manage.py after_restore`: a database that was restored from a dump sends nothing that may have gone out since."""
+"""`manage.py after_restore`: a restored database does not publish posts that may have been published since its dump."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from posts.publishing import outcomes
 from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
 from tests.conftest import ApiClient
-from tests.console.operators import told_of_operators
+from tests.console.operators import operator_audit_entries
 from tests.posts.publishing.steps import begin, take_first_step, take_up
 from tests.posts.rows import NOON, TOMORROW, create, kinds_of, publish_rounds, read
 from tests.posts.scripted_platform import ScriptedPlatform, publish_it
@@ -36,7 +36,7 @@ def _books_balance(db: None) -> Any:
 
 
 def after_restore(*words: str) -> str:
-    """What the command prints, with one blank for each run of white space."""
+    """The command's output, with white space collapsed."""
     told = StringIO()
     call_command("after_restore", *words, stdout=told, stderr=StringIO())
     return " ".join(told.getvalue().split())
@@ -48,7 +48,7 @@ def test_what_was_due_since_the_dump_is_not_sent_again_and_waits_for_who_looks(
     at_once, soon = create(api, telegram_account), create(api, telegram_account, scheduled_at=SOON)
     clock.move_to(RESTORED)
 
-    assert after_restore("--apply").endswith("2 targets are unconfirmed now. The workers may start.")
+    assert after_restore("--apply").endswith("2 targets are now unconfirmed. You can start the workers.")
     publish_rounds(clock)
 
     assert scripted.sent == []
@@ -59,7 +59,7 @@ def test_what_was_due_since_the_dump_is_not_sent_again_and_waits_for_who_looks(
         assert target["error"]["trace_id"] == group["trace_id"]
         assert kinds_of(group)[-1] == "post.unconfirmed"
     assert MonthCounter.objects.get().held_cents == 2
-    assert told_of_operators("ops.after_restore") == [("", "", False, None)]
+    assert operator_audit_entries("ops.after_restore") == [("", "", False, None)]
     looked = {"target_id": read(api, soon)["targets"][0]["id"], "permalink": LINK}
     assert api.post(f"/posts/{soon['id']}/resolve", looked).json()["post_group"]["status"] == "published"
     api.post(f"/posts/{at_once['id']}/retry", {"include_unconfirmed": True})
@@ -81,22 +81,22 @@ def test_without_apply_it_only_says_what_it_found(
 
     told = after_restore()
 
-    assert "The database is of 2027-03-10 12:00:00 UTC" in told
-    assert "until 2027-03-10 18:00:00 UTC: 1 telegram As they stood" in told
+    assert "The database is from 2027-03-10 12:00:00 UTC" in told
+    assert "until 2027-03-10 18:00:00 UTC: 1 telegram As of the dump" in told
     assert "1 targets are due later" in told
     assert "1 groups are drafts" in told
-    assert told.endswith("nothing sends them again.")
+    assert told.endswith("are not sent again.")
     assert [read(api, group) for group in groups] == before
 
 
-def test_the_rest_goes_out_as_ever(
+def test_other_posts_are_published_normally(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     clock: Any,
 ) -> None:
-    """What came due while nothing ran, what is still to come, and what a sandbox simulates."""
+    """Posts that came due while nothing ran, later posts, and sandbox posts."""
     soon = create(api, telegram_account, scheduled_at=SOON)
     rest = [
         create(api, telegram_account, scheduled_at=LATE),
@@ -135,7 +135,7 @@ def begun(scripted: type[ScriptedPlatform]) -> None:
 
 
 @pytest.mark.parametrize("stood", [failed_once, prepared, begun], ids=["retrying", "processing", "publishing"])
-def test_whatever_stood_half_done_in_the_dump_is_unconfirmed_too(
+def test_posts_in_progress_in_the_dump_become_unconfirmed(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -153,7 +153,7 @@ def test_whatever_stood_half_done_in_the_dump_is_unconfirmed_too(
     assert (read(api, group)["status"], len(scripted.sent)) == ("unconfirmed", sent)
 
 
-def test_what_is_known_to_be_out_stays_published(
+def test_published_posts_stay_published(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     group = create(api, telegram_account)
@@ -177,7 +177,7 @@ def test_it_refuses_while_a_worker_is_at_work(
     clock.move_to(RESTORED)
     take_up()
 
-    with pytest.raises(CommandError, match="A worker holds 1 of them"):
+    with pytest.raises(CommandError, match="A worker has claimed 1 of them"):
         after_restore("--apply")
     assert read(api, group)["status"] == "publishing"
 
@@ -189,9 +189,9 @@ def test_it_refuses_while_a_worker_is_at_work(
 @pytest.mark.parametrize(
     ("at", "says"),
     [
-        ("yesterday", "is no time"),
-        ("2027-03-10T13:00:00", "needs its offset"),
-        ("2027-03-10T19:00:00Z", "still to come"),
+        ("yesterday", "is not a valid time"),
+        ("2027-03-10T13:00:00", "needs a UTC offset"),
+        ("2027-03-10T19:00:00Z", "is in the future"),
         ("2027-03-10T11:59:00Z", "after --stopped-at"),
     ],
 )

@@ -1,4 +1,4 @@
-"""POST /posts/batch: all of the groups, or none of them."""
+"""POST /posts/batch: all groups are created, or none."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_batch_has_1_to_100_posts(api: ApiClient, account: ConnectedAccount, n
         assert fields_of(answer, 422, "VALIDATION_FAILED") == ["posts"]
 
 
-def test_a_preview_tells_the_plan_of_all_and_writes_nothing(
+def test_a_preview_returns_all_plans_and_writes_nothing(
     api: ApiClient, workspace: Workspace, account: ConnectedAccount, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     posts = [body_for(telegram_account, scheduled_at=TOMORROW), body_for(account, telegram_account, draft=True)]
@@ -149,7 +149,7 @@ def test_a_preview_tells_the_plan_of_all_and_writes_nothing(
     assert AuditEntry.objects.get().dry_run is True
 
 
-def test_a_replay_shows_the_groups_as_they_stand_now(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
+def test_a_replay_returns_the_groups_current_states(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
     posts = [body_for(account, text=account.platform) for account in accounts[::-1]]
     first = groups_in(batch(api, *posts, key="k"))
     publish_due()
@@ -254,8 +254,7 @@ def test_each_webhook_name_of_a_batch_is_looked_up_once(
 def test_the_webhook_names_of_a_batch_are_looked_up_at_the_same_time(
     api: ApiClient, account: ConnectedAccount, name_server: ServeNames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing is answered before all names were asked for, so the first name's address is only known in time if it
-    was still waited for when the last one was asked for."""
+    """The fake resolver answers only when all names were requested, so sequential lookups would time out."""
     monkeypatch.setattr(webhook_url, "LOOKUP_SECONDS", 30.0)
     name_server(lambda name: Records(["10.0.0.1" if name == "host-0.example.com" else "93.184.215.14"]), together=20)
     urls = [f"https://host-{number}.example.com/" for number in range(20)]
@@ -266,7 +265,7 @@ def test_the_webhook_names_of_a_batch_are_looked_up_at_the_same_time(
     assert_nothing_written()
 
 
-def test_names_that_nobody_answers_are_accepted_after_the_one_wait(
+def test_webhook_hosts_without_dns_answer_are_accepted_after_one_timeout(
     api: ApiClient, account: ConnectedAccount, name_server: ServeNames, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(webhook_url, "LOOKUP_SECONDS", 0.01)

@@ -1,4 +1,4 @@
-"""The money of a batch: held for all of it, or for none."""
+"""The money of a batch is held for all of its posts, or for none."""
 
 from __future__ import annotations
 

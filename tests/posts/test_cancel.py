@@ -1,4 +1,4 @@
-"""DELETE /posts/{id}: what has not begun is stopped, for good and with its money."""
+"""DELETE /posts/{id}: targets that have not started are cancelled and their money is released."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_a_repeated_call_with_its_key_is_replayed(api: ApiClient, account: Conne
     assert the_target(group).status == "cancelled"
 
 
-def test_a_cancelled_retry_leaves_what_may_be_out_unconfirmed_and_its_money_held(
+def test_a_cancelled_retry_of_an_unconfirmed_target_keeps_it_unconfirmed_and_held(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     def no_answer(content: Content) -> Published:

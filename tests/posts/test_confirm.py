@@ -1,4 +1,4 @@
-"""POST /posts/{id}/confirm: a person releases what they have read."""
+"""POST /posts/{id}/confirm: a person approves the version they have read."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_group_is_released_at_its_time(
 
 
 def test_the_answer_is_what_reads_show_afterwards(api: ApiClient, account: ConnectedAccount) -> None:
-    """With a clock that goes on."""
+    """With a running clock."""
     group = create(api, account, draft=True)
 
     assert group_in(confirm(api, group)) == read(api, group)

@@ -1,4 +1,4 @@
-"""What POST /posts/{id}/confirm does not release, and whom it does not take it from."""
+"""POST /posts/{id}/confirm: refused groups and refused callers."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_the_time_of_a_draft_has_to_be_one_that_can_come(
 
 
 @pytest.mark.parametrize("status", ["paused", "deleted"])
-def test_nothing_is_confirmed_in_a_workspace_that_stands_still(
+def test_nothing_is_confirmed_in_a_paused_workspace(
     api: ApiClient, owner: User, account: ConnectedAccount, status: str
 ) -> None:
     group = create(api, account, draft=True)

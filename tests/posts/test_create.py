@@ -1,4 +1,4 @@
-"""POST /posts: what is taken, what is refused, and what is written."""
+"""POST /posts: accepted and refused requests, and what is written."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from config.db.ids import new_id
 from posts.models import PostGroup, PostTarget
 from posts.publishing.worker_loop import publish_due
 from tests.config.test_errors import assert_envelope
-from tests.conftest import ApiClient, ServeNames
+from tests.conftest import ApiClient
 from tests.factories import AccountFactory, WorkspaceFactory
-from tests.fakes.name_server import Records
 from tests.people import as_user
 from tests.posts.rows import TOMORROW, body_for, create, kinds_of, read
 from webhooks.models import Event
@@ -89,9 +88,7 @@ def test_content_that_does_not_fit_is_refused_with_its_issues(api: ApiClient, ac
     assert_nothing_written()
 
 
-def test_a_targets_own_text_and_options_stand_before_the_groups(
-    api: ApiClient, accounts: list[ConnectedAccount]
-) -> None:
+def test_a_targets_own_text_and_options_override_the_groups(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
     body = body_for(*accounts[:2], text="a" * 400)
     body["targets"][0] |= {"text": "[sandbox:reject]", "options": {"langs": ["en"]}}
     group = api.post("/posts", body).json()["post_group"]
@@ -135,7 +132,7 @@ def test_accounts_that_are_not_there_are_named_alike_whether_foreign_or_absent(
             {
                 "field": "targets[1].connected_account_id",
                 "code": "not_found",
-                "message": "There is no such account.",
+                "message": "This account does not exist.",
             }
         ]
 
@@ -261,36 +258,6 @@ def test_a_paused_workspace_takes_nothing(api: ApiClient, workspace: Workspace, 
     assert api.post("/posts/validate", body_for(account)).status_code == 200
 
 
-@pytest.mark.parametrize("url", ["https://10.0.0.1/", "http://example.com/", "https://a:b@example.com/", "ftp://x"])
-def test_a_webhook_address_that_is_not_public_is_refused(api: ApiClient, account: ConnectedAccount, url: str) -> None:
-    answer = api.post("/posts", body_for(account, webhook_url=url))
-
-    assert_envelope(answer, 422, "WEBHOOK_URL_NOT_ALLOWED")
-    assert_nothing_written()
-
-
-def test_a_webhook_name_of_a_private_address_is_refused(
-    api: ApiClient, account: ConnectedAccount, name_server: ServeNames
-) -> None:
-    name_server(lambda name: Records(["10.0.0.1"]))
-
-    answer = api.post("/posts", body_for(account, webhook_url="https://inside.example.com/"))
-
-    assert_envelope(answer, 422, "WEBHOOK_URL_NOT_ALLOWED")
-    assert_nothing_written()
-
-
-def test_the_name_is_not_looked_up_for_a_key_that_may_not_post(
-    key_with: Any, account: ConnectedAccount, name_server: ServeNames
-) -> None:
-    server = name_server(lambda name: Records(["10.0.0.1"]))
-
-    answer = key_with("posts.read").post("/posts", body_for(account, webhook_url="https://inside.example.com/"))
-
-    assert_envelope(answer, 403, "SCOPE_MISSING")
-    assert server.lookups == []
-
-
 def test_an_account_that_needs_its_owner_is_refused(api: ApiClient, account: ConnectedAccount) -> None:
     ConnectedAccount.objects.update(status="needs_reauth")
 
@@ -301,7 +268,7 @@ def test_an_account_that_needs_its_owner_is_refused(api: ApiClient, account: Con
     ]
 
 
-def test_the_audit_log_tells_what_was_made_and_what_was_refused(api: ApiClient, account: ConnectedAccount) -> None:
+def test_the_audit_log_records_created_and_refused_posts(api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account)
     api.post("/posts", body_for(account, text="a" * 301))
 

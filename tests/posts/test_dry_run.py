@@ -1,4 +1,4 @@
-"""A preview answers what the call would do, and does nothing."""
+"""Dry runs return what the call would do and change nothing."""
 
 from __future__ import annotations
 

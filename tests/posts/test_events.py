@@ -1,4 +1,4 @@
-"""The events of a group: their kinds, order and content, and where they go."""
+"""Events of post groups: their kinds, order, content and receivers."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_an_event_shows_the_group_as_it_stood(api: ApiClient, accounts: list[Con
 
 
 @pytest.mark.django_db(transaction=True)
-def test_targets_that_end_at_once_are_told_one_after_the_other(api: ApiClient, workspace: Workspace) -> None:
+def test_targets_that_finish_together_emit_events_in_sequence(api: ApiClient, workspace: Workspace) -> None:
     group = create(api, *AccountFactory.create_batch(8, workspace=workspace))
     claimed = claim_due(PostTarget.objects.all(), limit=8, lease=LEASE)
 
@@ -104,7 +104,7 @@ def test_targets_that_end_at_once_are_told_one_after_the_other(api: ApiClient, w
     assert all(count > number for number, count in enumerate(out[:8]))
 
 
-def test_the_numbering_goes_on_after_a_retry(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
+def test_the_sequence_continues_after_a_retry(api: ApiClient, account: ConnectedAccount, clock: Any) -> None:
     group = create(api, account, text="[sandbox:reject]")
     publish_due()
     api.post(f"/posts/{group['id']}/retry", {"scheduled_at": TOMORROW})
@@ -149,7 +149,7 @@ def test_a_group_without_an_address_keeps_its_events(api: ApiClient, account: Co
     assert not Delivery.objects.exists()
 
 
-def test_the_receiver_gets_what_was_told(api: ApiClient, account: ConnectedAccount) -> None:
+def test_the_receiver_gets_the_emitted_payload(api: ApiClient, account: ConnectedAccount) -> None:
     with Receiver() as receiver:
         group = create(api, account, webhook_url=receiver.url)
         publish_due()

@@ -1,4 +1,4 @@
-"""GET /posts/{id}: who sees a group, and that a foreign one is as absent."""
+"""GET /posts/{id}: who can read a group; groups of other workspaces are not found."""
 
 from __future__ import annotations
 

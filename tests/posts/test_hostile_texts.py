@@ -1,4 +1,4 @@
-"""What one request may cost: texts, options and batches that are made to keep a process busy."""
+"""Limits on the CPU time of one request: texts, options and batches designed to be expensive."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
-from config.api import budget
+from config.api import request_limits
 from posts.models import PostGroup
-from posts.serializers.writes import MAX_TARGETS
+from posts.serializers.requests import MAX_TARGETS
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
@@ -28,7 +28,7 @@ CPU_SECONDS = 5.0  # a tenth of it is usual for any request here; what is not li
 
 @pytest.fixture
 def everywhere(workspace: Workspace) -> list[ConnectedAccount]:
-    """A sandbox account at each platform."""
+    """A sandbox account on each platform."""
     return [AccountFactory(workspace=workspace, platform=name) for name in PLATFORMS]
 
 
@@ -40,7 +40,7 @@ def cheap() -> Iterator[None]:
 
 
 def utf8(body: dict[str, Any]) -> bytes:
-    """The body as JSON without escapes, which would make it too long."""
+    """The body as JSON without escapes, which would exceed the size limit."""
     return json.dumps(body, ensure_ascii=False).encode()
 
 
@@ -61,7 +61,7 @@ def test_a_hostile_text_is_checked_for_every_platform_at_little_cost(
 
 
 def test_a_text_is_counted_once_for_all_targets_that_count_alike(api: ApiClient, workspace: Workspace) -> None:
-    """Fifty targets of the platform with the dearest counting take about as long as one."""
+    """Fifty targets on the platform with the slowest counting take about as long as one."""
     accounts = [
         AccountFactory(workspace=workspace, platform="x", sandbox=False, external_id=f"x-{number}")
         for number in range(MAX_TARGETS)
@@ -135,7 +135,7 @@ def test_a_request_that_takes_too_much_cpu_time_ends_and_changes_nothing(
     api: ApiClient, everywhere: list[ConnectedAccount], monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     body = body_for(*everywhere, text=hostile_text("IDN domains"))
-    monkeypatch.setattr(budget, "REQUEST_CPU_SECONDS", 0.01)
+    monkeypatch.setattr(request_limits, "REQUEST_CPU_SECONDS", 0.01)
 
     answer = api.post(path, utf8({"posts": [body]} if path == "/posts/batch" else body))
 

@@ -1,4 +1,4 @@
-"""One key, one group, one hold, one event, however often and however many at once."""
+"""Repeated and concurrent requests with one idempotency key create one group, one hold and one event."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from webhooks.models import Event
 from workspaces.models import Member, User, Workspace
 
 
-def test_a_replay_shows_the_group_as_it_stands_now(api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_replay_returns_the_groups_current_state(api: ApiClient, account: ConnectedAccount) -> None:
     body = body_for(account)
     first = api.post("/posts", body, idempotency_key="k")
     publish_due()

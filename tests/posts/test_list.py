@@ -1,4 +1,4 @@
-"""GET /posts: the posts of a local calendar day, which is not always 24 hours long."""
+"""GET /posts: the posts of a local calendar day, which may have 23 or 25 hours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import ConnectedAccount
 from config.api.fields import TIMEZONES
 from config.db.ids import new_id
-from posts.local_day import window_of
+from posts.local_day import local_day_window
 from posts.models import PostGroup
 from posts.publishing.worker_loop import publish_due
 from posts.states import GroupStatus
@@ -45,7 +45,7 @@ def group_at(workspace: Workspace, at: datetime | None, status: str = "scheduled
 
 
 def first_minute_of(day: date, zone: ZoneInfo) -> datetime:
-    """The first UTC minute whose local date has come to the day, found by looking at each in turn."""
+    """The first UTC minute of the local date, found by trying each minute."""
     at = datetime.combine(day, time(), UTC) - timedelta(hours=30)
     while at.astimezone(zone).date() < day:
         at += MINUTE
@@ -104,9 +104,9 @@ def test_the_window_runs_from_midnight_to_midnight(
 def test_in_every_zone_each_day_begins_where_the_day_before_ends(day: date) -> None:
     for name in TIMEZONES:
         zone = ZoneInfo(name)
-        start, end = window_of(day, name)
+        start, end = local_day_window(day, name)
 
-        assert window_of(day - timedelta(days=1), name)[1] == start <= end
+        assert local_day_window(day - timedelta(days=1), name)[1] == start <= end
         assert start.astimezone(zone).date() >= day > (start - timedelta(seconds=1)).astimezone(zone).date()
 
 
@@ -153,10 +153,11 @@ def test_workspace_date_and_timezone_have_to_be_named(api: ApiClient) -> None:
     }
 
 
-def test_an_item_tells_the_local_time(
+def test_each_post_has_its_local_time(
     api: ApiClient, workspace: Workspace, account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, account, text="Good morning", scheduled_at="2027-03-10T20:05:59Z")
+    target = {"id": group["targets"][0]["id"], "platform": "bluesky", "connected_account_id": account.id}
 
     answer = on_day(api, workspace, "2027-03-11", "Asia/Kolkata")
 
@@ -168,14 +169,7 @@ def test_an_item_tells_the_local_time(
             "local_time": "01:35",
             "text": "Good morning",
             "sandbox": True,
-            "targets": [
-                {
-                    "id": group["targets"][0]["id"],
-                    "platform": "bluesky",
-                    "connected_account_id": account.id,
-                    "status": "pending",
-                }
-            ],
+            "targets": [{**target, "status": "pending"}],
         }
     ]
 
@@ -269,7 +263,7 @@ def test_an_account_of_another_workspace_is_not_found(api: ApiClient, workspace:
     assert told[0] == told[1]
 
 
-def test_members_may_look_and_strangers_find_nothing(
+def test_members_can_read_and_strangers_get_404(
     workspace: Workspace, key_with: Any, teammate: User, stranger: User
 ) -> None:
     group = group_at(workspace, datetime(2027, 3, 10, 12, tzinfo=UTC))

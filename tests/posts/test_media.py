@@ -1,4 +1,4 @@
-"""Media of posts: what is attached, in which order, and whose it may be."""
+"""Media of posts: attaching, order, and ownership."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import ConnectedAccount
 from config.db.ids import new_id
 from media.models import MediaAsset
-from posts.media import MediaGone, files_of
+from posts.attached_media import MediaGone, adapter_media_files
 from posts.models import PostGroup
 from tests.config.test_errors import assert_envelope
 from tests.conftest import ApiClient
@@ -29,7 +29,7 @@ def assets(workspace: Workspace) -> list[MediaAsset]:
     return MediaAssetFactory.create_batch(3, workspace=workspace)
 
 
-def test_media_stand_in_the_order_and_with_the_alt_texts_that_were_given(
+def test_media_have_the_given_order_and_alt_texts(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any
 ) -> None:
     media = [*media_of(assets[2], alt_text="A finished bench"), *media_of(assets[0]), *media_of(assets[1], alt_text="")]
@@ -46,21 +46,21 @@ def test_what_adapters_get_is_in_that_order_with_the_assets_own_alt_texts_where_
     media = [*media_of(assets[2], alt_text="A finished bench"), *media_of(assets[0]), *media_of(assets[1], alt_text="")]
     group = PostGroup.objects.get(pk=create(api, account, media=media, draft=True)["id"])
 
-    assert [(file.id, file.alt_text) for file in files_of(group)] == [
+    assert [(file.id, file.alt_text) for file in adapter_media_files(group)] == [
         (assets[2].id, "A finished bench"),
         (assets[0].id, assets[0].alt_text),
         (assets[1].id, ""),
     ]
-    assert files_of(PostGroup(workspace_id=group.workspace_id)) == ()
+    assert adapter_media_files(PostGroup(workspace_id=group.workspace_id)) == ()
 
     MediaAsset.objects.filter(pk=assets[0].pk).update(status="deleted")
     with pytest.raises(MediaGone) as gone:
-        files_of(group)
+        adapter_media_files(group)
     assert gone.value.media_ids == [assets[0].id]
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
-def test_media_may_stand_without_a_text(
+def test_media_are_allowed_without_text(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], text: str
 ) -> None:
     assert create(api, account, text=text, media=media_of(assets[0]))["status"] == "publishing"
@@ -106,12 +106,12 @@ def test_foreign_absent_and_deleted_assets_are_refused_alike(
     for media_id in (MediaAssetFactory().id, new_id("med"), deleted.id):
         answer = way(api, account, [*media_of(assets[0]), {"media_id": media_id}])
         assert assert_envelope(answer, 422, "VALIDATION_FAILED")["details"] == [
-            {"field": "media[1].media_id", "code": "not_found", "message": "There is no such media asset."}
+            {"field": "media[1].media_id", "code": "not_found", "message": "This media asset does not exist."}
         ]
 
 
 @pytest.mark.parametrize("way", [post, preview, validate, edit])
-def test_an_asset_stands_in_a_post_once(
+def test_an_asset_can_be_attached_only_once(
     api: ApiClient,
     account: ConnectedAccount,
     assets: list[MediaAsset],

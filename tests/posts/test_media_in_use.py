@@ -1,4 +1,4 @@
-"""Media that an unfinished post uses stay; a post that is over lets them go."""
+"""Media used by unfinished posts cannot be deleted; finished posts release them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_post_that_is_rejected_lets_its_media_go(
 @pytest.mark.parametrize(
     ("text", "status"), [("Hello", "published"), ("[sandbox:reject]", "failed"), ("Hello", "cancelled")]
 )
-def test_a_post_that_is_over_lets_its_media_go(
+def test_a_finished_post_releases_its_media(
     api: ApiClient, account: ConnectedAccount, assets: list[MediaAsset], clock: Any, text: str, status: str
 ) -> None:
     group = create(api, account, text=text, media=media_of(assets[0]), scheduled_at=TOMORROW)

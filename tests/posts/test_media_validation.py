@@ -1,4 +1,4 @@
-"""What each platform would say of a post's media, and of a text that goes out as their caption."""
+"""Validation of media against each platform, and of texts used as captions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ REQUIRED_OPTIONS = {"tiktok": {"privacy_level": "SELF_ONLY"}}
 
 
 def body_with(workspace: Workspace, name: str, *assets: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """The body of a post to a sandbox account at this platform, with new assets of these properties."""
+    """The request body of a post to a sandbox account on the platform, with new assets of these properties."""
     media = [{"media_id": MediaAssetFactory(workspace=workspace, **asset).id} for asset in assets]
     return body_for(AccountFactory(workspace=workspace, platform=name), media=media, **fields)
 
 
 def check(api: ApiClient, body: dict[str, Any]) -> dict[str, Any]:
-    """The validation's only target."""
+    """The only target of the validation result."""
     answer = api.post("/posts/validate", body)
     assert answer.status_code == 200, answer.content
     assert answer.json()["valid"] == all(target["valid"] for target in answer.json()["targets"])

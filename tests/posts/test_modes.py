@@ -1,4 +1,4 @@
-"""An agent's mode is a ceiling, and its allowlist names the accounts it may post to."""
+"""An agent's mode limits what it may do, and its allowlist which accounts it may post to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cost is held when a group is released, settled when a target is published, released when it is not."""
+"""Money is held when a group is released, settled when a target is published, and released otherwise."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def kinds() -> list[str]:
 
 
 def month_of(workspace: Workspace) -> tuple[int, int, int]:
-    """Held and settled cents, and URL posts."""
+    """The month's held and settled cents, and URL posts."""
     row = MonthCounter.objects.filter(holder_id=workspace.id).first() or MonthCounter()
     return row.held_cents, row.settled_cents, row.url_posts
 
@@ -78,7 +78,7 @@ def test_money_follows_the_outcome(
     assert (kinds(), month_of(workspace)) == (entries, month)
 
 
-def test_money_stands_in_the_month_of_the_due_time(
+def test_money_is_counted_in_the_month_of_the_due_time(
     api: ApiClient, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     create(api, telegram_account, scheduled_at="2027-03-31T23:30:00-02:00")
@@ -153,7 +153,7 @@ def test_a_thread_costs_what_the_platform_bills_for_its_segments(
         assert_envelope(api.post("/posts", body), 403, "SOCIAL_URL_POST_CAP_EXCEEDED")
 
 
-def test_by_default_no_url_goes_to_x(api: ApiClient, workspace: Workspace) -> None:
+def test_by_default_urls_are_refused_on_x(api: ApiClient, workspace: Workspace) -> None:
     answer = api.post("/posts", body_for(x_account(workspace), text="See example.com"))
 
     assert_envelope(answer, 403, "SOCIAL_URL_POST_CAP_EXCEEDED")
@@ -192,7 +192,7 @@ def test_a_refusal_for_a_cap_leaves_nothing_behind(
     assert publish_due() == 0
 
 
-def test_what_was_refused_goes_through_with_the_same_key_once_there_is_money(
+def test_a_refused_post_succeeds_with_the_same_key_once_there_is_money(
     api: ApiClient, workspace: Workspace, telegram_account: ConnectedAccount
 ) -> None:
     Workspace.objects.update(free_monthly_credit_cents=0)

@@ -1,6 +1,6 @@
-"""What the hot paths ask of the database, pinned: who adds a statement sees it here.
+"""Number of database queries on the hot paths, pinned so that additional queries are noticed.
 
-Tests run inside a transaction, so each transaction of the service shows as two statements more: SAVEPOINT and RELEASE.
+Tests run inside a transaction, so each transaction of the service adds two statements: SAVEPOINT and RELEASE.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ConnectedAccount
 from config.jobs.due import claim_due
-from posts.publishing.engine import LEASE, claimable, publish_target
+from posts.publishing.engine import LEASE, publish_target, publishable_targets
 from tests.conftest import ApiClient
 from tests.posts.calls import batch
 from tests.posts.rows import TOMORROW, body_for, create
@@ -20,7 +20,7 @@ from tests.posts.rows import TOMORROW, body_for, create
 
 @pytest.fixture
 def used(api: ApiClient, clock: Any) -> ApiClient:
-    """A client whose key was used within the minute, which is written down once."""
+    """A client whose key was used within the last minute, so that its use is not written again."""
     assert api.get("/capabilities").status_code == 200
     return api
 
@@ -43,7 +43,7 @@ def test_scheduling(
 def test_scheduling_many(
     used: ApiClient, accounts: list[ConnectedAccount], django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    """Two for each post, its accounts and whether its text went out lately; the writes are ten for any number of them."""
+    """Two queries per post, for accounts and duplicates; the writes take ten queries for any number of posts."""
     posts = [body_for(*accounts, text=f"Number {number}", scheduled_at=TOMORROW) for number in range(10)]
     with django_assert_num_queries(29):
         answer = batch(used, *posts)
@@ -67,7 +67,7 @@ def test_publishing_one_target_of_a_group(
 ) -> None:
     create(used, *accounts[:targets])
     with django_assert_num_queries(6):
-        [claimed] = claim_due(claimable().filter(platform="bluesky"), limit=1, lease=LEASE)
+        [claimed] = claim_due(publishable_targets().filter(platform="bluesky"), limit=1, lease=LEASE)
     with django_assert_num_queries(8):
         publish_target(claimed)
 
@@ -75,10 +75,10 @@ def test_publishing_one_target_of_a_group(
 def test_publishing_a_real_target_in_two_steps(
     used: ApiClient, telegram_account: ConnectedAccount, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    """One statement for the second step and five for the books, once the month's counters are there."""
+    """One query for the second step and five for the money, once the month's counters exist."""
     for text in ("The first of the month", "The second"):
         create(used, telegram_account, text=text)
-    first, second = claim_due(claimable(), limit=2, lease=LEASE)
+    first, second = claim_due(publishable_targets(), limit=2, lease=LEASE)
     publish_target(first)
     with django_assert_num_queries(14):
         publish_target(second)

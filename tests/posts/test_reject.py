@@ -1,4 +1,4 @@
-"""POST /posts/{id}/reject: a person turns down what waits."""
+"""POST /posts/{id}/reject: a person rejects a group awaiting confirmation."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def reject(client: ApiClient, group: dict[str, Any], key: str | None = None, **f
 
 @pytest.fixture
 def waiting(agent_client: Any, accounts: list[ConnectedAccount], clock: Any) -> dict[str, Any]:
-    """A scheduled group of an agent, which waits for a person."""
+    """A scheduled group of an agent, awaiting confirmation."""
     return create(agent_client(default_mode="requires_confirmation"), *accounts, scheduled_at=TOMORROW)
 
 
 @pytest.mark.parametrize("fields", [{"reason": "Not our tone"}, {}])
-def test_what_is_rejected_is_over(
+def test_a_rejected_group_is_finished(
     owner: User, api: ApiClient, waiting: dict[str, Any], clock: Any, fields: dict[str, str]
 ) -> None:
     clock.shift(60)
@@ -53,7 +53,7 @@ def test_what_is_rejected_is_over(
     assert not LedgerEntry.objects.exists()
 
 
-def test_the_reason_stands_in_no_audit_entry(api: ApiClient, waiting: dict[str, Any]) -> None:
+def test_the_reason_is_not_in_the_audit_log(api: ApiClient, waiting: dict[str, Any]) -> None:
     reject(api, waiting, reason="Confidential", dry_run=True)
     reject(api, waiting, reason="Confidential")
 

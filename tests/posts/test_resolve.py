@@ -1,4 +1,4 @@
-"""POST /posts/{id}/resolve: somebody has looked whether an unconfirmed target is out."""
+"""POST /posts/{id}/resolve: a person says whether an unconfirmed target was published."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def lost(
     clock: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> dict[str, Any]:
-    """A real post of which nobody knows whether it is out; the next try would go through."""
+    """A real post that is unconfirmed; the next attempt would succeed."""
     with monkeypatch.context() as patch:
         patch.setattr(scripted, "send", staticmethod(lambda content: 1 / 0))
         group = create(api, telegram_account)
@@ -105,7 +105,7 @@ def test_what_was_seen_is_the_outcome(
     assert list(entries) == [(True, facts), (False, facts)]
 
 
-def test_what_is_not_out_can_be_sent_again(
+def test_a_target_resolved_as_not_published_can_be_retried(
     api: ApiClient, workspace: Workspace, lost: dict[str, Any], scripted: type[ScriptedPlatform]
 ) -> None:
     resolve(api, lost, **NOT_OUT)
@@ -117,9 +117,7 @@ def test_what_is_not_out_can_be_sent_again(
     assert billing.drift() == []
 
 
-def test_each_target_is_told_and_the_group_once_its_state_changes(
-    api: ApiClient, accounts: list[ConnectedAccount]
-) -> None:
+def test_resolving_emits_target_events_and_one_group_event(api: ApiClient, accounts: list[ConnectedAccount]) -> None:
     group = create(api, *accounts, texts=["[sandbox:unknown]", "Hello", "[sandbox:unknown]"])
     publish_due()
     before = len(kinds_of(group))
@@ -135,7 +133,9 @@ def test_each_target_is_told_and_the_group_once_its_state_changes(
     ]
 
 
-def test_a_group_that_still_runs_goes_on(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> None:
+def test_resolving_does_not_finish_a_running_group(
+    api: ApiClient, accounts: list[ConnectedAccount], clock: Any
+) -> None:
     group = create(api, *accounts[:2], texts=["[sandbox:unknown]", "[sandbox:flaky]"])
     publish_due()
 

@@ -1,4 +1,4 @@
-"""POST /posts/{id}/retry: only what failed is sent again."""
+"""POST /posts/{id}/retry: only failed targets are sent again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def reject(content: Content) -> Published:
 
 @pytest.fixture
 def mixed(api: ApiClient, accounts: list[ConnectedAccount], clock: Any) -> dict[str, Any]:
-    """A group of which one target failed, one was published and one is unconfirmed."""
+    """A group with one failed, one published and one unconfirmed target."""
     made = create(api, *accounts, texts=["[sandbox:reject]", "Hello", "[sandbox:unknown]"])
     publish_due()
     return read(api, made)
@@ -52,7 +52,7 @@ def rejected(
     clock: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> dict[str, Any]:
-    """A group whose only target, a real one, was rejected; the next try would go through."""
+    """A group whose only, real target was rejected; the next attempt would succeed."""
     with monkeypatch.context() as patch:
         patch.setattr(scripted, "send", staticmethod(reject))
         made = create(api, telegram_account)
@@ -160,7 +160,7 @@ def test_the_workspace_that_is_named_is_the_groups(api: ApiClient, owner: User, 
     assert AuditEntry.objects.get(operation="posts.retry", outcome="succeeded").workspace_id == mixed["workspace_id"]
 
 
-def test_a_preview_shows_the_group_as_it_would_stand(api: ApiClient, mixed: dict[str, Any]) -> None:
+def test_a_preview_shows_the_resulting_group(api: ApiClient, mixed: dict[str, Any]) -> None:
     fields = {"scheduled_at": TOMORROW, "webhook_url": "https://hooks.example.com/new", "include_unconfirmed": True}
     told = retry(api, mixed, **fields, dry_run=True).json()
     assert (told["operation"], told["request"]) == ("posts.retry", fields)
@@ -171,7 +171,7 @@ def test_a_preview_shows_the_group_as_it_would_stand(api: ApiClient, mixed: dict
     assert {**told["would_update"], "updated_at": ""} == {**retried, "updated_at": ""}
 
 
-def test_a_failed_target_is_charged_anew(
+def test_a_failed_target_is_charged_again(
     api: ApiClient, workspace: Workspace, rejected: dict[str, Any], scripted: type[ScriptedPlatform]
 ) -> None:
     month = MonthCounter.objects.get(holder_id=workspace.id)

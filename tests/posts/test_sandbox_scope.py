@@ -1,4 +1,4 @@
-"""A post all of whose targets are sandbox accounts is a sandbox post, and needs any one scope of writing."""
+"""A post with only sandbox accounts is a sandbox post and needs any one of the write scopes."""
 
 from __future__ import annotations
 

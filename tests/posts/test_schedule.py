@@ -1,4 +1,4 @@
-"""Times: up to 60 s past is now, more than 366 days ahead is too far, and a time has an offset."""
+"""Scheduled times: up to 60 s in the past means now, at most 366 days ahead, with a UTC offset."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_time_just_past_is_now(api: ApiClient, account: ConnectedAccount, cloc
     assert read(api, group)["status"] == "published"
 
 
-def test_a_scheduled_post_goes_out_at_its_time_and_not_before(
+def test_a_scheduled_post_is_published_at_its_time_and_not_before(
     api: ApiClient, account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, account, scheduled_at="2027-03-11T01:30:00.250+02:00")

@@ -1,4 +1,4 @@
-"""GET /posts/search: the workspace's groups by filters that combine, newest first."""
+"""GET /posts/search: combinable filters, newest first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ids(answer: Any) -> list[str]:
     return [post["id"] for post in answer.json()["posts"]]
 
 
-def test_an_item_tells_its_time_in_the_zone_of_the_workspace(
+def test_local_times_are_in_the_workspaces_time_zone(
     api: ApiClient, workspace: Workspace, account: ConnectedAccount, clock: Any
 ) -> None:
     Workspace.objects.update(default_timezone="America/St_Johns")
@@ -138,7 +138,7 @@ def test_what_another_workspace_holds_is_not_found(api: ApiClient, workspace: Wo
     assert told[0] == told[1]
 
 
-def test_members_may_look_and_strangers_find_nothing(
+def test_members_can_read_and_strangers_get_404(
     api: ApiClient, workspace: Workspace, key_with: Any, account: ConnectedAccount, teammate: User, stranger: User
 ) -> None:
     group = create(api, account, draft=True)

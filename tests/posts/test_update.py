@@ -1,4 +1,4 @@
-"""PATCH /posts/{id}: what is not released, or not due yet, can still be changed."""
+"""PATCH /posts/{id}: editing drafts, scheduled groups and groups awaiting confirmation."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_targets_keep_their_ids_by_their_account(api: ApiClient, accounts: list[
     assert {target["status"] for target in read(api, group)["targets"]} == {"published"}
 
 
-def test_what_goes_out_is_what_was_edited(
+def test_the_edited_content_is_published(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     group = create(api, telegram_account, text="First", scheduled_at=TOMORROW)

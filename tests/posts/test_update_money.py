@@ -1,4 +1,4 @@
-"""What PATCH /posts/{id} does with the money that is held."""
+"""PATCH /posts/{id}: changes of the money held."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits that meet each other, the publisher, and the books."""
+"""Edits concurrent with other edits, the publisher and the billing counters."""
 
 from __future__ import annotations
 

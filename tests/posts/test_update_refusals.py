@@ -1,4 +1,4 @@
-"""What PATCH /posts/{id} does not change, and for whom."""
+"""PATCH /posts/{id}: refused changes and refused callers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_mode_is_a_ceiling(
 
 
 @pytest.mark.parametrize("changes", [{"text": "Better"}, {"targets": True}])
-def test_an_agent_edits_only_what_goes_to_its_accounts(
+def test_an_agent_can_only_edit_posts_to_its_allowed_accounts(
     api: ApiClient, agent_client: Any, accounts: list[ConnectedAccount], changes: dict[str, Any]
 ) -> None:
     group = create(api, *(accounts[:1] if "targets" in changes else accounts[:2]), draft=True)
@@ -82,7 +82,7 @@ def test_an_agent_moves_no_post_away_from_accounts_that_it_may_not_use(
 
 
 @pytest.mark.parametrize("state", ["publishing", "retrying", "published", "failed", "cancelled", "retried"])
-def test_what_has_begun_or_is_over_is_not_edited(
+def test_started_and_finished_groups_cannot_be_edited(
     api: ApiClient, account: ConnectedAccount, clock: Any, state: str
 ) -> None:
     texts = {"retrying": "[sandbox:flaky]", "failed": "[sandbox:reject]", "retried": "[sandbox:reject]"}

@@ -1,4 +1,4 @@
-"""POST /posts/validate: what each platform would say, and repairs that can be applied as they stand."""
+"""POST /posts/validate: the issues at each platform, and repairs that can be applied directly."""
 
 from __future__ import annotations
 

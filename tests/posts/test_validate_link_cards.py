@@ -1,4 +1,4 @@
-"""The option `link_card`: what it may hold, what stands against it, and which card a post will have."""
+"""The option `link_card`: accepted values, issues, and the card that a post will get."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OWN = {"url": "https://example.com/a", "title": "A bench"}
 
 
 def carded(workspace: Workspace, card: Any = None, platform: str = "bluesky", **fields: Any) -> dict[str, Any]:
-    """The body of a post to a sandbox account of the platform, with this card."""
+    """The request body of a post to a sandbox account on the platform, with this card."""
     body = body_for(AccountFactory(workspace=workspace, platform=platform), **fields)
     body["targets"][0]["options"] = {} if card is None else {"link_card": card}
     return body
@@ -86,7 +86,7 @@ def test_a_card_beside_media_comes_with_a_repair_that_can_be_applied(api: ApiCli
         ("See https://example.com/b", {"title": "No url"}, None),
     ],
 )
-def test_the_page_of_the_card_is_told(
+def test_the_url_of_the_card_is_returned(
     api: ApiClient, workspace: Workspace, text: str, card: Any, link: str | None
 ) -> None:
     assert check(api, carded(workspace, card, text=text))["link_card_url"] == link

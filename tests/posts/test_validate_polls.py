@@ -1,4 +1,4 @@
-"""The option `poll`: what it may hold on each platform, what stands against it, and that answers show it."""
+"""The option `poll`: limits of each platform, issues, and how responses show it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WHERE = "targets[0].options.poll"
 
 
 def polled(workspace: Workspace, name: str, *, account: Any = None, more: Any = None, **asked: Any) -> dict[str, Any]:
-    """The body of a post with this poll to a sandbox account of the platform; `more` are fields of the body."""
+    """The request body of a post with this poll to a sandbox account on the platform; `more` are fields of the body."""
     body = body_for(account or AccountFactory(workspace=workspace, platform=name), **(more or {}))
     poll = {key: value for key, value in {**ASKED, **asked}.items() if value is not None}
     body["targets"][0]["options"] = {"poll": poll}
@@ -43,7 +43,7 @@ def told(api: ApiClient, body: dict[str, Any]) -> list[tuple[str, str]]:
     return [(issue["code"], issue["field"]) for issue in check(api, body)["issues"]]
 
 
-def test_polls_are_told_where_there_are_any_and_only_there() -> None:
+def test_capabilities_describe_polls_where_supported() -> None:
     assert POLLED == ["mastodon", "telegram", "discord", "x"]
     for name in PLATFORMS:
         capabilities = platform(name).capabilities
@@ -292,7 +292,7 @@ def test_an_accounts_own_server_says_what_it_takes(api: ApiClient, workspace: Wo
 
 
 @every_polled
-def test_a_poll_goes_through_the_sandbox(api: ApiClient, workspace: Workspace, name: str) -> None:
+def test_a_poll_is_published_in_the_sandbox(api: ApiClient, workspace: Workspace, name: str) -> None:
     group = api.post("/posts", polled(workspace, name)).json()["post_group"]
 
     publish_due()

@@ -1,4 +1,4 @@
-"""Each segment of a thread is counted when it is written, as the platform counts, and told with a repair."""
+"""Each segment of a thread is validated by the platform's counting, with repair hints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ every_threaded = pytest.mark.parametrize("name", THREADED)
 
 
 def thread_at(workspace: Workspace, name: str, *further: Any, **fields: Any) -> dict[str, Any]:
-    """The body of a post with these further segments to a sandbox account of the platform."""
+    """The request body of a post with these further segments to a sandbox account on the platform."""
     body = body_for(AccountFactory(workspace=workspace, platform=name), **fields)
     body["targets"][0]["options"] = {"thread": [{"text": text} for text in further]}
     return body
@@ -34,7 +34,7 @@ def issues_of(api: ApiClient, body: dict[str, Any]) -> list[dict[str, Any]]:
     return list(target["issues"])
 
 
-def test_threads_are_told_where_they_are_known_and_only_there() -> None:
+def test_capabilities_describe_threads_where_supported() -> None:
     assert {"bluesky", "mastodon", "x"} <= set(THREADED)
     for name in PLATFORMS:
         capabilities = platform(name).capabilities
@@ -125,7 +125,7 @@ def test_threads_that_begin_alike_are_no_repetition(api: ApiClient, workspace: W
     assert issues_of(api, {"text": "Hello", "targets": [target]}) == []
 
 
-def test_a_content_warning_takes_room_from_every_segment(api: ApiClient, workspace: Workspace) -> None:
+def test_a_content_warning_shortens_every_segments_limit(api: ApiClient, workspace: Workspace) -> None:
     body = thread_at(workspace, "mastodon", "b" * 499, "c" * 490, text="a" * 491)
     body["targets"][0]["options"]["spoiler_text"] = "Beware now"
 
@@ -178,7 +178,7 @@ def test_an_accounts_own_server_says_how_many_media_it_takes(api: ApiClient, wor
     assert "MEDIA_TOO_MANY" in [issue["code"] for issue in issues]
 
 
-def test_a_thread_goes_through_the_sandbox_and_costs_nothing(api: ApiClient, workspace: Workspace) -> None:
+def test_a_thread_is_published_in_the_sandbox_for_free(api: ApiClient, workspace: Workspace) -> None:
     answer = api.post("/posts", thread_at(workspace, "x", "Two", "More at example.com"))
 
     group = answer.json()["post_group"]

@@ -1,4 +1,4 @@
-"""An option that the account's grant does not allow is refused before anything is public, with a repair."""
+"""Options that the account's permissions do not allow are refused before publishing, with a repair."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ def test_a_comment_with_its_scope_is_taken(
 def test_the_composer_leaves_it_out_with_one_click(workspace: Workspace, owner: User) -> None:
     dashboard = Dashboard(workspace, owner)
     account = account_of(workspace, MEMBER, ["w_member_social"])
-    kept = {f"{account.id}-kept": json.dumps({"first_comment": "First!"})}
+    hidden = {f"{account.id}-unshown": json.dumps({"first_comment": "First!"})}
 
-    shown = dashboard.compose("check", account, extra=kept)
+    shown = dashboard.compose("check", account, extra=hidden)
     assert f'value="repair:{FIELD}|OPTION_NOT_GRANTED"' in shown.content.decode()
     assert "Leave the first comment out." in words(shown)
 
-    page = dashboard.compose(f"repair:{FIELD}|OPTION_NOT_GRANTED", account, extra=kept)
+    page = dashboard.compose(f"repair:{FIELD}|OPTION_NOT_GRANTED", account, extra=hidden)
 
-    assert "It fits its account." in words(page)
+    assert "Valid for this account." in words(page)
     assert "First!" not in page.content.decode()

@@ -1,4 +1,4 @@
-"""`wait` holds the answer until the group is finished, not longer than is allowed and never in vain."""
+"""`wait: true` delays the response until the group is finished, for a limited time and only if waiting can help."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from accounts.models import ConnectedAccount
-from config.api.budget import ThreadShare
+from config.api.request_limits import ThreadLimit
 from posts.models import PostGroup
 from posts.publishing.worker_loop import publish_due
 from posts.services import wait as waiting
@@ -27,7 +27,7 @@ def _long_wait(settings: Any) -> None:
 
 
 def publish_when_it_is_due() -> Any:
-    """Publish the first thing that comes to be due."""
+    """Publish the first target that becomes due."""
     while not publish_due():
         pass
 
@@ -68,7 +68,7 @@ def test_the_answer_comes_unfinished_when_the_time_is_up(
 @pytest.mark.parametrize(
     "fields", [{"draft": True}, {"scheduled_at": "2027-03-10T12:01:00Z"}], ids=["draft", "scheduled"]
 )
-def test_nobody_waits_for_what_does_not_go_out_in_time(
+def test_wait_returns_at_once_for_a_later_schedule(
     api: ApiClient, account: ConnectedAccount, clock: Any, fields: dict[str, Any]
 ) -> None:
     started = time.monotonic()
@@ -78,7 +78,7 @@ def test_nobody_waits_for_what_does_not_go_out_in_time(
     assert time.monotonic() - started < LONG / 2
 
 
-def test_nobody_waits_for_a_person(agent_client: Any, account: ConnectedAccount) -> None:
+def test_wait_returns_at_once_for_posts_that_need_a_person(agent_client: Any, account: ConnectedAccount) -> None:
     started = time.monotonic()
 
     group = create(agent_client(default_mode="requires_confirmation"), account, wait=True)
@@ -87,10 +87,10 @@ def test_nobody_waits_for_a_person(agent_client: Any, account: ConnectedAccount)
     assert time.monotonic() - started < LONG / 2
 
 
-def test_beyond_half_of_the_threads_nobody_waits(
+def test_at_most_half_of_the_threads_wait(
     api: ApiClient, account: ConnectedAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    share = ThreadShare(1)
+    share = ThreadLimit(1)
     monkeypatch.setattr(waiting, "waiting_threads", share)
     started = time.monotonic()
     with share.held():
@@ -113,7 +113,7 @@ def test_a_replay_answers_at_once(api: ApiClient, account: ConnectedAccount, set
 
 @pytest.mark.django_db(transaction=True)
 def test_no_transaction_is_open_while_it_waits(api: ApiClient, account: ConnectedAccount, settings: Any) -> None:
-    """Another connection sees the group and may write while the first call still waits."""
+    """Another connection can read and write the group while the request waits."""
     seen = threading.Event()
 
     def look_and_write(n: int) -> Any:

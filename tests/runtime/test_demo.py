@@ -1,4 +1,4 @@
-"""demo.json: what it holds works."""
+"""demo.json: its key, token and sign-in link work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def folder(db: None, settings: Any, tmp_path: Path) -> Path:
 
 
 def written(folder: Path) -> dict[str, str]:
-    """Make or refresh demo.json; what it holds then."""
+    """Create or refresh demo.json; return its content."""
     assert write_demo(base_url=BASE_URL)
     return dict(json.loads((folder / "demo.json").read_text()))
 

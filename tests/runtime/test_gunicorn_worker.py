@@ -1,4 +1,4 @@
-"""The web server's own answers: what is no HTTP never reaches the application and still wears the envelope."""
+"""The gunicorn worker: errors outside the application, slow clients, and stopping."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BOUND_SECONDS = 30
 
 
 def broken_application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Fails outside Django, as a fault in the outermost middleware would."""
+    """A WSGI application that raises, as an error in the outermost middleware would."""
     raise RuntimeError("broken on purpose")
 
 
 @contextmanager
 def serving(application: str) -> Iterator[tuple[str, int]]:
-    """gunicorn with the service's settings in front of an application of this module; its address."""
+    """Run gunicorn with an application of this module and return its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.set_inheritable(True)
         flags = ["-c", "python:config.gunicorn", "--bind", f"fd://{listener.fileno()}", "--workers", "1"]
@@ -106,7 +106,7 @@ def test_two_broken_requests_have_different_traces(address: tuple[str, int]) -> 
 
 
 def patient_application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Answers with the body, however long that takes to come."""
+    """A WSGI application that answers with the request body."""
     body: bytes = environ["wsgi.input"].read()
     start_response("200 OK", [("Content-Length", str(len(body)))])
     return [body]
@@ -121,7 +121,7 @@ def connects(address: tuple[str, int]) -> bool:
 
 
 def until(wanted: Callable[[], bool], seconds: float = BOUND_SECONDS) -> bool:
-    """Whether it came true in time."""
+    """Wait until the condition is true; return whether it was in time."""
     deadline = time.monotonic() + seconds
     while not (held := wanted()) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -129,7 +129,7 @@ def until(wanted: Callable[[], bool], seconds: float = BOUND_SECONDS) -> bool:
 
 
 def test_a_server_that_stops_refuses_who_comes_and_finishes_what_it_has() -> None:
-    """Whoever is refused asks another machine; who were let in only to be broken off would be lost."""
+    """A refused client can use another machine; an accepted connection that is dropped would lose its request."""
     with socket.create_server(("127.0.0.1", 0)) as found:
         address = found.getsockname()
     flags = ["-c", "python:config.gunicorn", "--bind", f"127.0.0.1:{address[1]}", "--workers", "2"]
@@ -154,7 +154,7 @@ def test_a_server_that_stops_refuses_who_comes_and_finishes_what_it_has() -> Non
 
 
 def scripted_application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """/hold keeps its thread until a probe asks, /large answers 60 MB, everything else answers at once."""
+    """A WSGI application: /hold occupies its thread until a probe comes, /large answers 60 MB, others answer at once."""
     if environ["PATH_INFO"] == "/hold":
         _held.wait(BOUND_SECONDS)
     if environ["PATH_INFO"] in ("/healthz", "/readyz"):

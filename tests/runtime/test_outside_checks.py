@@ -1,4 +1,4 @@
-"""What a worker says, when it starts, of the programs that the service needs."""
+"""Log messages of a starting worker about missing external programs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import socket
 import pytest
 from pytest_django import Settings
 
-from config.runtime.worker import _tell_of_the_outside
+from config.runtime.worker import _log_failed_checks
 
 
 def test_a_scanner_that_does_not_answer_is_told_of(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         settings.MEDIA_SCANNER, settings.CLAMAV_ADDRESS = "clamav", f"127.0.0.1:{taken.getsockname()[1]}"
-    _tell_of_the_outside()
+    _log_failed_checks()
 
     assert "does not answer" in caplog.text
     assert "Start clamd" in caplog.text
@@ -21,6 +21,6 @@ def test_a_scanner_that_does_not_answer_is_told_of(settings: Settings, caplog: p
 
 def test_without_a_scanner_there_is_nothing_to_say(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     settings.MEDIA_SCANNER = "none"
-    _tell_of_the_outside()
+    _log_failed_checks()
 
     assert caplog.text == ""

@@ -1,4 +1,4 @@
-"""Clients that send their request slowly, or not to its end: they hold no thread, and hear what is wrong."""
+"""Clients that send requests slowly or incompletely occupy no thread and get an error."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def server(running: WebServer, workspace: Workspace) -> WebServer:
 
 
 def begin(server: WebServer, request: str) -> socket.socket:
-    """Send `request`, in which {token} is replaced, and leave the connection open."""
+    """Send `request` with {token} replaced, and leave the connection open."""
     line = socket.create_connection(server.address, timeout=BOUND_SECONDS)
     line.sendall(request.replace("{token}", server.token).encode())
     return line
 
 
 def answer_on(line: socket.socket) -> tuple[int, dict[str, Any]]:
-    """The status and the JSON that the server sends, up to the end of the connection."""
+    """Read the answer until the connection closes; return its status and JSON."""
     answer = b"".join(iter(lambda: line.recv(65536), b""))
     line.close()
     head, _, body = answer.partition(b"\r\n\r\n")
@@ -124,7 +124,7 @@ def test_a_request_that_arrives_too_slowly_is_ended(server: WebServer, kind: str
 
 
 def test_one_that_is_counted_is_counted_once(server: WebServer) -> None:
-    """A request that is run twice, since its body came late, takes one place of the rate limit."""
+    """A request that runs twice because its body came late counts once in the rate limit."""
     before = int(server.request("GET", "/capabilities").headers["ratelimit-remaining"])
     line = begin(server, post("/posts/validate", JSON + "Connection: close\r\nContent-Length: 100000\r\n"))
     line.sendall(b"{}" + b" " * 99_998)

@@ -39,7 +39,7 @@ while True:
 
 
 class Lifeline:
-    """A named pipe that a program and all that it starts hold open: it ends when the last of them has ended."""
+    """A named pipe that a program and its children hold open; it closes when the last of them exits."""
 
     def __init__(self, path: Path) -> None:
         os.mkfifo(path)
@@ -48,7 +48,7 @@ class Lifeline:
         self.descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
 
     def has(self, expected: bytes) -> Callable[[], bool]:
-        """Whether `expected` is what the programs wrote until now."""
+        """Return whether the programs have written `expected` so far."""
 
         def look() -> bool:
             if select.select([self.descriptor], [], [], 0)[0]:
@@ -58,7 +58,7 @@ class Lifeline:
         return look
 
     def ends(self) -> bool:
-        """Wait for the end; False when somebody still lives after the bound."""
+        """Wait until all programs have exited; return False after the time-out."""
         while select.select([self.descriptor], [], [], BOUND_SECONDS)[0]:
             received = os.read(self.descriptor, 100)
             self.received += received

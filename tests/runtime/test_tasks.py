@@ -1,4 +1,4 @@
-"""The tasks that a worker knows."""
+"""The registered Celery tasks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ print(*app.tasks, sep="\\n")
 
 
 def test_a_worker_knows_the_wake_up_and_every_task_of_the_beat() -> None:
-    """In a program of its own, since tests import modules that a worker may not."""
+    """Runs in a separate process, because tests import modules that a worker may not."""
     done = subprocess.run(
         [sys.executable, "-c", AS_A_WORKER],
         cwd=settings.BASE_DIR,

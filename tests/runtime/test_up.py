@@ -1,4 +1,4 @@
-"""`manage.py up`: what it refuses, and the whole service started and stopped with it."""
+"""`manage.py up`: its option checks, and starting and stopping the whole service."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import pytest
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from config.runtime.startup import address, check_address_free, data_dir_lock, local_host
+from config.runtime.startup import check_address_free, data_dir_lock, host_and_port, loopback_host
 
 READY_SECONDS = 60
 STOP_SECONDS = 10
@@ -73,12 +73,12 @@ def test_an_address_of_another_machine_is_refused() -> None:
     ],
 )
 def test_a_wildcard_address_is_reached_through_the_loopback(host: str, reached_at: str) -> None:
-    assert address(local_host(host), 80) == reached_at
+    assert host_and_port(loopback_host(host), 80) == reached_at
 
 
 @dataclass
 class Service:
-    """A running `up`: its process, its options, and the curl line that it printed when it was ready."""
+    """A running `manage.py up`: its process, its options and the curl command that it printed."""
 
     process: subprocess.Popen[str]
     options: list[str]
@@ -92,7 +92,7 @@ def manage(*arguments: str) -> list[str]:
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[Service]:
-    """`up` in a data directory and on a port of its own, ready; it is killed where a test leaves it running."""
+    """Start `manage.py up` with its own data directory and port; kill it after the test."""
     data_dir = tmp_path / "var"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -118,7 +118,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 def fetch(url: str, method: str = "GET", body: str | None = None, headers: dict[str, str] | None = None) -> Any:
-    """The JSON that `url` answers, whatever the status."""
+    """Return the JSON answer of `url`, whatever its status."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc, timeout=READY_SECONDS)
     connection.request(method, parts.path, body, headers or {})
@@ -128,7 +128,7 @@ def fetch(url: str, method: str = "GET", body: str | None = None, headers: dict[
 
 
 def curl_arguments(line: str) -> list[str]:
-    """What curl is given when a shell runs the line."""
+    """Return the arguments that a shell passes to curl for the command."""
     script = f"""curl() {{ printf '%s\\n' "$@"; }}\n{line}"""
     return subprocess.run(["/bin/sh", "-c", script], check=True, capture_output=True, text=True).stdout.splitlines()
 
@@ -157,7 +157,7 @@ def test_up_serves_and_stops(service: Service) -> None:
 
 
 def tour() -> str:
-    """The commands of the README's tour, one block after another, up to the one that needs an account of a platform."""
+    """Return the commands of the README's tour, up to the one that needs a platform account."""
     readme = (settings.BASE_DIR / "README.md").read_text()
     part = readme.partition("## A tour in five minutes")[2].partition("**Publish on Bluesky.**")[0]
     return "\n".join(re.findall(r"```sh\n(.*?)```", part, re.DOTALL))

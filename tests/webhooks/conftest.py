@@ -1,4 +1,4 @@
-"""What every test of webhooks needs."""
+"""Fixtures for the tests of webhooks."""
 
 from __future__ import annotations
 

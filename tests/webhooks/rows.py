@@ -1,4 +1,4 @@
-"""Rows and callers that the tests of webhooks start from."""
+"""Helpers to create events, deliveries and API clients in tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from config.db.ids import new_id
 from tests import factories
 from tests.conftest import ApiClient
 from webhooks import services
-from webhooks.events import EventKind
+from webhooks.event_kinds import EventKind
 from webhooks.models import Delivery, Event
 from workspaces.models import User, Workspace
 
@@ -18,7 +18,7 @@ NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
 
 
 def emit(workspace: Workspace, url: str | None, **changes: Any) -> Event:
-    """One event of a new post group."""
+    """Emit one event of a new post group."""
     fields = {
         "workspace_id": workspace.id,
         "kind": EventKind.PUBLISHED,
@@ -29,7 +29,7 @@ def emit(workspace: Workspace, url: str | None, **changes: Any) -> Event:
         "url": url,
         "data": {"post_group": {"text": "Grüße 🎈"}},
     }
-    return services.emit(**{**fields, **changes})
+    return services.emit_many([services.NewEvent(**{**fields, **changes})])[0]
 
 
 def make_delivery(workspace: Workspace, url: str) -> Delivery:
@@ -38,16 +38,16 @@ def make_delivery(workspace: Workspace, url: str) -> Delivery:
 
 
 def with_key(workspace: Workspace, *scopes: str) -> ApiClient:
-    """The API as a workspace key with these scopes sees it."""
+    """An API client with a workspace key that has these scopes."""
     return ApiClient(factories.workspace_key(workspace, scopes))
 
 
 def with_agent_key(workspace: Workspace, mode: str, *scopes: str) -> ApiClient:
-    """The API as an agent of the workspace sees it."""
+    """An API client with an agent's key."""
     agent: Agent = factories.AgentFactory.create(workspace=workspace, default_mode=mode, scopes=list(scopes))
     return ApiClient(factories.agent_key(agent))
 
 
 def as_user(user: User) -> ApiClient:
-    """The API as this signed-in person sees it."""
+    """An API client with this signed-in user."""
     return ApiClient(factories.user_token(user))

@@ -1,4 +1,4 @@
-"""The operators' console shows deliveries and keeps secrets to itself."""
+"""Admin pages show deliveries and hide secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 from auditlog.services import record
 from config.api.caller import system_caller
 from tests import factories
-from tests.console.operators import act, done_in_the_console
+from tests.console.operators import act, console_audit_entries
 from tests.people import console
 from tests.webhooks.rows import emit, make_delivery
 from webhooks.models import Delivery, SigningSecret
@@ -56,16 +56,16 @@ def test_chosen_deliveries_are_replayed(workspace: Workspace, operator: Client) 
     one, other = dead(workspace), dead(workspace)
     told = act(operator, "replay", one, asks=False)
 
-    assert told == ["Due at once: 1. Left alone, as an attempt is being made: 0."]
+    assert told == ["Replayed: 1. Skipped because an attempt is in flight: 0."]
     assert statuses(one, other) == ["pending", "dead_letter"]
-    assert done_in_the_console() == [("ops.replay_deliveries", workspace.id, "", None)]
+    assert console_audit_entries() == [("ops.replay_deliveries", workspace.id, "", None)]
 
 
 def test_all_dead_letters_of_the_workspaces_are_replayed(workspace: Workspace, operator: Client) -> None:
     one, other, foreign = dead(workspace), dead(workspace), dead(factories.WorkspaceFactory.create())
     [told] = act(operator, "replay_dead_letters", one)
 
-    assert told.startswith(f"Due at once of {workspace.id}: 2.")
+    assert told.startswith(f"Replayed of {workspace.id}: 2.")
     assert statuses(one, other, foreign) == ["pending", "pending", "dead_letter"]
 
 

@@ -1,4 +1,4 @@
-"""The signing secrets of deleted workspaces are destroyed by a sweep, and nothing is signed for them any more."""
+"""Signing secrets of deleted workspaces are deleted, and their deliveries are no longer signed."""
 
 from __future__ import annotations
 

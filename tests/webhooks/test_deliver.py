@@ -1,4 +1,4 @@
-"""Attempts to deliver, what is made of the answers, and when they are made again."""
+"""Delivery attempts, interpretation of responses, and the retry schedule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time_machine
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from config.api.caller import WorkspaceStatus
-from config.jobs.due import claim_due
+from config.jobs.due import claim_due, give_back
 from tests.factories import WorkspaceFactory
 from tests.fakes.http_server import Answer
 from tests.fakes.receiver import Manner, Receiver, answer_with, redirect_to
@@ -24,7 +24,7 @@ SCHEDULE = (5, 300, 1800, 7200, 18000, 36000, 36000)
 
 
 def after_one_attempt(workspace: Workspace, url: str) -> Delivery:
-    """A delivery after its first attempt, at noon."""
+    """A delivery after its first attempt at noon."""
     with time_machine.travel(NOON, tick=False):
         emit(workspace, url)
         assert services.deliver_due() == 1
@@ -140,7 +140,7 @@ def test_a_redirect_is_a_failure_and_is_not_followed(workspace: Workspace, statu
 def test_a_receiver_that_does_not_end_is_cut_off_at_the_total_deadline(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, manner: Manner
 ) -> None:
-    monkeypatch.setattr(sender, "ATTEMPT_SECONDS", 0.2)
+    monkeypatch.setattr(sender, "ATTEMPT_TIMEOUT_SECONDS", 0.2)
     with Receiver(manner) as receiver:
         delivery = after_one_attempt(workspace, receiver.url)
 
@@ -160,7 +160,7 @@ def test_no_answer_and_no_listener_are_failures(workspace: Workspace) -> None:
     assert refused.last_error
 
 
-def test_one_kilobyte_of_an_answer_is_kept_as_text(workspace: Workspace) -> None:
+def test_one_kilobyte_of_a_response_is_stored_as_text(workspace: Workspace) -> None:
     with Receiver(Answer(500, b"\0\xff" + b"x" * 5000)) as receiver:
         delivery = after_one_attempt(workspace, receiver.url)
 
@@ -217,12 +217,12 @@ def test_each_workspace_signs_with_a_secret_of_its_own(workspace: Workspace, rec
 def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> None:
     make_delivery(workspace, "http://127.0.0.1:9")
     with time_machine.travel(NOON + timedelta(days=365), tick=False):
-        [stale] = deliveries.claim(Delivery.objects.all(), limit=1)
+        [stale] = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     with time_machine.travel(NOON + timedelta(days=366), tick=False):
         [fresh] = claim_due(Delivery.objects.all(), limit=1, lease=deliveries.LEASE)
 
     assert deliveries.record([(stale, Outcome(Verdict.DELIVERED, 200))]) == 0
-    assert deliveries.give_back([stale]) == 0
+    give_back([stale])
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.attempts, delivery.lease_until) == (
         DeliveryStatus.PENDING,
@@ -237,12 +237,12 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
 
 def test_a_claim_given_back_is_due_at_once_and_no_attempt(workspace: Workspace) -> None:
     make_delivery(workspace, "http://127.0.0.1:9")
-    claimed = deliveries.claim(Delivery.objects.all(), limit=1)
-    assert deliveries.claim(Delivery.objects.all(), limit=1) == []
+    claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
+    assert deliveries.claim_deliveries(Delivery.objects.all(), limit=1) == []
 
-    deliveries.give_back(claimed)
+    give_back(claimed)
 
-    [again] = deliveries.claim(Delivery.objects.all(), limit=1)
+    [again] = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     assert again.attempts == 0
 
 
@@ -253,7 +253,7 @@ def test_500_deliveries_are_drained_in_one_go_with_few_queries(
         emit(workspace, receiver.url)
 
     # Claim: look, begin, select, update, commit; events and workspaces. Secrets: look, begin, insert, commit, read.
-    # Record: begin, update, commit.
+    # Record: five updates.
     with django_assert_max_num_queries(15):
         assert services.deliver_due(limit=500) == 500
 

@@ -13,7 +13,7 @@ from config.jobs import wake_up
 from tests.factories import WorkspaceFactory
 from tests.webhooks.rows import NOON, emit
 from webhooks import services
-from webhooks.events import EventKind
+from webhooks.event_kinds import EventKind
 from webhooks.models import Delivery, DeliveryStatus, Event
 from workspaces.models import Workspace
 
@@ -55,7 +55,7 @@ def test_an_event_with_a_url_has_one_pending_delivery_that_is_due_at_once(worksp
     assert delivery.due_at is not None
 
 
-def test_an_event_without_a_url_is_kept_and_delivered_to_nobody(workspace: Workspace) -> None:
+def test_an_event_without_a_url_is_stored_and_not_delivered(workspace: Workspace) -> None:
     emit(workspace, None)
 
     assert Event.objects.count() == 1

@@ -1,4 +1,4 @@
-"""How the sender's places are shared out among workspaces, domains and hosts."""
+"""Fair sharing of the sender's places among workspaces, domains and hosts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pytest
 from config.jobs.fair_shares import QUICK_SECONDS, REMEMBERED
 from webhooks.host_shares import (
     ALL,
-    LEAST,
-    OF_HOST,
-    OF_SENDER,
+    HOST_LIMITS,
+    MIN_PLACES,
+    SENDER_LIMITS,
     SHARES,
-    SILENCES,
     SILENT,
+    SILENT_AFTER_ATTEMPTS,
     SLOW,
     HostShares,
     registrable_domain,
 )
-from webhooks.sender import IN_FLIGHT
+from webhooks.sender import MAX_IN_FLIGHT
 
 
 def at(host: str, workspace: str = "wrk_a") -> str:
@@ -27,7 +27,7 @@ def at(host: str, workspace: str = "wrk_a") -> str:
 
 
 def alone(count: int, name: str = "host", workspace: str = "wrk_a") -> list[str]:
-    """So many hosts of different domains."""
+    """So many hosts on different domains."""
     return [at(f"hooks.{name}-{number}.com", workspace) for number in range(count)]
 
 
@@ -40,8 +40,8 @@ def quick(*holders: str) -> HostShares:
     return shares
 
 
-def silent(*holders: str, times: int = SILENCES) -> HostShares:
-    """Shares in which these holders have not answered so many attempts in a row."""
+def silent(*holders: str, times: int = SILENT_AFTER_ATTEMPTS) -> HostShares:
+    """Shares in which these holders have left so many attempts in a row unanswered."""
     shares = HostShares()
     for holder in holders:
         for _ in range(times):
@@ -51,10 +51,10 @@ def silent(*holders: str, times: int = SILENCES) -> HostShares:
 
 
 def takes(shares: HostShares, *holders: str) -> int:
-    """How many places the holders get, one after the other, when each asks until it gets no more."""
+    """Number of places that the holders get when each in turn takes as many as it can."""
     taken = 0
     for holder in holders:
-        while taken < IN_FLIGHT and shares.take(holder):
+        while taken < MAX_IN_FLIGHT and shares.take(holder):
             taken += 1
     return taken
 
@@ -100,7 +100,7 @@ def test_slow_holders_together_leave_half_of_the_places() -> None:
         takes(shares, *alone(200, f"slow-{number}", f"wrk_{number}"))
 
     assert shares.places_for_slow == 0
-    assert shares.places == IN_FLIGHT - SHARES.slow_together
+    assert shares.places == MAX_IN_FLIGHT - SHARES.slow_together
 
 
 def test_no_more_places_are_offered_to_slow_holders_than_there_are() -> None:
@@ -117,7 +117,7 @@ def test_a_place_that_is_released_is_free_again() -> None:
     shares.ended(at("a.com"), QUICK_SECONDS + 0.1, silent=False)
 
     assert shares.has_room(at("a.com"))
-    assert shares.places == IN_FLIGHT - SHARES.slow + 1
+    assert shares.places == MAX_IN_FLIGHT - SHARES.slow + 1
 
 
 def test_the_memory_of_quick_holders_is_bounded() -> None:
@@ -129,7 +129,7 @@ def test_the_memory_of_quick_holders_is_bounded() -> None:
 def test_one_workspace_gets_half_of_the_places_of_slow_holders() -> None:
     shares = HostShares()
 
-    assert takes(shares, *alone(2500, "silent")) == OF_SENDER[SLOW] // 2
+    assert takes(shares, *alone(2500, "silent")) == SENDER_LIMITS[SLOW] // 2
     assert shares.full().workspaces == {"wrk_a"}
     assert takes(shares, at("new.com", "wrk_b")) == SHARES.slow
 
@@ -137,7 +137,7 @@ def test_one_workspace_gets_half_of_the_places_of_slow_holders() -> None:
 def test_one_workspace_gets_half_of_all_places() -> None:
     shares = quick(*alone(20), at("new.com", "wrk_b"))
 
-    assert takes(shares, *alone(20)) == OF_SENDER[ALL] // 2
+    assert takes(shares, *alone(20)) == SENDER_LIMITS[ALL] // 2
     assert takes(shares, at("new.com", "wrk_b")) == SHARES.quick
 
 
@@ -152,7 +152,7 @@ def test_workspaces_that_all_want_more_get_equal_parts() -> None:
         longest = max(shares_of.values(), key=len)
         shares.ended(longest.pop(), QUICK_SECONDS + 1, silent=False)
 
-    assert {len(held) for held in shares_of.values()} <= {OF_SENDER[SLOW] // 4 - 1, OF_SENDER[SLOW] // 4}
+    assert {len(held) for held in shares_of.values()} <= {SENDER_LIMITS[SLOW] // 4 - 1, SENDER_LIMITS[SLOW] // 4}
 
 
 def _taken(shares: HostShares, holders: Iterable[str]) -> list[str]:
@@ -163,7 +163,7 @@ def test_many_names_of_one_domain_share_its_part_whatever_their_workspaces() -> 
     shares = HostShares()
     names = [at(f"h{number}.silent.co.uk", f"wrk_{number}") for number in range(300)]
 
-    assert takes(shares, *names) == OF_SENDER[SLOW] // 2
+    assert takes(shares, *names) == SENDER_LIMITS[SLOW] // 2
     assert shares.full().domains == {"silent.co.uk"}
     assert takes(shares, at("other.co.uk", "wrk_new")) == SHARES.slow
 
@@ -195,13 +195,13 @@ def test_what_different_people_registered_are_different_domains(first: str, seco
     assert registrable_domain(first) != registrable_domain(second)
 
 
-def test_workspaces_whose_deliveries_to_a_host_hang_leave_room_there() -> None:
+def test_workspaces_with_hanging_deliveries_leave_free_places_at_the_host() -> None:
     hanging = [at("hooks.example.com", f"wrk_{number}") for number in range(100)]
     shares = quick(at("hooks.example.com", "wrk_quick"))
 
-    assert takes(shares, *hanging) == OF_HOST[SLOW]
+    assert takes(shares, *hanging) == HOST_LIMITS[SLOW]
     assert shares.full().hosts == {"hooks.example.com:443"}
-    assert takes(shares, at("hooks.example.com", "wrk_quick")) >= (OF_HOST[ALL] - OF_HOST[SLOW]) // 2
+    assert takes(shares, at("hooks.example.com", "wrk_quick")) >= (HOST_LIMITS[ALL] - HOST_LIMITS[SLOW]) // 2
 
 
 def test_a_place_that_becomes_free_at_a_full_host_goes_to_a_newcomer() -> None:
@@ -214,33 +214,33 @@ def test_a_place_that_becomes_free_at_a_full_host_goes_to_a_newcomer() -> None:
     assert shares.take(at("hooks.example.com", "wrk_new"))
 
 
-def test_one_quick_workspace_takes_half_of_a_host_and_the_next_ones_find_room() -> None:
+def test_one_quick_workspace_takes_at_most_half_of_a_host() -> None:
     everybody = [at("hooks.example.com", f"wrk_{number}") for number in range(4)]
     shares = quick(*everybody)
 
     assert [takes(shares, holder) for holder in everybody] == [32, 16, 8, 4]
 
 
-def test_silent_workspaces_at_a_host_leave_room_for_slow_ones() -> None:
+def test_silent_workspaces_at_a_host_leave_places_for_slow_ones() -> None:
     dead = [at("hooks.example.com", f"wrk_{number}") for number in range(20)]
     shares = silent(*dead)
 
-    assert takes(shares, *dead) == OF_HOST[SILENT]
+    assert takes(shares, *dead) == HOST_LIMITS[SILENT]
     assert set(dead) <= shares.full().holders
     assert takes(shares, at("hooks.example.com", "wrk_new")) == SHARES.slow
 
 
-def test_however_many_hosts_are_dead_a_new_one_finds_room() -> None:
-    dead = alone(IN_FLIGHT)
+def test_dead_hosts_leave_places_for_a_new_one() -> None:
+    dead = alone(MAX_IN_FLIGHT)
     shares = silent(*dead)
 
-    assert takes(shares, *dead) == OF_SENDER[SILENT] // 2
+    assert takes(shares, *dead) == SENDER_LIMITS[SILENT] // 2
     assert set(dead) <= shares.full().holders
     assert takes(shares, at("new.com")) == SHARES.slow
 
 
 def test_a_host_that_answers_again_is_no_longer_silent() -> None:
-    dead = alone(IN_FLIGHT)
+    dead = alone(MAX_IN_FLIGHT)
     shares = silent(*dead)
     assert shares.take(dead[0])
     shares.ended(dead[0], QUICK_SECONDS + 8, silent=False)
@@ -250,9 +250,9 @@ def test_a_host_that_answers_again_is_no_longer_silent() -> None:
 
 
 def test_fewer_silences_than_that_may_be_chance() -> None:
-    hosts = alone(IN_FLIGHT // 2)
+    hosts = alone(MAX_IN_FLIGHT // 2)
 
-    assert takes(silent(*hosts, times=SILENCES - 1), *hosts) == OF_SENDER[SLOW] // 2
+    assert takes(silent(*hosts, times=SILENT_AFTER_ATTEMPTS - 1), *hosts) == SENDER_LIMITS[SLOW] // 2
 
 
 def test_few_domains_are_full_at_a_time() -> None:
@@ -260,7 +260,7 @@ def test_few_domains_are_full_at_a_time() -> None:
     for number in range(100):
         takes(shares, *[at(f"{letter}.host-{number}.com", f"wrk_{number}") for letter in "abcdefgh"])
 
-    assert len(shares.full().domains) <= OF_SENDER[SLOW] // LEAST
+    assert len(shares.full().domains) <= SENDER_LIMITS[SLOW] // MIN_PLACES
 
 
 def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -> None:
@@ -269,4 +269,4 @@ def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -
     takes(shares, *holders[:7])
 
     room = shares.room_at_quick()
-    assert sum(room.values()) > shares.most_at_quick(room) == OF_SENDER[ALL] // 2 - 7 * SHARES.quick
+    assert sum(room.values()) > shares.most_at_quick(room) == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick

@@ -1,4 +1,4 @@
-"""GET /webhooks/deliveries."""
+"""GET /webhooks/deliveries: filters, paging and permissions."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_senseless_query_is_refused(workspace: Workspace, reader: ApiClient, q
     assert [detail["field"] for detail in response.json()["details"]] == list(query)
 
 
-def test_a_page_takes_the_same_queries_whatever_its_length(
+def test_the_number_of_queries_does_not_depend_on_the_page_length(
     workspace: Workspace, reader: ApiClient, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     ids(reader, workspace_id=workspace.id)  # the key's last_used_at is written once a minute

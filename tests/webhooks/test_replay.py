@@ -1,4 +1,4 @@
-"""POST /webhooks/deliveries/{id}/replay."""
+"""POST /webhooks/deliveries/{id}/replay: sending a delivery again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import time_machine
 
 from auditlog.models import AuditEntry
-from config.api.caller import Mode
+from config.api.caller import AgentMode
 from config.db.ids import new_id
 from tests.conftest import ApiClient
 from tests.factories import WorkspaceFactory
@@ -28,7 +28,7 @@ def replay(client: ApiClient, delivery: Delivery, body: Any = None, **headers: s
 
 @pytest.fixture
 def delivery(workspace: Workspace, receiver: Receiver) -> Delivery:
-    """A delivery that has arrived."""
+    """A successful delivery."""
     row = make_delivery(workspace, receiver.url)
     services.deliver_due()
     row.refresh_from_db()
@@ -40,7 +40,7 @@ def publisher(workspace: Workspace) -> ApiClient:
     return with_key(workspace, "posts.publish")
 
 
-def test_a_replay_is_due_at_once_and_answered_as_the_delivery_stands(delivery: Delivery, publisher: ApiClient) -> None:
+def test_a_replay_is_due_at_once_and_returns_the_delivery(delivery: Delivery, publisher: ApiClient) -> None:
     with time_machine.travel(NOON, tick=False):
         response = replay(publisher, delivery)
 
@@ -78,7 +78,7 @@ def test_a_replay_sends_the_same_bytes_under_the_same_id_with_a_fresh_signature(
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 2)
 
 
-def test_a_replayed_dead_letter_goes_through_the_whole_schedule_again(
+def test_a_replayed_dead_letter_gets_the_whole_retry_schedule(
     delivery: Delivery, publisher: ApiClient, receiver: Receiver
 ) -> None:
     Delivery.objects.update(status=DeliveryStatus.DEAD_LETTER, attempts=8, delivered_at=None)
@@ -111,7 +111,7 @@ def test_while_an_attempt_is_in_flight_there_is_no_replay(
     workspace: Workspace, publisher: ApiClient, receiver: Receiver
 ) -> None:
     delivery = make_delivery(workspace, receiver.url)
-    deliveries.claim(Delivery.objects.all(), limit=1)
+    deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
 
     for body in ({}, {"dry_run": True}):
         response = replay(publisher, delivery, body)
@@ -122,7 +122,7 @@ def test_a_worker_that_comes_back_late_cannot_settle_the_replay(
     workspace: Workspace, publisher: ApiClient, receiver: Receiver
 ) -> None:
     delivery = make_delivery(workspace, receiver.url)
-    [stale] = deliveries.claim(Delivery.objects.all(), limit=1)
+    [stale] = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     with time_machine.travel(NOON + timedelta(days=365), tick=False):
         replay(publisher, delivery)
         assert deliveries.record([(stale, Outcome(Verdict.DELIVERED, 200))]) == 0
@@ -177,8 +177,10 @@ def test_the_owner_may_replay(delivery: Delivery, workspace: Workspace) -> None:
     assert replay(as_user(workspace.owner_user), delivery).status_code == 200
 
 
-@pytest.mark.parametrize("mode", [Mode.DRAFT, Mode.REQUIRES_CONFIRMATION])
-def test_an_agent_that_may_not_publish_may_not_replay(delivery: Delivery, workspace: Workspace, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [AgentMode.DRAFT, AgentMode.REQUIRES_CONFIRMATION])
+def test_an_agent_that_may_not_publish_may_not_replay(
+    delivery: Delivery, workspace: Workspace, mode: AgentMode
+) -> None:
     client = with_agent_key(workspace, mode, "posts.publish")
 
     for body in ({}, {"dry_run": True}):
@@ -187,7 +189,7 @@ def test_an_agent_that_may_not_publish_may_not_replay(delivery: Delivery, worksp
 
 
 def test_an_agent_of_dry_runs_sees_a_preview(delivery: Delivery, workspace: Workspace) -> None:
-    client = with_agent_key(workspace, Mode.DRY_RUN, "posts.publish")
+    client = with_agent_key(workspace, AgentMode.DRY_RUN, "posts.publish")
 
     response = replay(client, delivery)
 
@@ -197,7 +199,7 @@ def test_an_agent_of_dry_runs_sees_a_preview(delivery: Delivery, workspace: Work
 
 
 def test_an_agent_that_may_publish_may_replay(delivery: Delivery, workspace: Workspace) -> None:
-    client = with_agent_key(workspace, Mode.ALLOW_PUBLISH, "posts.publish")
+    client = with_agent_key(workspace, AgentMode.ALLOW_PUBLISH, "posts.publish")
 
     assert replay(client, delivery).status_code == 200
 

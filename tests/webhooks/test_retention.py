@@ -1,4 +1,4 @@
-"""Events and deliveries are kept 30 days, those of the sandbox 3."""
+"""Events and deliveries are deleted after 30 days, sandbox ones after 3."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from tests.webhooks.rows import emit
 from webhooks.models import Delivery, Event
-from webhooks.retention import Events
+from webhooks.retention import ExpiredEvents
 from workspaces.models import Workspace
 
 URL = "https://receiver.example/hook"
@@ -24,24 +24,24 @@ def event(workspace: Workspace, age: timedelta, *, finished: bool = True, **fiel
 
 
 @pytest.mark.parametrize(("sandbox", "days"), [(False, 30), (True, 3)])
-def test_an_event_goes_with_its_deliveries(workspace: Workspace, sandbox: bool, days: int) -> None:
+def test_an_event_is_deleted_with_its_deliveries(workspace: Workspace, sandbox: bool, days: int) -> None:
     event(workspace, timedelta(days=days, minutes=1), sandbox=sandbox)
     young = event(workspace, timedelta(days=days, minutes=-1), sandbox=sandbox)
 
-    assert (Events().count(), Events().purge(10), Events().purge(10)) == (1, 1, 0)
+    assert (ExpiredEvents().count(), ExpiredEvents().purge(10), ExpiredEvents().purge(10)) == (1, 1, 0)
     assert (Event.objects.get(), Delivery.objects.get().event_id) == (young, young.id)
 
 
-def test_what_is_on_its_way_still_is_kept_until_it_has_arrived(workspace: Workspace) -> None:
+def test_events_with_unfinished_deliveries_are_not_deleted(workspace: Workspace) -> None:
     late = event(workspace, timedelta(days=31), finished=False)
 
-    assert (Events().count(), Events().purge(10)) == (0, 0)
+    assert (ExpiredEvents().count(), ExpiredEvents().purge(10)) == (0, 0)
     Delivery.objects.filter(event=late).update(status="dead_letter", due_at=None)
-    assert Events().purge(10) == 1
+    assert ExpiredEvents().purge(10) == 1
 
 
 def test_both_kinds_go_in_batches(workspace: Workspace) -> None:
     for sandbox in (True, False, True):
         event(workspace, timedelta(days=40), sandbox=sandbox)
 
-    assert [Events().purge(1) for _ in range(4)] == [1, 1, 1, 0]
+    assert [ExpiredEvents().purge(1) for _ in range(4)] == [1, 1, 1, 0]

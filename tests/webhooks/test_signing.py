@@ -1,4 +1,4 @@
-"""The signature of a delivery, checked by means that share nothing with the code that makes it."""
+"""Signatures of deliveries, verified by independent code."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import hashlib
 import hmac
 import re
 import shutil
+import socket
 import subprocess
+import sys
+import time
+from collections.abc import Iterator
 
+import pytest
+import requests
 import stripe
+from django.conf import settings
 
 from tests.fakes.http_server import ReceivedRequest
 from tests.fakes.receiver import Receiver
+from tests.until import wait_until
 from tests.webhooks.rows import emit
 from webhooks import services, signing
 from webhooks.models import SigningSecret
@@ -19,7 +27,7 @@ from workspaces.models import Workspace
 
 
 def delivered(workspace: Workspace, receiver: Receiver) -> tuple[ReceivedRequest, str]:
-    """A delivery as it arrived, and the secret that signed it."""
+    """A received delivery and the secret that signed it."""
     emit(workspace, receiver.url)
     services.deliver_due()
     return receiver.requests[-1], SigningSecret.objects.get(pk=workspace.pk).secret
@@ -32,7 +40,7 @@ def test_a_secret_is_256_random_bits_behind_its_prefix() -> None:
     assert first != second
 
 
-def test_a_known_signature() -> None:
+def test_a_precomputed_signature() -> None:
     # printf '1700000000.{}' | openssl dgst -sha256 -hmac whsec_test
     digest = "35495024f4ef3f94e5a93e22221544c4b75e9a42300cd965ab81cb85cd994e91"
 
@@ -73,3 +81,38 @@ def test_a_delivery_verifies_with_openssl(workspace: Workspace, receiver: Receiv
     signed = time.removeprefix("t=").encode() + b"." + request.body
     answer = subprocess.run(command, input=signed, capture_output=True, check=True)
     assert answer.stdout.decode().split()[0] == digest.removeprefix("v1=")
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.fixture
+def example() -> Iterator[str]:
+    """The address of the receiver in the documentation, which runs with the secret `whsec_test`."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    environ = {"SIGNING_SECRET": "whsec_test"}
+    command = [sys.executable, str(settings.BASE_DIR / "docs/webhook_receiver.py"), str(port)]
+    with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE) as program:
+        wait_until(lambda: listens(port))
+        yield f"http://127.0.0.1:{port}/"
+        program.terminate()
+
+
+def test_the_receiver_in_the_documentation_verifies_signatures(example: str) -> None:
+    body = b'{"id": "evt_1", "type": "post.published", "data": {"post_group": {"status": "published"}}}'
+
+    def answer(header: str) -> int:
+        with requests.Session() as session:
+            return session.post(example, body, headers={"x-service-signature": header}, timeout=10).status_code
+
+    now = int(time.time())
+    right = signing.signature_header(["whsec_test"], body, at=now)
+    both = signing.signature_header(["whsec_new", "whsec_test"], body, at=now)
+    old = signing.signature_header(["whsec_test"], body, at=now - 400)
+    foreign = signing.signature_header(["whsec_other"], body, at=now)
+
+    assert [answer(header) for header in (right, both)] == [204, 204]
+    assert [answer(header) for header in (old, foreign, "", "t=,v1=", "t=x,v1=\u00e9")] == [401] * 5

@@ -1,4 +1,4 @@
-"""GET /workspaces/{id}/webhook-signing-secret and its rotation."""
+"""GET /workspaces/{id}/webhook-signing-secret, and its rotation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from auditlog.models import AuditEntry
-from config.api.caller import Mode, WorkspaceStatus, system_caller
+from config.api.caller import AgentMode, WorkspaceStatus, system_caller
 from tests.conftest import ApiClient
 from tests.factories import UserFactory, WorkspaceFactory
 from tests.fakes.receiver import Receiver
@@ -158,8 +158,8 @@ def test_a_teammate_may_not_rotate(workspace: Workspace, role: str) -> None:
     assert (response.status_code, response.json()["code"]) == (403, "FORBIDDEN")
 
 
-@pytest.mark.parametrize("mode", [Mode.DRY_RUN, Mode.ALLOW_PUBLISH])
-def test_an_agent_may_neither_read_nor_rotate_whatever_it_holds(workspace: Workspace, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", [AgentMode.DRY_RUN, AgentMode.ALLOW_PUBLISH])
+def test_an_agent_may_neither_read_nor_rotate_with_any_scope(workspace: Workspace, mode: AgentMode) -> None:
     agent = with_agent_key(workspace, mode, "api_keys.write")
 
     for response in (agent.get(path(workspace)), agent.post(path(workspace) + "/rotate")):

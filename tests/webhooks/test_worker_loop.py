@@ -1,4 +1,4 @@
-"""The worker's duty, with real threads and receivers."""
+"""The delivering worker loop, with real threads and receivers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 from django.db import connection
 
 from config.db.ids import LENGTH
-from config.outbound import asynchronous
+from config.outbound import async_client
 from tests.conftest import ServeNames
 from tests.factories import WorkspaceFactory
 from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
 from tests.fakes.name_server import silent
 from tests.fakes.receiver import Manner, Receiver
 from tests.webhooks.rows import emit
-from webhooks.host_shares import OF_SENDER, SHARES, SLOW
+from webhooks.host_shares import SENDER_LIMITS, SHARES, SLOW
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.services import NewEvent, emit_many
 from webhooks.worker_loop import DeliverLoop
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def duty() -> Iterator[DeliverLoop]:
+def loop() -> Iterator[DeliverLoop]:
     made = DeliverLoop()
     made.start()
     yield made
@@ -51,17 +51,17 @@ def emit_to(workspace: Workspace, url: str, count: int) -> None:
     emit_many(event_to(workspace, url, number) for number in range(count))
 
 
-def test_what_is_emitted_is_delivered_and_recorded(workspace: Workspace, receiver: Receiver, duty: DeliverLoop) -> None:
+def test_what_is_emitted_is_delivered_and_recorded(workspace: Workspace, receiver: Receiver, loop: DeliverLoop) -> None:
     emit_to(workspace, receiver.url, 300)
     receiver.wait_for(300, timeout=20)
-    duty.stop(5)
+    loop.stop(5)
 
     assert Delivery.objects.filter(status=DeliveryStatus.DELIVERED, attempts=1, lease_until=None).count() == 300
     assert len({request.headers["x-service-delivery-id"] for request in receiver.requests}) == 300
 
 
 def test_hanging_receivers_delay_no_other_and_hold_a_bounded_share(
-    workspace: Workspace, receiver: Receiver, duty: DeliverLoop
+    workspace: Workspace, receiver: Receiver, loop: DeliverLoop
 ) -> None:
     with Receiver(otherwise=Manner.HANG) as dead, Receiver(otherwise=Manner.DRIP_HEAD) as dripping:
         emit_to(workspace, dead.url, 50)
@@ -70,7 +70,7 @@ def test_hanging_receivers_delay_no_other_and_hold_a_bounded_share(
         dripping.wait_for(SHARES.slow)
         emit_to(workspace, receiver.url, 50)
         receiver.wait_for(50, timeout=5)  # half of an attempt's deadline: nothing waited for the others
-        duty.stop(1)
+        loop.stop(1)
 
         assert (len(dead.requests), len(dripping.requests)) == (SHARES.slow, SHARES.slow)
 
@@ -78,25 +78,25 @@ def test_hanging_receivers_delay_no_other_and_hold_a_bounded_share(
 def test_a_workspace_whose_names_are_silent_leaves_places_for_others(
     workspace: Workspace,
     receiver: Receiver,
-    duty: DeliverLoop,
+    loop: DeliverLoop,
     name_server: ServeNames,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(asynchronous, "RESOLVE_SECONDS", 30.0)  # the whole attempt ends before that
+    monkeypatch.setattr(async_client, "RESOLVE_SECONDS", 30.0)  # the whole attempt ends before that
     names = name_server(silent)
     emit_many(event_to(workspace, f"https://h{number}.silent.example.com/", number) for number in range(300))
-    share = OF_SENDER[SLOW] // 2
+    share = SENDER_LIMITS[SLOW] // 2
     names.wait_for(share)
     emit_to(WorkspaceFactory(), receiver.url, 10)
     receiver.wait_for(10, timeout=5)
     held = len(set(names.lookups))
-    duty.stop(1)
+    loop.stop(1)
 
     assert held == share
 
 
 def test_a_slow_path_of_one_workspace_does_not_delay_another_workspace_at_the_same_host(
-    workspace: Workspace, duty: DeliverLoop
+    workspace: Workspace, loop: DeliverLoop
 ) -> None:
     class TwoPaths(Receiver):
         def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
@@ -107,16 +107,16 @@ def test_a_slow_path_of_one_workspace_does_not_delay_another_workspace_at_the_sa
         host.wait_for(SHARES.slow)
         emit_to(WorkspaceFactory(), f"{host.url}/quick", 50)
         host.wait_for(SHARES.slow + 50, timeout=5)
-        duty.stop(1)
+        loop.stop(1)
 
         assert [request.path for request in host.requests].count("/slow") == SHARES.slow
 
 
-def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, duty: DeliverLoop) -> None:
+def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, loop: DeliverLoop) -> None:
     with Receiver(Manner.HANG) as slow:
         emit(workspace, slow.url)
         slow.wait_for(1)
-        stopping = threading.Thread(target=_in_thread(lambda: duty.stop(10)))
+        stopping = threading.Thread(target=_in_thread(lambda: loop.stop(10)))
         stopping.start()
         slow.release()
         stopping.join()
@@ -125,32 +125,32 @@ def test_stopping_waits_for_what_is_in_flight(workspace: Workspace, duty: Delive
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
 
 
-def test_what_does_not_finish_in_time_is_given_back_as_it_was(workspace: Workspace, duty: DeliverLoop) -> None:
+def test_what_does_not_finish_in_time_is_given_back_as_it_was(workspace: Workspace, loop: DeliverLoop) -> None:
     with Receiver(Manner.HANG) as slow:
         emit(workspace, slow.url)
         slow.wait_for(1)
-        duty.stop(1)
+        loop.stop(1)
 
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.attempts, delivery.lease_until) == (DeliveryStatus.PENDING, 0, None)
     assert delivery.due_at is not None
 
 
-def test_a_refused_address_ends_without_a_connection(workspace: Workspace, duty: DeliverLoop) -> None:
+def test_a_refused_address_ends_without_a_connection(workspace: Workspace, loop: DeliverLoop) -> None:
     emit(workspace, "https://10.0.0.1/hook")
     with Receiver() as other:
         emit(workspace, other.url)
         other.wait_for(1)
-    duty.stop(5)
+    loop.stop(5)
 
     assert Delivery.objects.get(host="").status == DeliveryStatus.DEAD_LETTER
 
 
-def test_a_quick_host_gets_its_whole_share(workspace: Workspace, duty: DeliverLoop) -> None:
+def test_a_quick_host_gets_its_whole_share(workspace: Workspace, loop: DeliverLoop) -> None:
     with Receiver(200, otherwise=Manner.HANG) as turning:  # one answer: its place is free when all others are given
         emit_to(workspace, turning.url, 1 + 2 * SHARES.quick)
         turning.wait_for(1 + SHARES.quick)
-        duty.stop(1)
+        loop.stop(1)
 
         assert len(turning.requests) == 1 + SHARES.quick
 

@@ -1,4 +1,4 @@
-"""Browsers that sign in at the stand-in of an OpenID provider."""
+"""Test clients that sign in at the fake OpenID provider."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ BEGIN, CALLBACK = "/dashboard/sign-in/begin", "/dashboard/sign-in/callback"
 
 
 def use_provider(settings: Any, provider: FakeOpenIdProvider) -> None:
-    """Configure the service for this provider, of which nothing is known yet."""
+    """Configure the service for this provider, with an empty cache."""
     settings.OIDC_ISSUER, settings.OIDC_AUDIENCE = provider.url, AUDIENCE
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
     settings.OUTBOUND_ALLOW_LOOPBACK = True
-    published.known.cache_clear()
+    published.provider_at.cache_clear()
 
 
 def new_browser() -> Client:
-    """A browser that sends no form without its token."""
+    """Return a test client that enforces CSRF checks."""
     return Client(enforce_csrf_checks=True)
 
 
 def send_form(browser: Client, page: str, action: str, **fields: str) -> Any:
-    """Open a page, and send a form of it to `action`, with the token that the page holds."""
+    """Open a page and submit its form to `action` with the page's CSRF token."""
     shown = browser.get(page)
     found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', shown.content.decode())
     assert found, f"{page} holds no form: {shown.status_code}"
@@ -37,20 +37,20 @@ def send_form(browser: Client, page: str, action: str, **fields: str) -> Any:
 
 
 def begin(browser: Client, next_page: str = "") -> str:
-    """Begin to sign in; the provider's address that the browser is sent to."""
+    """Start a sign-in and return the provider's URL to which the browser is redirected."""
     answer = send_form(browser, "/dashboard/sign-in", BEGIN, next=next_page)
     assert answer.status_code == 302, answer.content
     return str(answer["Location"])
 
 
 def sign_in(provider: FakeOpenIdProvider, subject: str, browser: Client | None = None, next_page: str = "") -> Any:
-    """Sign in from the first page to the last; the callback's answer, whose `client` is the browser."""
+    """Complete a sign-in and return the callback's response; its `client` is the signed-in browser."""
     browser = browser or new_browser()
     return browser.get(provider.sign_in(begin(browser, next_page), subject))
 
 
 def signed_in(browser: Client) -> bool:
-    """Whether the dashboard knows who this is."""
+    """Return whether the browser is signed in to the dashboard."""
     return browser.get("/dashboard/?all=1").status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""The OpenID provider at which the tests' people sign in."""
+"""Fixtures of the fake OpenID provider."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tests.workspaces.browsers import ALICE, use_provider
 
 @pytest.fixture
 def provider(db: None, settings: Any) -> Iterator[FakeOpenIdProvider]:
-    """The service's provider, which knows alice with a verified address and bob without."""
-    with FakeOpenIdProvider() as standing:
-        standing.add_person("alice", **ALICE)
-        standing.add_person("bob", email="bob@example.com")
-        use_provider(settings, standing)
-        yield standing
+    """The configured provider, with alice (verified address) and bob (unverified address)."""
+    with FakeOpenIdProvider() as fake:
+        fake.add_person("alice", **ALICE)
+        fake.add_person("bob", email="bob@example.com")
+        use_provider(settings, fake)
+        yield fake

@@ -1,4 +1,4 @@
-"""Operators pause and resume workspaces in the console."""
+"""The operators' console: pause and resume workspaces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.test import Client
 
 from config.api.caller import WorkspaceStatus
 from tests.conftest import ApiClient
-from tests.console.operators import act, done_in_the_console
+from tests.console.operators import act, console_audit_entries
 from tests.people import console
 from workspaces.models import User, Workspace
 
@@ -19,25 +19,27 @@ def operator(db: None) -> Client:
 
 def test_a_workspace_is_paused_and_resumed(operator: Client, workspace: Workspace, api: ApiClient) -> None:
     new_key = {"workspace_id": workspace.id, "name": "Key", "scopes": ["posts.read"]}
-    told = act(operator, "pause", workspace)
+    messages = act(operator, "pause", workspace)
     refused = api.post("/auth/api-keys", new_key).json()["code"]
 
-    assert told == [f"Paused: {workspace.id}."]
+    assert messages == [f"Paused: {workspace.id}."]
     assert refused == "WORKSPACE_PAUSED"
     assert act(operator, "resume", workspace, asks=False) == [f"Lifted the operators' pause: {workspace.id}."]
     assert Workspace.objects.get(pk=workspace.pk).status == WorkspaceStatus.ACTIVE
-    assert done_in_the_console() == [
+    assert console_audit_entries() == [
         ("ops.pause_workspace", workspace.id, workspace.id, None),
         ("ops.resume_workspace", workspace.id, workspace.id, None),
     ]
 
 
-def test_one_that_cannot_be_paused_holds_up_no_other(operator: Client, workspace: Workspace, stranger: User) -> None:
+def test_an_error_for_one_workspace_does_not_stop_the_others(
+    operator: Client, workspace: Workspace, stranger: User
+) -> None:
     deleted = Workspace.objects.get(owner_user=stranger)
     Workspace.objects.filter(pk=deleted.pk).update(status="deleted")
-    told = act(operator, "pause", deleted, workspace)
+    messages = act(operator, "pause", deleted, workspace)
 
     assert Workspace.objects.get(pk=workspace.pk).status == WorkspaceStatus.PAUSED
     assert Workspace.objects.get(pk=deleted.pk).status == WorkspaceStatus.DELETED
-    assert any(line.startswith(f"{deleted.id}: There is no such workspace.") for line in told)
-    assert ("ops.pause_workspace", "", "", "NOT_FOUND") in done_in_the_console()
+    assert any(line.startswith(f"{deleted.id}: There is no such workspace.") for line in messages)
+    assert ("ops.pause_workspace", "", "", "NOT_FOUND") in console_audit_entries()

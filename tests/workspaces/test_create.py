@@ -1,4 +1,4 @@
-"""POST /workspaces."""
+"""Tests of POST /workspaces."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def create(client: ApiClient, owner: User, *, key: str = "", **fields: Any) -> A
     return client.post("/workspaces", {"owner_user_id": owner.id, "name": "Acme Labs", **fields}, **headers)
 
 
-@pytest.mark.parametrize(("given", "kept"), [({}, DEFAULTS), (OPTIONAL, OPTIONAL)], ids=["defaults", "all given"])
-def test_a_user_creates_a_workspace(owner: User, given: dict[str, Any], kept: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("given", "expected"), [({}, DEFAULTS), (OPTIONAL, OPTIONAL)], ids=["defaults", "all given"])
+def test_a_user_creates_a_workspace(owner: User, given: dict[str, Any], expected: dict[str, Any]) -> None:
     with time_machine.travel(NOON, tick=False):
         answer = create(as_user(owner), owner, **given)
 
@@ -52,7 +52,7 @@ def test_a_user_creates_a_workspace(owner: User, given: dict[str, Any], kept: di
             "slug": "acme-labs",
             "owner_user_id": owner.id,
             "processor_customer_id": "",
-            **kept,
+            **expected,
             "status": "active",
             "created_at": "2027-03-10T12:00:00Z",
             "updated_at": "2027-03-10T12:00:00Z",
@@ -61,7 +61,7 @@ def test_a_user_creates_a_workspace(owner: User, given: dict[str, Any], kept: di
     assert [(member.user_id, member.role) for member in Member.objects.filter(workspace=made)] == [(owner.id, "owner")]
 
 
-def test_a_new_workspace_has_a_sandbox_account_of_each_platform(owner: User) -> None:
+def test_a_new_workspace_gets_a_sandbox_account_for_each_platform(owner: User) -> None:
     made = create(as_user(owner), owner).json()["workspace"]["id"]
 
     accounts = ConnectedAccount.objects.filter(workspace_id=made)
@@ -69,13 +69,13 @@ def test_a_new_workspace_has_a_sandbox_account_of_each_platform(owner: User) -> 
     assert {(account.sandbox, account.status) for account in accounts} == {(True, "active")}
 
 
-@pytest.mark.parametrize(("given", "kept"), [({}, DEFAULTS), (OPTIONAL, OPTIONAL)], ids=["defaults", "all given"])
-def test_a_dry_run_says_what_would_be_and_makes_nothing(
-    owner: User, given: dict[str, Any], kept: dict[str, Any]
+@pytest.mark.parametrize(("given", "expected"), [({}, DEFAULTS), (OPTIONAL, OPTIONAL)], ids=["defaults", "all given"])
+def test_a_dry_run_returns_a_preview_and_creates_nothing(
+    owner: User, given: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     answer = create(as_user(owner), owner, dry_run=True, **given)
 
-    resolved = {"owner_user_id": owner.id, "name": "Acme Labs", **kept}
+    resolved = {"owner_user_id": owner.id, "name": "Acme Labs", **expected}
     assert answer.status_code == 200
     assert answer.json() == {
         "dry_run": True,
@@ -98,12 +98,12 @@ def test_a_taken_slug_gets_a_short_suffix(owner: User) -> None:
     assert all(slug.startswith("acme-labs-") for slug in slugs[1:])
 
 
-def test_a_name_without_latin_letters_has_a_slug_too(owner: User) -> None:
+def test_a_name_without_latin_letters_gets_a_slug(owner: User) -> None:
     assert create(as_user(owner), owner, name="株式会社").json()["workspace"]["slug"] == "workspace"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_workspaces_of_one_name_made_at_once_all_come_into_being(owner: User) -> None:
+def test_concurrent_workspaces_with_the_same_name_are_all_created(owner: User) -> None:
     answers = at_once(6, lambda _: create(as_user(owner), owner))
 
     assert [answer.status_code for answer in answers] == [201] * 6
@@ -128,27 +128,29 @@ def test_workspaces_of_one_name_made_at_once_all_come_into_being(owner: User) ->
         ({"status": "paused"}, "status", "unknown_field"),
     ],
 )
-def test_a_field_that_is_not_right_is_named(owner: User, fields: dict[str, Any], field: str, code: str) -> None:
+def test_an_invalid_field_is_named_in_the_error(owner: User, fields: dict[str, Any], field: str, code: str) -> None:
     body = assert_envelope(create(as_user(owner), owner, **fields), 422, "VALIDATION_FAILED")
 
     assert [(detail["field"], detail["code"]) for detail in body["details"]] == [(field, code)]
     assert not Workspace.objects.exists()
 
 
-def test_required_fields_are_named(owner: User) -> None:
+def test_missing_required_fields_are_named_in_the_error(owner: User) -> None:
     body = assert_envelope(as_user(owner).post("/workspaces"), 422, "VALIDATION_FAILED")
 
     assert [detail["field"] for detail in body["details"]] == ["owner_user_id", "name"]
 
 
-def test_a_workspace_key_makes_one_for_its_owner(workspace: Workspace, key_with: Callable[..., ApiClient]) -> None:
+def test_a_workspace_key_creates_a_workspace_for_its_owner(
+    workspace: Workspace, key_with: Callable[..., ApiClient]
+) -> None:
     answer = create(key_with("api_keys.write"), workspace.owner_user)
 
     assert answer.status_code == 201
     assert answer.json()["workspace"]["owner_user_id"] == workspace.owner_user_id
 
 
-def test_nobody_makes_a_workspace_for_another(
+def test_nobody_can_create_a_workspace_for_another_user(
     api: ApiClient, owner: User, teammate: User, stranger: User, agent_client: Callable[..., ApiClient]
 ) -> None:
     before = Workspace.objects.count()
@@ -165,21 +167,21 @@ def test_nobody_makes_a_workspace_for_another(
     assert Workspace.objects.count() == before
 
 
-def test_a_key_without_the_scope_makes_none(owner: User, key_with: Callable[..., ApiClient]) -> None:
+def test_a_key_without_the_scope_cannot_create_a_workspace(owner: User, key_with: Callable[..., ApiClient]) -> None:
     assert_envelope(create(key_with("accounts.write"), owner), 403, "SCOPE_MISSING")
     assert_envelope(create(ApiClient(), owner), 401, "UNAUTHENTICATED")
 
     assert Workspace.objects.count() == 1
 
 
-def test_a_paused_workspaces_key_makes_none(api: ApiClient, workspace: Workspace) -> None:
+def test_a_key_of_a_paused_workspace_cannot_create_a_workspace(api: ApiClient, workspace: Workspace) -> None:
     Workspace.objects.update(status="paused")
 
     assert_envelope(create(api, workspace.owner_user), 403, "WORKSPACE_PAUSED")
     assert Workspace.objects.count() == 1
 
 
-def test_one_key_makes_one_workspace_whatever_the_second_body_says(api: ApiClient, owner: User) -> None:
+def test_an_idempotency_key_creates_only_one_workspace(api: ApiClient, owner: User) -> None:
     first = create(as_user(owner), owner, key="one")
     second = create(as_user(owner), owner, key="one")
     other = create(as_user(owner), owner, key="one", name="Another")
@@ -193,7 +195,7 @@ def test_one_key_makes_one_workspace_whatever_the_second_body_says(api: ApiClien
     assert Workspace.objects.count() == 2
 
 
-def test_a_dry_run_uses_no_key_up_and_is_never_a_replay(owner: User) -> None:
+def test_a_dry_run_does_not_use_the_idempotency_key(owner: User) -> None:
     before = create(as_user(owner), owner, key="one", dry_run=True)
     made = create(as_user(owner), owner, key="one")
     after = create(as_user(owner), owner, key="one", dry_run=True)
@@ -203,7 +205,7 @@ def test_a_dry_run_uses_no_key_up_and_is_never_a_replay(owner: User) -> None:
     assert Workspace.objects.count() == 1
 
 
-def test_another_callers_guess_of_the_key_replays_nothing(
+def test_another_caller_with_the_same_idempotency_key_gets_no_replay(
     api: ApiClient, owner: User, teammate: User, stranger: User, key_with: Callable[..., ApiClient]
 ) -> None:
     create(as_user(owner), owner, key="one")

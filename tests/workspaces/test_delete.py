@@ -1,4 +1,4 @@
-"""DELETE /workspaces/{id}."""
+"""Tests of DELETE /workspaces/{id}."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_owner_and_a_workspace_key_delete_it(api: ApiClient, owner: User, wo
 def test_its_keys_agents_and_claim_tokens_stop_at_once(
     owner: User, workspace: Workspace, api: ApiClient, agent_client: Callable[..., ApiClient]
 ) -> None:
-    agent, claim_token = agent_client(), tokens.new_token(tokens.CLAIM)
+    agent, claim_token = agent_client(), tokens.new_token(tokens.CLAIM_TOKEN_PREFIX)
     ClaimToken.objects.create(
         agent=factories.AgentFactory(workspace=workspace),
         token_sha256=tokens.digest(claim_token),
@@ -69,7 +69,7 @@ def test_its_keys_agents_and_claim_tokens_stop_at_once(
     assert_envelope(claim, 422, "CLAIM_TOKEN_INVALID")
 
 
-def test_what_is_deleted_is_gone_for_its_people(owner: User, workspace: Workspace, teammate: User) -> None:
+def test_a_deleted_workspace_is_not_found_by_its_members(owner: User, workspace: Workspace, teammate: User) -> None:
     delete(as_user(owner), workspace)
 
     assert as_user(owner).get(f"/workspaces?owner_user_id={owner.id}").json()["workspaces"] == []
@@ -79,7 +79,7 @@ def test_what_is_deleted_is_gone_for_its_people(owner: User, workspace: Workspac
         assert_envelope(client.get(f"/agents?workspace_id={workspace.id}"), 404, "NOT_FOUND")
 
 
-def test_the_beat_runs_within_a_minute_what_destroys_its_secrets_and_cancels_its_posts(
+def test_periodic_tasks_destroy_secrets_and_cancel_posts_within_a_minute(
     owner: User, workspace: Workspace, api: ApiClient
 ) -> None:
     account = factories.AccountFactory(workspace=workspace, credentials={"password": "x"}, tokens={"access": "y"})
@@ -101,7 +101,7 @@ def test_the_beat_runs_within_a_minute_what_destroys_its_secrets_and_cancels_its
 
 
 @pytest.mark.parametrize("where", ["body", "query"])
-def test_a_dry_run_says_what_would_be_and_deletes_nothing(
+def test_a_dry_run_returns_a_preview_and_deletes_nothing(
     api: ApiClient, owner: User, workspace: Workspace, where: str
 ) -> None:
     before, path = api.get(f"/workspaces/{workspace.id}/export").json()["workspace"], f"/workspaces/{workspace.id}"
@@ -122,7 +122,7 @@ def test_a_dry_run_says_what_would_be_and_deletes_nothing(
     ] == [("workspaces.delete", True)]
 
 
-def test_nobody_else_may(
+def test_other_callers_are_refused(
     workspace: Workspace, teammate: User, agent_client: Callable[..., ApiClient], key_with: Callable[..., ApiClient]
 ) -> None:
     for dry_run in (False, True):
@@ -135,7 +135,7 @@ def test_nobody_else_may(
     assert status_of(workspace) == "active"
 
 
-def test_a_foreign_and_an_absent_workspace_are_answered_alike(workspace: Workspace, stranger: User) -> None:
+def test_a_foreign_and_a_missing_workspace_get_the_same_response(workspace: Workspace, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
     for client in (as_user(stranger), foreign_key):
@@ -156,7 +156,7 @@ def test_a_paused_workspace_is_not_deleted(api: ApiClient, owner: User, workspac
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_who_delete_it_at_once_one_does(owner: User, workspace: Workspace) -> None:
+def test_only_one_of_several_concurrent_deletions_succeeds(owner: User, workspace: Workspace) -> None:
     answers = at_once(6, lambda _: delete(as_user(owner), workspace))
 
     assert sorted(answer.status_code for answer in answers) == [200] + [404] * 5

@@ -1,4 +1,4 @@
-"""GET /workspaces/{id}/export."""
+"""Tests of GET /workspaces/{id}/export."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_owner_and_a_workspace_key_get_the_workspace(
     ]
 
 
-def test_nobody_else_gets_it(
+def test_other_callers_cannot_export(
     workspace: Workspace,
     teammate: User,
     stranger: User,

@@ -1,4 +1,4 @@
-"""How much free credit a caller may give a workspace, and how many workspaces one person may own."""
+"""Limits on a workspace's free credit and on the number of workspaces of one owner."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def create(client: ApiClient, owner: User, **fields: Any) -> Any:
 
 
 @pytest.mark.parametrize("cents", [101, 10**15, 2**63 - 1])
-def test_nobody_gives_a_workspace_more_free_credit_than_the_setting_allows(
-    api: ApiClient, owner: User, cents: int
-) -> None:
+def test_free_credit_is_limited_by_the_setting(api: ApiClient, owner: User, cents: int) -> None:
     for client in (as_user(owner), api):
         for dry_run in (True, False):
             answer = create(client, owner, free_monthly_credit_cents=cents, dry_run=dry_run)
@@ -40,7 +38,7 @@ def test_nobody_gives_a_workspace_more_free_credit_than_the_setting_allows(
     assert (Workspace.objects.count(), ConnectedAccount.objects.count()) == (1, 0)
 
 
-def test_up_to_the_setting_a_caller_chooses(owner: User, settings: Settings) -> None:
+def test_a_caller_may_choose_free_credit_up_to_the_setting(owner: User, settings: Settings) -> None:
     settings.MAX_FREE_CREDIT_CENTS = 250
 
     made = create(as_user(owner), owner, free_monthly_credit_cents=250).json()["workspace"]
@@ -68,7 +66,7 @@ def test_one_person_owns_at_most_twenty_workspaces(api: ApiClient, owner: User, 
         assert create(as_user(person), person).status_code == 201
 
 
-def test_a_deleted_workspace_counts_to_the_end_of_the_utc_month(owner: User, settings: Settings) -> None:
+def test_a_deleted_workspace_counts_until_the_end_of_the_utc_month(owner: User, settings: Settings) -> None:
     settings.MAX_WORKSPACES_PER_OWNER = 2
     with time_machine.travel(END_OF_MARCH, tick=False) as clock:
         client = as_user(owner)
@@ -88,7 +86,7 @@ def test_a_paused_workspace_counts(owner: User, settings: Settings) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_made_at_once_no_more_come_into_being(owner: User, settings: Settings) -> None:
+def test_concurrent_requests_do_not_exceed_the_limit(owner: User, settings: Settings) -> None:
     settings.MAX_WORKSPACES_PER_OWNER = 3
     owned(owner, 1)
 
@@ -99,7 +97,7 @@ def test_of_many_made_at_once_no_more_come_into_being(owner: User, settings: Set
     assert Member.objects.filter(user=owner, role="owner").count() >= 2
 
 
-def test_nobody_is_handed_more_workspaces(
+def test_a_workspace_cannot_be_handed_over_beyond_the_limit(
     workspace: Workspace, owner: User, teammate: User, settings: Settings
 ) -> None:
     settings.MAX_WORKSPACES_PER_OWNER = 1
@@ -118,7 +116,7 @@ def test_nobody_is_handed_more_workspaces(
     assert Workspace.objects.get(pk=workspace.pk).owner_user_id == teammate.id
 
 
-def test_the_dashboard_says_so(owner: User, settings: Settings) -> None:
+def test_the_dashboard_shows_the_limit_error(owner: User, settings: Settings) -> None:
     settings.MAX_WORKSPACES_PER_OWNER = 1
     owned(owner, 1)
     browser = Client(enforce_csrf_checks=True)

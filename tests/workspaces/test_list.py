@@ -1,4 +1,4 @@
-"""GET /workspaces."""
+"""Tests of GET /workspaces."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ FIELDS = {
 }
 
 
-def listed(client: ApiClient, owner_user_id: str) -> list[str]:
+def list_workspaces(client: ApiClient, owner_user_id: str) -> list[str]:
     answer = client.get(f"/workspaces?owner_user_id={owner_user_id}")
     assert answer.status_code == 200, answer.content
     return [workspace["id"] for workspace in answer.json()["workspaces"]]
 
 
-def test_an_owner_sees_all_of_theirs_newest_first_the_deleted_left_out(owner: User, workspace: Workspace) -> None:
+def test_an_owner_lists_their_workspaces_newest_first_without_deleted_ones(owner: User, workspace: Workspace) -> None:
     paused = factories.WorkspaceFactory(owner_user=owner, status="paused", commit_pack_id="pack")
     factories.WorkspaceFactory(owner_user=owner, status="deleted")
     factories.WorkspaceFactory()
@@ -52,7 +52,7 @@ def test_an_owner_sees_all_of_theirs_newest_first_the_deleted_left_out(owner: Us
     assert [set(row) for row in body["workspaces"]] == [FIELDS | {"commit_pack_id"}, FIELDS]
 
 
-def test_pages_follow_each_other(owner: User) -> None:
+def test_pagination_returns_every_row_once(owner: User) -> None:
     made = [factories.WorkspaceFactory(owner_user=owner).id for _ in range(5)]
     client, cursor, pages = as_user(owner), "", []
 
@@ -66,11 +66,11 @@ def test_pages_follow_each_other(owner: User) -> None:
 
 def test_nobody_sees_workspaces_that_another_user_owns(owner: User, teammate: User, stranger: User) -> None:
     for user in (teammate, stranger):
-        assert listed(as_user(user), owner.id) == []
-    assert listed(as_user(owner), new_id("usr")) == []
+        assert list_workspaces(as_user(user), owner.id) == []
+    assert list_workspaces(as_user(owner), new_id("usr")) == []
 
 
-def test_a_key_sees_its_own_workspace_when_its_owner_is_asked_for(
+def test_a_key_sees_only_its_own_workspace(
     owner: User,
     workspace: Workspace,
     stranger: User,
@@ -80,11 +80,11 @@ def test_a_key_sees_its_own_workspace_when_its_owner_is_asked_for(
     factories.WorkspaceFactory(owner_user=owner)
 
     for client in (key_with("posts.read"), agent_client(["posts.draft"])):
-        assert listed(client, owner.id) == [workspace.id]
-        assert listed(client, stranger.id) == []
+        assert list_workspaces(client, owner.id) == [workspace.id]
+        assert list_workspaces(client, stranger.id) == []
 
 
-def test_without_a_token_nothing_is_listed(owner: User) -> None:
+def test_listing_needs_a_token(owner: User) -> None:
     assert_envelope(ApiClient().get(f"/workspaces?owner_user_id={owner.id}"), 401, "UNAUTHENTICATED")
 
 
@@ -100,7 +100,7 @@ def test_without_a_token_nothing_is_listed(owner: User) -> None:
         ("status=active", "status"),
     ],
 )
-def test_a_parameter_that_is_not_right_is_named(owner: User, query: str, field: str) -> None:
+def test_an_invalid_parameter_is_named_in_the_error(owner: User, query: str, field: str) -> None:
     whose = "" if "owner" in field else f"owner_user_id={owner.id}&"
     body = assert_envelope(as_user(owner).get(f"/workspaces?{whose}{query}"), 422, "VALIDATION_FAILED")
 

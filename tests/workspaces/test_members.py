@@ -1,4 +1,4 @@
-"""Members of a workspace: roles, removing, leaving, handing over; on the page that people see."""
+"""The members page: roles, removal, leaving, new owner."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def page_of(workspace: Workspace, rest: str = "") -> str:
 
 
 def send(user: User, workspace: Workspace, rest: str, **fields: str) -> Any:
-    """The person sends a form of the members' page, and sees the page after it."""
+    """Submit a form of the members page and return the following page."""
     browser = browser_of(user)
     answer = send_form(browser, page_of(workspace), page_of(workspace, rest), **fields)
     return browser.get(answer["Location"]) if answer.status_code == 303 else answer
@@ -53,23 +53,23 @@ def entries() -> list[tuple[str, str, str, str | None, dict[str, Any]]]:
     return list(AuditEntry.objects.order_by("pk").values_list(*fields))
 
 
-def test_the_page_shows_everybody_their_fellow_members_and_only_some_the_forms(
+def test_all_members_see_the_list_and_only_admins_see_forms(
     workspace: Workspace, owner: User, admin: User, teammate: User, stranger: User
 ) -> None:
     shown = {user.pk: browser_of(user).get(page_of(workspace)) for user in (owner, admin, teammate, stranger)}
 
     assert [answer.status_code for answer in shown.values()] == [200, 200, 200, 404]
     for user in (owner, admin, teammate):
-        told = shown[user.pk].content.decode()
-        assert all(str(member.email) in told for member in (owner, admin, teammate))
-        assert ("/members/invite" in told) is (user != teammate)
-        assert ("/members/hand-over" in told) is (user == owner)
-        assert ("/members/leave" in told) is (user != owner)
+        text = shown[user.pk].content.decode()
+        assert all(str(member.email) in text for member in (owner, admin, teammate))
+        assert ("/members/invite" in text) is (user != teammate)
+        assert ("/members/hand-over" in text) is (user == owner)
+        assert ("/members/leave" in text) is (user != owner)
     assert browser_of(owner).get("/dashboard/workspaces/wrk_x/members").status_code == 404
     assert Client().get(page_of(workspace))["Location"].startswith("/dashboard/sign-in?next=")
 
 
-def test_the_page_takes_few_queries_however_many_they_are(
+def test_the_number_of_queries_does_not_depend_on_the_number_of_members(
     workspace: Workspace, owner: User, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(10):
@@ -83,7 +83,7 @@ def test_the_page_takes_few_queries_however_many_they_are(
 
 
 @pytest.mark.parametrize("who", ["owner", "admin"])
-def test_a_role_is_changed_and_counts_at_once(
+def test_a_changed_role_applies_at_once(
     workspace: Workspace, owner: User, admin: User, teammate: User, who: str
 ) -> None:
     actor = {"owner": owner, "admin": admin}[who]
@@ -98,14 +98,14 @@ def test_a_role_is_changed_and_counts_at_once(
 
 
 @pytest.mark.parametrize("role", ["owner", "", "king"])
-def test_no_other_role_can_be_given(workspace: Workspace, owner: User, teammate: User, role: str) -> None:
+def test_only_assignable_roles_can_be_given(workspace: Workspace, owner: User, teammate: User, role: str) -> None:
     shown = send(owner, workspace, f"/{teammate.id}/role", role=role)
 
     assert "Choose one of" in shown.content.decode()
     assert roles(workspace)[teammate.id] == "member"
 
 
-def test_who_is_removed_is_out_at_once(workspace: Workspace, owner: User, teammate: User) -> None:
+def test_a_removed_member_loses_access_at_once(workspace: Workspace, owner: User, teammate: User) -> None:
     send(owner, workspace, f"/{teammate.id}/remove")
 
     assert roles(workspace) == {owner.id: "owner"}
@@ -115,7 +115,7 @@ def test_who_is_removed_is_out_at_once(workspace: Workspace, owner: User, teamma
 
 
 @pytest.mark.parametrize("status", ["active", "paused"])
-def test_a_member_may_leave_a_paused_workspace_too(workspace: Workspace, teammate: User, status: str) -> None:
+def test_a_member_may_leave_even_a_paused_workspace(workspace: Workspace, teammate: User, status: str) -> None:
     Workspace.objects.update(status=status)
     shown = send(teammate, workspace, "/leave")
 
@@ -143,7 +143,7 @@ FORMS = {"role": {"role": "admin"}, "remove": {}}
 
 
 @pytest.mark.parametrize("form", [*FORMS, "hand-over", "leave"])
-def test_nothing_is_done_to_the_owner(workspace: Workspace, owner: User, admin: User, form: str) -> None:
+def test_the_owner_cannot_be_changed_or_removed(workspace: Workspace, owner: User, admin: User, form: str) -> None:
     if form in FORMS:
         shown = send(admin, workspace, f"/{owner.id}/{form}", **FORMS[form])
     else:
@@ -156,7 +156,7 @@ def test_nothing_is_done_to_the_owner(workspace: Workspace, owner: User, admin: 
 
 @pytest.mark.parametrize("form", [*FORMS, "hand-over", "invite"])
 @pytest.mark.parametrize("who", ["teammate", "stranger"])
-def test_members_and_strangers_change_nobody(
+def test_members_and_strangers_cannot_change_members(
     workspace: Workspace, owner: User, admin: User, teammate: User, stranger: User, form: str, who: str
 ) -> None:
     actor = {"teammate": teammate, "stranger": stranger}[who]
@@ -172,7 +172,9 @@ def test_members_and_strangers_change_nobody(
     assert [entry[3] for entry in entries()] == ["FORBIDDEN" if who == "teammate" else "NOT_FOUND"]
 
 
-def test_an_admin_hands_nothing_over(workspace: Workspace, owner: User, admin: User, teammate: User) -> None:
+def test_an_admin_cannot_hand_the_workspace_over(
+    workspace: Workspace, owner: User, admin: User, teammate: User
+) -> None:
     browser = browser_of(admin)
     send_form(browser, page_of(workspace), page_of(workspace, "/hand-over"), user_id=admin.id)
 
@@ -182,7 +184,9 @@ def test_an_admin_hands_nothing_over(workspace: Workspace, owner: User, admin: U
 
 @pytest.mark.parametrize("form", [*FORMS, "hand-over"])
 @pytest.mark.parametrize("whom", ["stranger", "nobody"])
-def test_who_is_no_member_is_not_found(workspace: Workspace, owner: User, stranger: User, form: str, whom: str) -> None:
+def test_a_user_who_is_not_a_member_is_not_found(
+    workspace: Workspace, owner: User, stranger: User, form: str, whom: str
+) -> None:
     user_id = {"stranger": stranger.id, "nobody": "usr_nobody"}[whom]
     rest = f"/{user_id}/{form}" if form in FORMS else f"/{form}"
     send(owner, workspace, rest, role="admin", user_id=user_id)
@@ -192,7 +196,9 @@ def test_who_is_no_member_is_not_found(workspace: Workspace, owner: User, strang
 
 
 @pytest.mark.parametrize("form", [*FORMS, "hand-over", "invite"])
-def test_a_paused_workspace_keeps_its_members(workspace: Workspace, owner: User, teammate: User, form: str) -> None:
+def test_members_of_a_paused_workspace_cannot_be_changed(
+    workspace: Workspace, owner: User, teammate: User, form: str
+) -> None:
     Workspace.objects.update(status="paused")
     rest = f"/{teammate.id}/{form}" if form in FORMS else f"/{form}"
     before = roles(workspace)
@@ -205,28 +211,26 @@ def test_a_paused_workspace_keeps_its_members(workspace: Workspace, owner: User,
 @pytest.mark.parametrize(
     "rest", ["/invite", "/leave", "/hand-over", "/usr_x/role", "/usr_x/remove", "/invitations/1/withdraw"]
 )
-def test_every_form_needs_its_token_and_takes_no_get(workspace: Workspace, owner: User, rest: str) -> None:
+def test_every_form_needs_a_csrf_token_and_post(workspace: Workspace, owner: User, rest: str) -> None:
     browser = browser_of(owner)
 
     assert browser.post(page_of(workspace, rest)).status_code == 403
     assert browser.get(page_of(workspace, rest)).status_code == 405
 
 
-def test_a_key_changes_no_member(workspace: Workspace, teammate: User, api: ApiClient) -> None:
+def test_an_api_key_cannot_change_members(workspace: Workspace, teammate: User, api: ApiClient) -> None:
     key = Caller("api_key", "key_x", workspace.id, frozenset({"api_keys.write"}))
     with pytest.raises(UserSessionRequired):
         services.remove_member(caller=key, workspace_id=workspace.id, user_id=teammate.id)
 
 
-def test_a_workspace_has_one_owner_at_the_most(workspace: Workspace, teammate: User) -> None:
+def test_a_workspace_has_at_most_one_owner(workspace: Workspace, teammate: User) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         Member.objects.filter(user=teammate).update(role="owner")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_handed_over_twice_at_once_it_has_one_owner(
-    workspace: Workspace, owner: User, admin: User, teammate: User
-) -> None:
+def test_concurrent_handovers_leave_one_owner(workspace: Workspace, owner: User, admin: User, teammate: User) -> None:
     heirs = [admin.id, teammate.id]
 
     def hand_over(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Outgoing e-mail: rows that a worker sends, tries again, gives up, and forgets."""
+"""Outgoing e-mail: sending, retries, giving up, deletion of the content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils.module_loading import import_string
 from tests.fakes.smtp import FakeMailServer
 from workspaces.models import OutgoingMail
 from workspaces.services import queue_mail
-from workspaces.services.mail import ATTEMPTS, LEASE, LOOP, PAUSES, claim_mail
+from workspaces.services.mail import MAIL_LEASE, MAIL_LOOP, MAX_ATTEMPTS, RETRY_DELAYS, claim_mail
 from workspaces.worker_loop import MailLoop
 
 NOON = datetime(2027, 3, 10, 12, tzinfo=UTC)
@@ -31,10 +31,10 @@ def clock() -> Iterator[time_machine.Traveller]:
 @pytest.fixture
 def server(settings: Any, clock: Any) -> Iterator[FakeMailServer]:
     """The mail server that EMAIL_URL names."""
-    with FakeMailServer() as standing:
+    with FakeMailServer() as fake:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", standing.port
-        yield standing
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", fake.port
+        yield fake
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def mail(clock: Any) -> OutgoingMail:
 
 
 def work() -> bool:
-    """One round of the worker's duty; whether there was something to do."""
+    """Run the mail loop once and return whether there was an e-mail to send."""
     return MailLoop().run_once()
 
 
@@ -51,11 +51,13 @@ def row() -> Any:
     return OutgoingMail.objects.values("attempts", "due_at", "content", "sent_at", "last_error", "lease_until").get()
 
 
-def test_the_worker_has_it_among_its_duties() -> None:
-    assert import_string(configured.WORKER_LOOPS[LOOP]) is MailLoop
+def test_the_worker_runs_the_mail_loop() -> None:
+    assert import_string(configured.WORKER_LOOPS[MAIL_LOOP]) is MailLoop
 
 
-def test_a_message_goes_out_once_and_is_forgotten(server: FakeMailServer, mail: OutgoingMail, settings: Any) -> None:
+def test_a_message_is_sent_once_and_its_content_deleted(
+    server: FakeMailServer, mail: OutgoingMail, settings: Any
+) -> None:
     settings.DEFAULT_FROM_EMAIL = "Service <service@example.com>"
     assert [work(), work()] == [True, False]
 
@@ -68,33 +70,33 @@ def test_a_message_goes_out_once_and_is_forgotten(server: FakeMailServer, mail: 
     assert row() == {"attempts": 1, **settled}
 
 
-def test_what_waits_is_sealed(mail: OutgoingMail) -> None:
+def test_queued_content_is_encrypted(mail: OutgoingMail) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM workspaces_outgoingmail")
-        kept = str(cursor.fetchall())
+        stored = str(cursor.fetchall())
 
-    assert "alice" not in kept
-    assert "A line" not in kept
+    assert "alice" not in stored
+    assert "A line" not in stored
 
 
 @pytest.mark.parametrize(
     "refusals", [[("RCPT", 451)], [("DATA", 554)], [("MAIL", 421)]], ids=["greylisted", "text refused", "busy"]
 )
-def test_an_attempt_that_fails_is_tried_again_later(
+def test_a_failed_attempt_is_retried_later(
     server: FakeMailServer, mail: OutgoingMail, clock: Any, refusals: list[tuple[str, int]], caplog: Any
 ) -> None:
     server.refusals = refusals
     assert work()
 
-    assert (row()["attempts"], row()["due_at"], row()["sent_at"]) == (1, NOON + PAUSES[0], None)
+    assert (row()["attempts"], row()["due_at"], row()["sent_at"]) == (1, NOON + RETRY_DELAYS[0], None)
     assert not work()
     assert "alice" not in caplog.text
-    clock.shift(PAUSES[0])
+    clock.shift(RETRY_DELAYS[0])
     assert work()
     assert (len(server.messages), row()["attempts"], row()["content"]) == (1, 2, None)
 
 
-def test_an_address_that_the_server_does_not_know_is_given_up_at_once(
+def test_an_address_unknown_to_the_mail_server_is_given_up_at_once(
     server: FakeMailServer, mail: OutgoingMail, caplog: Any
 ) -> None:
     server.refuse_recipients(550)
@@ -105,30 +107,30 @@ def test_an_address_that_the_server_does_not_know_is_given_up_at_once(
     assert "alice" not in caplog.text
 
 
-def test_a_server_that_is_away_is_tried_for_hours_and_then_no_more(
+def test_an_unreachable_server_is_retried_for_hours_and_then_given_up(
     mail: OutgoingMail, clock: Any, settings: Any
 ) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     with FakeMailServer() as gone:
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", gone.port
-    for pause in PAUSES:
+    for pause in RETRY_DELAYS:
         assert work()
         assert (row()["due_at"], row()["last_error"]) == (datetime.now(UTC) + pause, "ConnectionRefusedError")
         clock.shift(pause)
     assert work()
 
     mail.refresh_from_db()
-    assert (mail.attempts, mail.has_failed, mail.content) == (ATTEMPTS, True, None)
+    assert (mail.attempts, mail.has_failed, mail.content) == (MAX_ATTEMPTS, True, None)
     clock.shift(timedelta(days=1))
     assert not work()
 
 
-def test_a_message_that_ends_its_workers_is_given_up(mail: OutgoingMail, clock: Any) -> None:
-    for _ in range(ATTEMPTS):
+def test_a_message_that_kills_its_workers_is_given_up(mail: OutgoingMail, clock: Any) -> None:
+    for _ in range(MAX_ATTEMPTS):
         assert claim_mail() is not None
         assert claim_mail() is None  # nobody else gets it meanwhile
-        clock.shift(LEASE)
+        clock.shift(MAIL_LEASE)
 
     assert claim_mail() is None
     mail.refresh_from_db()
-    assert (mail.has_failed, mail.last_error) == (True, "no attempt came to an end")
+    assert (mail.has_failed, mail.last_error) == (True, "no attempt finished")

@@ -1,4 +1,4 @@
-"""Signing in at the identity provider: who a person is, and what becomes of their session."""
+"""Sign-in at the identity provider: users, sessions and operators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.workspaces.browsers import (
 from workspaces.models import User, Workspace
 
 
-def test_the_first_sign_in_makes_the_person_by_issuer_and_subject(provider: FakeOpenIdProvider) -> None:
+def test_the_first_sign_in_creates_the_user_by_issuer_and_subject(provider: FakeOpenIdProvider) -> None:
     answer = sign_in(provider, "alice")
 
     assert (answer.status_code, answer["Location"]) == (302, "/dashboard/")
@@ -46,7 +46,7 @@ def test_the_first_sign_in_makes_the_person_by_issuer_and_subject(provider: Fake
     )
 
 
-def test_a_later_sign_in_finds_the_person_and_what_is_told_of_them_is_brought_up_to_date(
+def test_a_later_sign_in_finds_the_user_and_updates_name_and_address(
     provider: FakeOpenIdProvider,
 ) -> None:
     sign_in(provider, "alice")
@@ -57,7 +57,7 @@ def test_a_later_sign_in_finds_the_person_and_what_is_told_of_them_is_brought_up
     assert (same.email, same.email_verified, same.display_name) == ("alice@new.example.com", False, "Alice B.")
 
 
-def test_an_address_never_links_two_people(provider: FakeOpenIdProvider) -> None:
+def test_users_with_the_same_address_are_never_linked(provider: FakeOpenIdProvider) -> None:
     local = factories.UserFactory(email=ALICE["email"])
     provider.add_person("another", **ALICE)
     sign_in(provider, "alice")
@@ -69,7 +69,7 @@ def test_an_address_never_links_two_people(provider: FakeOpenIdProvider) -> None
     assert User.objects.count() == 3
 
 
-def test_the_same_subject_of_another_issuer_is_another_person(provider: FakeOpenIdProvider, settings: Any) -> None:
+def test_the_same_subject_of_another_issuer_is_another_user(provider: FakeOpenIdProvider, settings: Any) -> None:
     sign_in(provider, "alice")
     with FakeOpenIdProvider() as other:
         other.add_person("alice", **ALICE)
@@ -89,7 +89,7 @@ def test_the_session_gets_a_new_key(provider: FakeOpenIdProvider) -> None:
     assert not Session.objects.filter(pk=before).exists()
 
 
-def test_whoever_was_signed_in_before_is_replaced(provider: FakeOpenIdProvider) -> None:
+def test_a_sign_in_replaces_the_previous_user(provider: FakeOpenIdProvider) -> None:
     browser = sign_in(provider, "alice").client
     sign_in(provider, "bob", browser)
 
@@ -107,11 +107,13 @@ def test_whoever_was_signed_in_before_is_replaced(provider: FakeOpenIdProvider) 
         ("javascript:alert(1)", "/dashboard/"),
     ],
 )
-def test_it_goes_on_to_where_the_person_was_going_here(provider: FakeOpenIdProvider, wanted: str, reached: str) -> None:
+def test_the_browser_returns_to_the_requested_page_of_this_service_only(
+    provider: FakeOpenIdProvider, wanted: str, reached: str
+) -> None:
     assert sign_in(provider, "alice", next_page=wanted)["Location"] == reached
 
 
-def test_a_page_that_asks_to_sign_in_is_reached_afterwards(provider: FakeOpenIdProvider) -> None:
+def test_a_protected_page_opens_after_the_sign_in(provider: FakeOpenIdProvider) -> None:
     browser = new_browser()
     asked = browser.get("/dashboard/?all=1")["Location"]
     shown = browser.get(asked).content.decode()
@@ -137,7 +139,7 @@ def test_a_page_that_asks_to_sign_in_is_reached_afterwards(provider: FakeOpenIdP
         ({"email": "A\u212a@Example.com", "email_verified": True}, (), "a\u212a@example.com", True),
     ],
 )
-def test_an_address_counts_as_verified_when_the_provider_says_so_of_it(
+def test_an_address_is_verified_only_if_the_same_source_says_so(
     provider: FakeOpenIdProvider, claims: dict[str, Any], in_id_token: tuple[str, ...], email: str, verified: bool
 ) -> None:
     provider.add_person("carol", **claims)
@@ -148,16 +150,14 @@ def test_an_address_counts_as_verified_when_the_provider_says_so_of_it(
     assert (made.email, made.email_verified) == (email, verified)
 
 
-def test_a_provider_without_a_userinfo_endpoint_tells_all_in_the_token(provider: FakeOpenIdProvider) -> None:
+def test_a_provider_without_userinfo_endpoint_works_with_the_token_alone(provider: FakeOpenIdProvider) -> None:
     provider.discovery_extra, provider.in_id_token = {"userinfo_endpoint": None}, tuple(ALICE)
     sign_in(provider, "alice")
 
     assert person(provider, "alice").email == ALICE["email"]
 
 
-def test_signing_out_ends_the_persons_sessions_in_every_browser_and_nobody_elses(
-    provider: FakeOpenIdProvider, settings: Any
-) -> None:
+def test_signing_out_ends_all_sessions_of_the_user_only(provider: FakeOpenIdProvider, settings: Any) -> None:
     here, there, bob = (sign_in(provider, subject).client for subject in ("alice", "alice", "bob"))
     answer = send_form(here, "/dashboard/?all=1", "/dashboard/sign-out")
 
@@ -167,7 +167,7 @@ def test_signing_out_ends_the_persons_sessions_in_every_browser_and_nobody_elses
     assert AuditEntry.objects.filter(operation="users.sign_out", actor_id=person(provider, "alice").pk).count() == 1
 
 
-def test_the_consoles_own_sign_out_ends_them_too(provider: FakeOpenIdProvider, settings: Any) -> None:
+def test_the_consoles_sign_out_ends_all_sessions(provider: FakeOpenIdProvider, settings: Any) -> None:
     settings.OIDC_STAFF_CLAIM = "groups=operators"
     provider.add_person("alice", **ALICE, groups=["operators"])
     here, there = (sign_in(provider, "alice").client for _ in range(2))
@@ -186,7 +186,7 @@ def test_a_closed_account_cannot_sign_in_and_its_sessions_end(provider: FakeOpen
     assert not signed_in(answer.client)
 
 
-def test_a_deleted_user_is_not_found_again(provider: FakeOpenIdProvider, settings: Any) -> None:
+def test_a_deleted_users_next_sign_in_creates_a_new_user(provider: FakeOpenIdProvider, settings: Any) -> None:
     browser = sign_in(provider, "alice").client
     first = person(provider, "alice")
     token = provider.access_token("alice")
@@ -198,7 +198,7 @@ def test_a_deleted_user_is_not_found_again(provider: FakeOpenIdProvider, setting
     assert User.objects.get(pk=first.pk).identity_subject == ""
 
 
-def test_who_is_unknown_by_address_has_one_of_the_right_form_in_the_api(
+def test_a_user_without_address_has_a_placeholder_address_in_the_api(
     provider: FakeOpenIdProvider,
 ) -> None:
     provider.add_person("carol")
@@ -222,7 +222,7 @@ def test_who_is_unknown_by_address_has_one_of_the_right_form_in_the_api(
     ],
 )
 @pytest.mark.parametrize("in_id_token", [(), ("groups",)])
-def test_the_provider_says_who_is_an_operator(
+def test_the_staff_claim_makes_a_user_an_operator(
     provider: FakeOpenIdProvider, settings: Any, setting: str, groups: Any, staff: bool, in_id_token: tuple[str, ...]
 ) -> None:
     settings.OIDC_STAFF_CLAIM = setting
@@ -238,7 +238,7 @@ def test_the_provider_says_who_is_an_operator(
     )
 
 
-def test_who_is_an_operator_no_more_loses_it_at_the_next_sign_in(provider: FakeOpenIdProvider, settings: Any) -> None:
+def test_a_former_operator_loses_the_status_at_the_next_sign_in(provider: FakeOpenIdProvider, settings: Any) -> None:
     settings.OIDC_STAFF_CLAIM = "groups=operators"
     provider.add_person("alice", **ALICE, groups=["operators"])
     sign_in(provider, "alice")
@@ -249,14 +249,14 @@ def test_who_is_an_operator_no_more_loses_it_at_the_next_sign_in(provider: FakeO
     assert browser.get("/admin/").status_code == 302
 
 
-def test_no_role_in_a_workspace_opens_the_console(owner: User, workspace: Workspace) -> None:
+def test_workspace_roles_do_not_open_the_console(owner: User, workspace: Workspace) -> None:
     browser = Client()
     browser.force_login(owner)
 
     assert browser.get("/admin/")["Location"].startswith("/admin/login/")
 
 
-def test_begin_takes_a_form_of_ours_alone(provider: FakeOpenIdProvider) -> None:
+def test_starting_a_sign_in_needs_a_csrf_token(provider: FakeOpenIdProvider) -> None:
     browser = new_browser()
 
     assert browser.get(BEGIN).status_code == 405
@@ -265,7 +265,7 @@ def test_begin_takes_a_form_of_ours_alone(provider: FakeOpenIdProvider) -> None:
     assert not provider.requests
 
 
-def test_beginning_again_and_again_is_limited(provider: FakeOpenIdProvider, settings: Any) -> None:
+def test_starting_sign_ins_is_rate_limited(provider: FakeOpenIdProvider, settings: Any) -> None:
     settings.RATE_LIMIT_PER_MINUTE = 2
     browser = new_browser()
     answers = [send_form(browser, "/dashboard/sign-in", BEGIN).status_code for _ in range(3)]
@@ -274,7 +274,9 @@ def test_beginning_again_and_again_is_limited(provider: FakeOpenIdProvider, sett
 
 
 @pytest.mark.parametrize("missing", ["OIDC_ISSUER", "OIDC_CLIENT_ID"])
-def test_without_a_provider_there_is_no_such_way(provider: FakeOpenIdProvider, settings: Any, missing: str) -> None:
+def test_without_a_provider_the_sign_in_urls_are_not_found(
+    provider: FakeOpenIdProvider, settings: Any, missing: str
+) -> None:
     setattr(settings, missing, "")
     browser = Client()
 
@@ -282,6 +284,6 @@ def test_without_a_provider_there_is_no_such_way(provider: FakeOpenIdProvider, s
     assert BEGIN not in browser.get("/dashboard/sign-in").content.decode()
 
 
-def test_with_a_provider_the_services_own_link_and_tokens_are_dead(provider: FakeOpenIdProvider, owner: User) -> None:
+def test_with_a_provider_development_links_and_tokens_do_not_work(provider: FakeOpenIdProvider, owner: User) -> None:
     assert Client().get(f"/dashboard/sign-in/{owner.id}/token").status_code == 404
     assert as_user(owner).get("/capabilities").status_code == 401

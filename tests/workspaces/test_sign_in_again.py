@@ -1,4 +1,4 @@
-"""Signing in again before what changes keys, members or whole workspaces, in the dashboard."""
+"""A recent sign-in is needed in the dashboard for changes of keys, members and workspaces."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture
 def provider(db: None, settings: Any) -> Iterator[FakeOpenIdProvider]:
-    with FakeOpenIdProvider() as standing:
-        standing.add_person("alice", **ALICE)
-        standing.add_person("bob", email="bob@example.com")
-        use_provider(settings, standing)
-        yield standing
+    with FakeOpenIdProvider() as fake:
+        fake.add_person("alice", **ALICE)
+        fake.add_person("bob", email="bob@example.com")
+        use_provider(settings, fake)
+        yield fake
 
 
 @pytest.fixture
 def alice(provider: FakeOpenIdProvider) -> Client:
-    """The browser of the owner of a workspace, signed in by the provider's session, without a password."""
+    """The browser of a workspace's owner, signed in by the provider's own session without a password."""
     browser = Client(headers={"user-agent": "Firefox"})
     sign_in_plainly(provider, "alice", browser)
     factories.WorkspaceFactory(owner_user=person(provider, "alice"))
@@ -62,14 +62,14 @@ def workspace_pages(browser: Client) -> Pages:
 
 
 def sign_in_again(provider: FakeOpenIdProvider, browser: Client, page: str, subject: str = "alice") -> Any:
-    """From the page that asks for it, to the provider and back; the callback's answer."""
+    """Sign in again from the dashboard's page and return the callback's response."""
     sent = send_form(browser, page, AGAIN, next=parse_qs(urlsplit(page).query)["next"][0])
     assert sent.status_code == 302, sent.content
     return browser.get(provider.sign_in(sent["Location"], subject))
 
 
-def send_held_form(browser: Client) -> Any:
-    """The form of the page that goes on, as a browser sends it."""
+def submit_saved_form(browser: Client) -> Any:
+    """Submit the saved form from its page, as a browser does."""
     page = browser.get(HELD)
     action = re.search(r'<form method="post" action="(/dashboard/workspaces[^"]+)"', page.content.decode())
     assert action, words(page)
@@ -82,14 +82,14 @@ def test_the_form_for_a_key_is_shown_after_a_new_sign_in(provider: FakeOpenIdPro
     assert asked.status_code == 303
     assert parse_qs(urlsplit(asked["Location"]).query)["next"] == [form]
     shown = words(alice.get(asked["Location"]))
-    assert "need a sign-in of the last 10 minutes" in shown
+    assert "need a sign-in within the last 10 minutes" in shown
     answer = sign_in_again(provider, alice, asked["Location"])
 
     assert (answer.status_code, answer["Location"]) == (302, form)
     assert alice.get(form).status_code == 200
 
 
-def test_the_provider_is_told_to_ask_for_the_password(provider: FakeOpenIdProvider, alice: Client) -> None:
+def test_the_provider_is_asked_to_authenticate_the_user_again(provider: FakeOpenIdProvider, alice: Client) -> None:
     page = f"{AGAIN}?next=/dashboard/"
     query = parse_qs(urlsplit(send_form(alice, page, AGAIN, next="/dashboard/")["Location"]).query)
     assert (query["prompt"], query["max_age"]) == (["login"], ["0"])
@@ -99,7 +99,7 @@ def test_the_provider_is_told_to_ask_for_the_password(provider: FakeOpenIdProvid
     assert "max_age" not in plain
 
 
-def test_it_holds_for_ten_minutes(
+def test_a_new_sign_in_is_recent_for_ten_minutes(
     provider: FakeOpenIdProvider, alice: Client, clock: time_machine.Traveller, settings: Any
 ) -> None:
     form = workspace_pages(alice).address("api-key-new")
@@ -113,7 +113,7 @@ def test_it_holds_for_ten_minutes(
     assert alice.get(form).status_code == 200
 
 
-def test_a_form_that_was_sent_too_late_is_held_and_sent_after_the_sign_in(
+def test_a_form_is_saved_and_submitted_after_the_new_sign_in(
     provider: FakeOpenIdProvider, alice: Client, clock: time_machine.Traveller
 ) -> None:
     pages = workspace_pages(alice)
@@ -123,29 +123,27 @@ def test_a_form_that_was_sent_too_late_is_held_and_sent_after_the_sign_in(
     asked = pages.post("api-key-new", form)
     assert asked.status_code == 303
     assert not ApiKey.objects.exists()
-    assert alice.get(HELD)["Location"].startswith(AGAIN)
     assert sign_in_again(provider, alice, asked["Location"])["Location"] == HELD
-    assert "Make the API key" in alice.get(HELD).content.decode()
-    made = send_held_form(alice)
+    assert "Create the API key" in alice.get(HELD).content.decode()
+    made = submit_saved_form(alice)
 
     assert made.status_code == 200
     [key] = ApiKey.objects.all()
     assert (key.name, key.scopes) == ("Press desk", ["posts.read", "posts.publish"])
     assert alice.get(HELD)["Location"] == "/dashboard/"  # it is held no longer
-    codes = AuditEntry.objects.filter(operation="api_keys.create").order_by("pk").values_list("code", flat=True)
-    assert list(codes) == ["REAUTHENTICATION_REQUIRED", None]
+    entries = AuditEntry.objects.filter(operation="api_keys.create").order_by("pk")
+    assert [entry.code for entry in entries] == ["REAUTHENTICATION_REQUIRED", None]
 
 
-def test_after_a_held_form_the_person_is_back_where_it_stood(provider: FakeOpenIdProvider, alice: Client) -> None:
+def test_after_a_saved_form_the_browser_returns_to_its_page(provider: FakeOpenIdProvider, alice: Client) -> None:
     pages = workspace_pages(alice)
     factories.workspace_key(pages.workspace)
     row = ApiKey.objects.get()
     came_from = f"{pages.address('api-keys')}?cursor="
-    asked = alice.post(
-        pages.address("api-key-revoke", api_key_id=row.pk), headers={"referer": f"http://testserver{came_from}"}
-    )
+    address = pages.address("api-key-revoke", api_key_id=row.pk)
+    asked = alice.post(address, headers={"referer": f"http://testserver{came_from}"})
     sign_in_again(provider, alice, asked["Location"])
-    done = send_held_form(alice)
+    done = submit_saved_form(alice)
 
     assert ApiKey.objects.get().revoked_at is not None
     assert (done.status_code, done["Location"]) == (303, came_from)
@@ -188,22 +186,20 @@ def state() -> list[Any]:
     return [list(model.objects.order_by("pk").values()) for model in models]
 
 
-def test_who_signs_in_as_somebody_else_changes_nothing(provider: FakeOpenIdProvider, alice: Client) -> None:
+def test_signing_in_as_another_user_changes_nothing(provider: FakeOpenIdProvider, alice: Client) -> None:
     answer = sign_in_again(provider, alice, f"{AGAIN}?next=/dashboard/", subject="bob")
 
     assert answer.status_code == 403
-    assert "signed in as somebody else" in answer.content.decode()
+    assert "signed in as another user" in answer.content.decode()
     assert alice.session["_auth_user_id"] == person(provider, "alice").pk
     assert alice.get(workspace_pages(alice).address("api-key-new")).status_code == 303
 
 
-@pytest.mark.parametrize(
-    "claims", [{"auth_time": None}, {"auth_time": int(NOON.timestamp()) - 700}, {"auth_time": "x"}]
-)
-def test_a_provider_that_does_not_confirm_it_is_not_believed(
-    provider: FakeOpenIdProvider, alice: Client, claims: dict[str, Any]
+@pytest.mark.parametrize("auth_time", [None, int(NOON.timestamp()) - 700, "x"])
+def test_a_sign_in_without_auth_time_is_not_accepted(
+    provider: FakeOpenIdProvider, alice: Client, auth_time: Any
 ) -> None:
-    provider.id_token_extra = claims
+    provider.id_token_extra = {"auth_time": auth_time}
     answer = sign_in_again(provider, alice, f"{AGAIN}?next=/dashboard/")
 
     assert answer.status_code == 403
@@ -211,7 +207,7 @@ def test_a_provider_that_does_not_confirm_it_is_not_believed(
     assert alice.get(workspace_pages(alice).address("api-key-new")).status_code == 303
 
 
-def test_a_provider_that_answers_by_its_own_session_is_not_believed(
+def test_a_sign_in_with_an_old_auth_time_is_not_accepted(
     provider: FakeOpenIdProvider, alice: Client, clock: time_machine.Traveller
 ) -> None:
     provider.ignores_prompt = True
@@ -220,7 +216,7 @@ def test_a_provider_that_answers_by_its_own_session_is_not_believed(
     assert sign_in_again(provider, alice, f"{AGAIN}?next=/dashboard/").status_code == 403
 
 
-def test_a_first_sign_in_counts_when_the_provider_tells_its_time(provider: FakeOpenIdProvider) -> None:
+def test_a_first_sign_in_with_auth_time_is_recent(provider: FakeOpenIdProvider) -> None:
     provider.id_token_extra = {"auth_time": int(NOON.timestamp()) - 60}
     browser = sign_in(provider, "alice").client
     factories.WorkspaceFactory(owner_user=person(provider, "alice"))
@@ -228,7 +224,7 @@ def test_a_first_sign_in_counts_when_the_provider_tells_its_time(provider: FakeO
     assert browser.get(workspace_pages(browser).address("api-key-new")).status_code == 200
 
 
-def test_who_breaks_it_off_stays_signed_in(provider: FakeOpenIdProvider, alice: Client) -> None:
+def test_cancelling_the_new_sign_in_keeps_the_session(provider: FakeOpenIdProvider, alice: Client) -> None:
     sent = send_form(alice, f"{AGAIN}?next=/dashboard/", AGAIN, next="/dashboard/")
     state = parse_qs(urlsplit(sent["Location"]).query)["state"][0]
     answer = alice.get(f"/dashboard/sign-in/callback?error=access_denied&state={state}")
@@ -239,13 +235,15 @@ def test_who_breaks_it_off_stays_signed_in(provider: FakeOpenIdProvider, alice: 
 
 
 @pytest.mark.parametrize("wanted", ["https://evil.example/", "//evil.example/", ""])
-def test_it_goes_on_to_own_pages_alone(provider: FakeOpenIdProvider, alice: Client, wanted: str) -> None:
+def test_the_next_page_must_belong_to_this_service(provider: FakeOpenIdProvider, alice: Client, wanted: str) -> None:
     sent = send_form(alice, f"{AGAIN}?next=/dashboard/", AGAIN, next=wanted)
 
     assert alice.get(provider.sign_in(sent["Location"], "alice"))["Location"] == "/dashboard/"
 
 
-def test_in_development_it_is_one_click(owner: User, workspace: Workspace, clock: time_machine.Traveller) -> None:
+def test_in_development_one_click_confirms_the_user(
+    owner: User, workspace: Workspace, clock: time_machine.Traveller
+) -> None:
     pages = Pages(workspace, owner)
     form = pages.address("api-key-new")
     assert pages.http.get(form).status_code == 200
@@ -258,7 +256,7 @@ def test_in_development_it_is_one_click(owner: User, workspace: Workspace, clock
     assert pages.http.get(form).status_code == 200
 
 
-def test_in_production_nobody_is_asked_by_one_click(
+def test_in_production_one_click_is_not_enough(
     owner: User, workspace: Workspace, settings: Any, clock: time_machine.Traveller
 ) -> None:
     pages = Pages(workspace, owner)
@@ -270,7 +268,7 @@ def test_in_production_nobody_is_asked_by_one_click(
     assert pages.http.session[AUTHENTICATED_AT] == before
 
 
-def test_an_operator_gives_the_password_again(db: None, clock: time_machine.Traveller) -> None:
+def test_an_operator_enters_the_password_again(db: None, clock: time_machine.Traveller) -> None:
     password = "correct horse battery staple"
     user = User.objects.create_superuser("operator", password)
     pages = Pages(factories.WorkspaceFactory(owner_user=user), None)
@@ -288,17 +286,14 @@ def test_an_operator_gives_the_password_again(db: None, clock: time_machine.Trav
     assert pages.http.get(form).status_code == 200
 
 
-def test_a_form_that_is_too_large_is_not_held(provider: FakeOpenIdProvider, alice: Client) -> None:
-    pages = workspace_pages(alice)
-    asked = pages.post("api-key-new", {**KEY_FORM, "name": "x" * 100_001})
+def test_a_form_that_is_too_large_is_not_saved(provider: FakeOpenIdProvider, alice: Client) -> None:
+    asked = workspace_pages(alice).post("api-key-new", {**KEY_FORM, "name": "x" * 100_001})
 
     assert asked.status_code == 303
     assert alice.get(HELD)["Location"] == "/dashboard/"
 
 
-def test_another_persons_sign_in_in_the_same_browser_finds_no_held_form(
-    provider: FakeOpenIdProvider, alice: Client
-) -> None:
+def test_another_user_of_the_same_browser_gets_no_saved_form(provider: FakeOpenIdProvider, alice: Client) -> None:
     workspace_pages(alice).post("api-key-new", KEY_FORM)
     sign_in_plainly(provider, "bob", alice)
 

@@ -1,4 +1,4 @@
-"""Signing in when something is not as it should be: nobody is signed in, nobody is made, and the page says what to do."""
+"""Failed sign-ins: no session and no user is created, and the page explains the error."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from workspaces.models import User
 
 
 def assert_refused(answer: Any, status: int, words: str) -> None:
-    """A page that says so, with a way to begin again; nobody is signed in, and nobody was made."""
+    """Assert an error page with a sign-in button, without a session and without a new user."""
     assert answer.status_code == status
     assert words in answer.content.decode()
     assert not signed_in(answer.client)
     assert not User.objects.exists()
 
 
-def test_the_request_carries_state_nonce_and_a_pkce_challenge_new_each_time(provider: FakeOpenIdProvider) -> None:
+def test_each_request_has_a_new_state_nonce_and_pkce_challenge(provider: FakeOpenIdProvider) -> None:
     asked = [parse_qs(urlsplit(begin(new_browser())).query) for _ in range(2)]
 
     assert asked[0]["redirect_uri"] == ["http://127.0.0.1:8000/dashboard/sign-in/callback"]
@@ -40,7 +40,7 @@ def test_the_request_carries_state_nonce_and_a_pkce_challenge_new_each_time(prov
         assert asked[0][name] != asked[1][name]
 
 
-def test_the_code_is_exchanged_with_the_verifier_by_the_client_alone(provider: FakeOpenIdProvider) -> None:
+def test_the_code_exchange_sends_pkce_verifier_and_client_credentials(provider: FakeOpenIdProvider) -> None:
     sign_in(provider, "alice")
 
     [exchange] = [request for request in provider.requests if request.path == "/token"]
@@ -50,14 +50,14 @@ def test_the_code_is_exchanged_with_the_verifier_by_the_client_alone(provider: F
     assert "client_secret" not in form
 
 
-def test_a_callback_of_another_browser_is_refused(provider: FakeOpenIdProvider) -> None:
+def test_a_callback_in_another_browser_is_refused(provider: FakeOpenIdProvider) -> None:
     begun_elsewhere = provider.sign_in(begin(new_browser()), "alice")
 
-    assert_refused(new_browser().get(begun_elsewhere), 400, "began in another browser")
+    assert_refused(new_browser().get(begun_elsewhere), 400, "started in another browser")
     assert provider.requests_to(TOKEN) == 0
 
 
-def test_a_callback_is_good_once(provider: FakeOpenIdProvider) -> None:
+def test_a_callback_works_only_once(provider: FakeOpenIdProvider) -> None:
     browser = new_browser()
     callback = provider.sign_in(begin(browser), "alice")
     browser.get(callback)
@@ -66,7 +66,7 @@ def test_a_callback_is_good_once(provider: FakeOpenIdProvider) -> None:
     assert provider.requests_to(TOKEN) == 1
 
 
-def test_two_tabs_may_sign_in_side_by_side(provider: FakeOpenIdProvider) -> None:
+def test_two_tabs_may_sign_in_at_the_same_time(provider: FakeOpenIdProvider) -> None:
     browser = new_browser()
     first, second = (provider.sign_in(begin(browser), "alice") for _ in range(2))
 
@@ -74,7 +74,7 @@ def test_two_tabs_may_sign_in_side_by_side(provider: FakeOpenIdProvider) -> None
     assert User.objects.count() == 1
 
 
-def test_a_sign_in_takes_half_an_hour_at_the_most(provider: FakeOpenIdProvider) -> None:
+def test_a_sign_in_expires_after_half_an_hour(provider: FakeOpenIdProvider) -> None:
     browser = new_browser()
     callback = provider.sign_in(begin(browser), "alice")
     with time_machine.travel(timezone.now() + timedelta(minutes=31)):
@@ -82,16 +82,18 @@ def test_a_sign_in_takes_half_an_hour_at_the_most(provider: FakeOpenIdProvider) 
 
 
 @pytest.mark.parametrize("query", ["", "?code=x", "?state=x", "?state=&code=", "?code=x&state=" + "x" * 5000])
-def test_a_callback_that_nobody_began_is_refused(provider: FakeOpenIdProvider, query: str) -> None:
-    assert_refused(new_browser().get(CALLBACK + query), 400, "began in another browser")
+def test_a_callback_without_a_started_sign_in_is_refused(provider: FakeOpenIdProvider, query: str) -> None:
+    assert_refused(new_browser().get(CALLBACK + query), 400, "started in another browser")
     assert not provider.requests
 
 
-def test_who_says_no_at_the_provider_is_not_signed_in(provider: FakeOpenIdProvider) -> None:
+def test_a_user_who_cancels_at_the_provider_is_not_signed_in(provider: FakeOpenIdProvider) -> None:
     browser = new_browser()
     state = parse_qs(urlsplit(begin(browser)).query)["state"][0]
 
-    assert_refused(browser.get(f"{CALLBACK}?error=access_denied&state={state}"), 403, "told not to sign you in")
+    assert_refused(
+        browser.get(f"{CALLBACK}?error=access_denied&state={state}"), 403, "cancelled at the identity provider"
+    )
 
 
 FORGERIES: dict[str, Callable[[FakeOpenIdProvider, str], str]] = {
@@ -127,33 +129,33 @@ def _claims(token: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("wrong", WRONG_CLAIMS.values(), ids=WRONG_CLAIMS)
-def test_a_token_that_says_something_wrong_signs_nobody_in(provider: FakeOpenIdProvider, wrong: dict[str, Any]) -> None:
+def test_a_token_with_a_wrong_claim_is_refused(provider: FakeOpenIdProvider, wrong: dict[str, Any]) -> None:
     provider.discovery_extra = {"userinfo_endpoint": None}
     provider.id_token_extra = wrong
 
-    assert_refused(sign_in(provider, "alice"), 502, "not right")
+    assert_refused(sign_in(provider, "alice"), 502, "not valid")
 
 
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
-def test_a_forged_token_signs_nobody_in(
+def test_a_forged_token_is_refused_at_sign_in(
     provider: FakeOpenIdProvider, forge: Callable[[FakeOpenIdProvider, str], str]
 ) -> None:
     issue = provider._exchange
 
     def forged(request: Any) -> Answer:
-        told = json.loads(issue(request).body)
-        return Answer.of_json({**told, "id_token": forge(provider, told["id_token"])})
+        body = json.loads(issue(request).body)
+        return Answer.of_json({**body, "id_token": forge(provider, body["id_token"])})
 
     provider._exchange = forged  # type: ignore[method-assign]
 
-    assert_refused(sign_in(provider, "alice"), 502, "not right")
+    assert_refused(sign_in(provider, "alice"), 502, "not valid")
 
 
-@pytest.mark.parametrize("told", [{"sub": "bob"}, {"sub": None}, {"sub": 1}])
-def test_userinfo_of_somebody_else_signs_nobody_in(provider: FakeOpenIdProvider, told: dict[str, Any]) -> None:
-    provider.userinfo_extra = told
+@pytest.mark.parametrize("userinfo", [{"sub": "bob"}, {"sub": None}, {"sub": 1}])
+def test_userinfo_of_another_subject_is_refused(provider: FakeOpenIdProvider, userinfo: dict[str, Any]) -> None:
+    provider.userinfo_extra = userinfo
 
-    assert_refused(sign_in(provider, "alice"), 502, "not right")
+    assert_refused(sign_in(provider, "alice"), 502, "not valid")
 
 
 def test_clocks_may_differ_a_little(provider: FakeOpenIdProvider) -> None:
@@ -163,7 +165,7 @@ def test_clocks_may_differ_a_little(provider: FakeOpenIdProvider) -> None:
     assert signed_in(sign_in(provider, "alice").client)
 
 
-def test_the_keys_may_change_between_two_sign_ins(provider: FakeOpenIdProvider) -> None:
+def test_changed_provider_keys_are_fetched(provider: FakeOpenIdProvider) -> None:
     sign_in(provider, "alice")
     provider.rotate()
     with time_machine.travel(timezone.now() + timedelta(minutes=1)):
@@ -181,34 +183,32 @@ def test_the_keys_may_change_between_two_sign_ins(provider: FakeOpenIdProvider) 
         (DISCOVERY, Answer(200, b" " * 1_100_000)),
     ],
 )
-def test_while_the_provider_does_not_answer_nobody_can_begin(
+def test_a_sign_in_cannot_start_while_the_provider_does_not_answer(
     provider: FakeOpenIdProvider, call: str, answer: Answer
 ) -> None:
     provider.refuse_next(call, answer)
     browser = new_browser()
     token = browser.get("/dashboard/sign-in").cookies["csrftoken"].value
-    told = browser.post("/dashboard/sign-in/begin", {"csrfmiddlewaretoken": token, "next": "/dashboard/?all=1"})
+    page = browser.post("/dashboard/sign-in/begin", {"csrfmiddlewaretoken": token, "next": "/dashboard/?all=1"})
 
-    assert_refused(told, 503, "does not answer")
-    assert 'value="/dashboard/?all=1"' in told.content.decode()
+    assert_refused(page, 503, "does not answer")
+    assert 'value="/dashboard/?all=1"' in page.content.decode()
 
 
 @pytest.mark.parametrize("call", [KEYS, TOKEN, USERINFO])
-def test_a_provider_that_fails_midway_signs_nobody_in(provider: FakeOpenIdProvider, call: str) -> None:
+def test_a_provider_error_during_the_callback_is_refused(provider: FakeOpenIdProvider, call: str) -> None:
     provider.fail_next(call, 503)
 
     assert_refused(sign_in(provider, "alice"), 503, "does not answer")
 
 
-def test_a_provider_that_hangs_up_signs_nobody_in(provider: FakeOpenIdProvider) -> None:
+def test_a_connection_closed_by_the_provider_is_refused(provider: FakeOpenIdProvider) -> None:
     provider.drop_next(TOKEN)
 
     assert_refused(sign_in(provider, "alice"), 503, "does not answer")
 
 
-def test_the_provider_is_asked_through_the_guard_of_outbound_requests(
-    provider: FakeOpenIdProvider, settings: Any
-) -> None:
+def test_requests_to_the_provider_use_the_outbound_guard(provider: FakeOpenIdProvider, settings: Any) -> None:
     use_provider(settings, provider)
     settings.OUTBOUND_ALLOW_LOOPBACK = False
     browser = new_browser()
@@ -218,7 +218,7 @@ def test_the_provider_is_asked_through_the_guard_of_outbound_requests(
     assert not provider.requests
 
 
-def test_too_many_who_wait_for_other_servers_are_told_to_come_again(provider: FakeOpenIdProvider) -> None:
+def test_a_sign_in_is_refused_when_no_thread_for_outbound_requests_is_free(provider: FakeOpenIdProvider) -> None:
     browser = new_browser()
     with no_thread_left():
         refused = send_form(browser, "/dashboard/sign-in", BEGIN)
@@ -228,7 +228,7 @@ def test_too_many_who_wait_for_other_servers_are_told_to_come_again(provider: Fa
 
     for page in (refused, landed):
         assert page.status_code == 429
-        assert "Too many requests are waiting for other servers at the moment." in page.content.decode()
+        assert "Too many requests are waiting for other servers." in page.content.decode()
     assert provider.requests_to(TOKEN) == 0
     assert browser.get(callback).status_code == 302  # the state is still good
     assert signed_in(browser)

@@ -1,4 +1,4 @@
-"""What signing in, inviting and sending leave behind goes when its time is over, and not before."""
+"""Retention of sign-in states, sessions, invitations, e-mail and deleted identities."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 
 def purge() -> dict[str, int]:
-    """One round of the rules; what went, by name."""
+    """Run the retention rules once and return the number of deleted rows by rule."""
     rules = [import_string(path)() for path in RULES]
     found = {rule.name: rule.count() for rule in rules}
     assert {rule.name: rule.purge(100) for rule in rules} == found
     return {name: count for name, count in found.items() if count}
 
 
-def test_a_sign_in_that_nobody_finishes_is_gone_after_a_day(provider: FakeOpenIdProvider, clock: Any) -> None:
+def test_an_unfinished_sign_in_is_deleted_after_a_day(provider: FakeOpenIdProvider, clock: Any) -> None:
     begin(new_browser())
     assert (Nonce.objects.count(), Association.objects.count()) == (1, 1)
     clock.shift(timedelta(minutes=29))
@@ -49,7 +49,7 @@ def test_a_sign_in_that_nobody_finishes_is_gone_after_a_day(provider: FakeOpenId
     assert purge() == {"sign_in_states": 1, "sign_in_nonces": 1}
 
 
-def test_an_expired_session_is_gone(owner: User, clock: Any) -> None:
+def test_an_expired_session_is_deleted(owner: User, clock: Any) -> None:
     Client().force_login(owner)
     clock.shift(timedelta(days=13))
     assert purge() == {}
@@ -59,9 +59,7 @@ def test_an_expired_session_is_gone(owner: User, clock: Any) -> None:
     assert not Session.objects.exists()
 
 
-def test_an_invitation_and_its_mail_are_gone_a_month_after_their_end(
-    workspace: Workspace, owner: User, clock: Any
-) -> None:
+def test_an_invitation_and_its_mail_are_deleted_after_a_month(workspace: Workspace, owner: User, clock: Any) -> None:
     for email in ("a@example.com", "b@example.com"):
         services.invite_member(caller=Caller("user", owner.id), workspace_id=workspace.id, email=email, role="member")
     sent = OutgoingMail.objects.earliest("created_at")
@@ -73,7 +71,7 @@ def test_an_invitation_and_its_mail_are_gone_a_month_after_their_end(
     assert purge() == {"invitations": 2}
 
 
-def test_an_ended_identity_is_gone_after_a_month(provider: FakeOpenIdProvider, clock: Any) -> None:
+def test_a_deleted_identity_is_removed_after_a_month(provider: FakeOpenIdProvider, clock: Any) -> None:
     client = ApiClient(provider.access_token("alice", exp=int(NOON.timestamp()) + 60, iat=None))
     client.get("/workspaces?owner_user_id=usr_01jd0000000000000000000000")
     client.delete(f"/users/{User.objects.get().id}")

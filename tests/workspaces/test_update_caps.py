@@ -1,4 +1,4 @@
-"""PATCH /workspaces/{id}."""
+"""Tests of PATCH /workspaces/{id}."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def workspace(owner: User) -> Workspace:
     ],
     ids=["one", "the other", "both", "none"],
 )
-def test_what_is_given_is_set_and_the_rest_stays(
+def test_given_caps_are_set_and_others_stay(
     api: ApiClient, workspace: Workspace, given: dict[str, int], then: tuple[int, int]
 ) -> None:
     before = api.get(f"/workspaces/{workspace.id}/export").json()["workspace"]
@@ -68,7 +68,7 @@ def test_what_is_given_is_set_and_the_rest_stays(
     assert (entry.workspace_id, entry.dry_run, entry.metadata) == (workspace.id, False, given)
 
 
-def test_a_dry_run_says_what_would_be_and_sets_nothing(api: ApiClient, workspace: Workspace) -> None:
+def test_a_dry_run_returns_a_preview_and_sets_nothing(api: ApiClient, workspace: Workspace) -> None:
     before = api.get(f"/workspaces/{workspace.id}/export").json()["workspace"]
     with time_machine.travel(NOON, tick=False):
         answer = update(api, workspace, {SPEND: 7, "dry_run": True}, idempotency_key="one")
@@ -86,7 +86,7 @@ def test_a_dry_run_says_what_would_be_and_sets_nothing(api: ApiClient, workspace
     ] == [("workspaces.update_caps", True)]
 
 
-def test_a_cap_holds_for_what_comes_next(api: ApiClient, workspace: Workspace) -> None:
+def test_a_changed_cap_applies_to_later_posts(api: ApiClient, workspace: Workspace) -> None:
     account = factories.AccountFactory(workspace=workspace, sandbox=False)
     Workspace.objects.filter(pk=workspace.pk).update(free_monthly_credit_cents=0)
     body = {
@@ -104,7 +104,7 @@ def test_a_cap_holds_for_what_comes_next(api: ApiClient, workspace: Workspace) -
     assert_envelope(second, 402, "SPEND_CAP_EXCEEDED")
 
 
-def test_a_repeat_with_its_idempotency_key_is_a_replay(api: ApiClient, workspace: Workspace) -> None:
+def test_the_same_idempotency_key_gives_a_replay(api: ApiClient, workspace: Workspace) -> None:
     first = update(api, workspace, {SPEND: 7}, idempotency_key="one")
     update(api, workspace, {SPEND: 8})
     again = update(api, workspace, {SPEND: 7}, idempotency_key="one")
@@ -125,7 +125,7 @@ def test_a_repeat_with_its_idempotency_key_is_a_replay(api: ApiClient, workspace
         ("status", "paused", "unknown_field"),
     ],
 )
-def test_a_field_that_is_not_right_is_named(
+def test_an_invalid_field_is_named_in_the_error(
     api: ApiClient, workspace: Workspace, field: str, value: Any, code: str
 ) -> None:
     for dry_run in (False, True):
@@ -134,7 +134,7 @@ def test_a_field_that_is_not_right_is_named(
     assert caps(workspace) == (500, 5)
 
 
-def test_the_owner_and_an_admin_may(owner: User, workspace: Workspace, teammate: User) -> None:
+def test_owner_and_admin_are_allowed(owner: User, workspace: Workspace, teammate: User) -> None:
     Member.objects.filter(user=teammate).update(role="admin")
 
     for client, cap in ((as_user(owner), 1), (as_user(teammate), 2)):
@@ -142,7 +142,7 @@ def test_the_owner_and_an_admin_may(owner: User, workspace: Workspace, teammate:
         assert caps(workspace) == (cap, 5)
 
 
-def test_a_teammate_an_agent_and_a_key_without_the_scope_may_not(
+def test_members_agents_and_keys_without_the_scope_are_refused(
     workspace: Workspace, teammate: User, agent_client: Callable[..., ApiClient], key_with: Callable[..., ApiClient]
 ) -> None:
     for dry_run in (False, True):
@@ -152,7 +152,7 @@ def test_a_teammate_an_agent_and_a_key_without_the_scope_may_not(
     assert caps(workspace) == (500, 5)
 
 
-def test_a_foreign_and_an_absent_workspace_are_answered_alike(workspace: Workspace, stranger: User) -> None:
+def test_a_foreign_and_a_missing_workspace_get_the_same_response(workspace: Workspace, stranger: User) -> None:
     foreign_key = ApiClient(factories.workspace_key(stranger.owned_workspaces.get()))
 
     for client in (as_user(stranger), foreign_key):
@@ -164,7 +164,7 @@ def test_a_foreign_and_an_absent_workspace_are_answered_alike(workspace: Workspa
     assert caps(workspace) == (500, 5)
 
 
-def test_a_paused_workspace_keeps_its_caps_and_a_deleted_one_is_not_there(
+def test_caps_of_paused_and_deleted_workspaces_cannot_be_changed(
     api: ApiClient, owner: User, workspace: Workspace
 ) -> None:
     Workspace.objects.update(status="paused")

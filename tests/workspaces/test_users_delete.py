@@ -1,4 +1,4 @@
-"""DELETE /users/{id}."""
+"""Tests of DELETE /users/{id}."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CANARY = "canary"
 
 @pytest.fixture
 def person(db: None) -> User:
-    """Somebody of whom a lot is known."""
+    """A user with all personal fields set."""
     with time_machine.travel(NOON, tick=False):
         made: User = factories.UserFactory(
             username=f"{CANARY}-name",
@@ -45,13 +45,13 @@ def delete(client: ApiClient, user: User, body: Any = None) -> Any:
     return client.delete(f"/users/{user.id}", body)
 
 
-def stands(user: User) -> bool:
-    """Whether nothing happened to the user."""
+def is_unchanged(user: User) -> bool:
+    """Return whether the user is unchanged."""
     now = User.objects.filter(pk=user.pk).values().get()
     return now == {name: getattr(user, name) for name in now}
 
 
-def test_who_is_deleted_is_forgotten_with_the_active_workspaces(person: User) -> None:
+def test_a_user_is_erased_and_their_active_workspaces_deleted(person: User) -> None:
     with time_machine.travel(NOON, tick=False):
         first, second = (factories.WorkspaceFactory(owner_user=person) for _ in range(2))
         paused = factories.WorkspaceFactory(owner_user=person, status="paused")
@@ -76,12 +76,12 @@ def test_who_is_deleted_is_forgotten_with_the_active_workspaces(person: User) ->
         second,
     ]
     assert Workspace.objects.get(pk=paused.pk).status == "paused"
-    kept = User.objects.filter(pk=person.pk).values().get()
-    assert CANARY not in str(kept)
-    assert (kept["is_active"], kept["is_staff"], kept["is_superuser"]) == (False, False, False)
+    row = User.objects.filter(pk=person.pk).values().get()
+    assert CANARY not in str(row)
+    assert (row["is_active"], row["is_staff"], row["is_superuser"]) == (False, False, False)
 
 
-def test_each_deletion_leaves_an_entry_in_its_own_log(person: User) -> None:
+def test_each_deletion_writes_an_audit_entry(person: User) -> None:
     workspace = factories.WorkspaceFactory(owner_user=person, retention_tier="pro")
     answer = delete(as_user(person), person)
 
@@ -128,7 +128,7 @@ def test_roles_in_other_peoples_workspaces_are_given_up(workspace: Workspace, te
 
 
 @pytest.mark.parametrize("where", ["body", "query"])
-def test_a_dry_run_says_what_would_be_and_deletes_nothing(person: User, where: str) -> None:
+def test_a_dry_run_returns_a_preview_and_deletes_nothing(person: User, where: str) -> None:
     workspace = factories.WorkspaceFactory(owner_user=person)
     client, path = as_user(person), f"/users/{person.id}"
     answer = client.delete(path, {"dry_run": True}) if where == "body" else client.delete(f"{path}?dry_run=true")
@@ -146,23 +146,23 @@ def test_a_dry_run_says_what_would_be_and_deletes_nothing(person: User, where: s
             "deleted": True,
         },
     }
-    assert stands(person)
+    assert is_unchanged(person)
     workspace.refresh_from_db()
     assert (workspace.status, Member.objects.filter(user=person).count()) == ("active", 1)
     assert [(entry.operation, entry.dry_run) for entry in AuditEntry.objects.all()] == [("users.delete", True)]
 
 
-def test_another_user_and_an_absent_one_are_answered_alike(person: User, owner: User, teammate: User) -> None:
+def test_another_user_and_a_missing_user_get_the_same_response(person: User, owner: User, teammate: User) -> None:
     for client in (as_user(owner), as_user(teammate)):
         bodies = [
             assert_envelope(delete(client, user), 404, "NOT_FOUND") | {"trace_id": ""}
             for user in (person, User(id=new_id("usr")))
         ]
         assert bodies[0] == bodies[1]
-    assert stands(person)
+    assert is_unchanged(person)
 
 
-def test_no_key_deletes_a_user(api: ApiClient, owner: User, agent_client: Callable[..., ApiClient]) -> None:
+def test_an_api_key_cannot_delete_a_user(api: ApiClient, owner: User, agent_client: Callable[..., ApiClient]) -> None:
     for client in (api, agent_client()):
         for user in (owner, User(id=new_id("usr"))):
             for dry_run in (False, True):
@@ -172,7 +172,7 @@ def test_no_key_deletes_a_user(api: ApiClient, owner: User, agent_client: Callab
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_deletions_at_once_one_is_made(person: User) -> None:
+def test_only_one_of_several_concurrent_deletions_is_made(person: User) -> None:
     factories.WorkspaceFactory(owner_user=person)
     token = as_user(person).token
     answers = at_once(6, lambda _: delete(ApiClient(token), person))

@@ -1,4 +1,4 @@
-"""GET /users/{id}/export."""
+"""Tests of GET /users/{id}/export."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.people import as_user
 from workspaces.models import User, Workspace
 
 
-def test_a_user_gets_what_is_held_of_them(db: None) -> None:
+def test_a_user_exports_their_own_data(db: None) -> None:
     with time_machine.travel(datetime(2027, 3, 10, 12, tzinfo=UTC), tick=False):
         user = factories.UserFactory(
             email="me@example.com", display_name="Me", identity_issuer="https://id.example", identity_subject="42"
@@ -48,7 +48,7 @@ def test_a_user_gets_what_is_held_of_them(db: None) -> None:
     ]
 
 
-def test_each_export_is_on_record(owner: User, teammate: User, api: ApiClient) -> None:
+def test_each_export_writes_an_audit_entry(owner: User, teammate: User, api: ApiClient) -> None:
     for client in (as_user(owner), as_user(teammate), api):
         client.get(f"/users/{owner.id}/export")
 
@@ -60,7 +60,7 @@ def test_each_export_is_on_record(owner: User, teammate: User, api: ApiClient) -
     ]
 
 
-def test_what_is_not_known_is_left_out(db: None) -> None:
+def test_fields_without_a_value_are_left_out(db: None) -> None:
     user = factories.UserFactory(display_name="")
 
     shown = as_user(user).get(f"/users/{user.id}/export").json()["user"]
@@ -68,7 +68,7 @@ def test_what_is_not_known_is_left_out(db: None) -> None:
     assert set(shown) == {"id", "email", "created_at", "updated_at", "deleted"}
 
 
-def test_nobody_else_gets_it(
+def test_other_callers_cannot_export(
     api: ApiClient, owner: User, workspace: Workspace, teammate: User, agent_client: Callable[..., ApiClient]
 ) -> None:
     for client in (api, agent_client()):

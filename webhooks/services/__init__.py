@@ -1,10 +1,10 @@
-"""What is done with events, deliveries and signing secrets."""
+"""Services that emit events, send and replay deliveries, and manage signing secrets."""
 
 from __future__ import annotations
 
-from webhooks.services.bulk_replays import Replays, replay_deliveries
+from webhooks.services.bulk_replays import ReplayCounts, replay_deliveries
 from webhooks.services.deliveries import deliver_due
-from webhooks.services.events import NewEvent, emit, emit_many, store_subject_event
+from webhooks.services.events import NewEvent, emit_many, store_subject_event
 from webhooks.services.replays import replay_delivery
 from webhooks.services.signing_secrets import (
     destroy_secrets_of_deleted_workspaces,
@@ -14,10 +14,9 @@ from webhooks.services.signing_secrets import (
 
 __all__ = [
     "NewEvent",
-    "Replays",
+    "ReplayCounts",
     "deliver_due",
     "destroy_secrets_of_deleted_workspaces",
-    "emit",
     "emit_many",
     "read_signing_secret",
     "replay_deliveries",

@@ -1,4 +1,4 @@
-"""Replay by operators: many deliveries at once, after a receiver or the service itself was away."""
+"""Replay of many deliveries by operators, for example after an outage of a receiver."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent, require_operator
+from config.api.caller import Caller, not_found_error, require_operator
 from config.api.errors import ValidationFailed
 from config.jobs import wake_up
 from webhooks.models import Delivery, DeliveryStatus
-from webhooks.services.events import LOOP
+from webhooks.services.events import LOOP_NAME
 from workspaces.models import Workspace
 
-AT_ONCE = 500  # rows that one transaction holds
-MOST = 10_000  # in one call
-WRITTEN = ("status", "due_at", "delivered_at", "earlier_attempts", "fence", "lease_until")
+BATCH_SIZE = 500  # rows per transaction
+MAX_PER_CALL = 10_000  # deliveries per call
+REPLAY_FIELDS = ("status", "due_at", "delivered_at", "earlier_attempts", "fence", "lease_until")
 
 
 @dataclass(frozen=True)
-class Replays:
-    """How many deliveries are due again, how many were left alone since an attempt is in flight, how many dead letters are
-    still there for another call."""
+class ReplayCounts:
+    """Counts of replayed deliveries, of those skipped because an attempt is in flight, and of remaining dead letters."""
 
     replayed: int
     in_flight: int
@@ -35,33 +34,33 @@ class Replays:
 
 def replay_deliveries(
     *, caller: Caller, ids: Sequence[str] | None = None, workspace_id: str | None = None, dry_run: bool = False
-) -> Replays:
-    """Make these deliveries due at once, or the dead letters of a workspace, MOST of them: as `replay_delivery` does for one.
+) -> ReplayCounts:
+    """Replay the given deliveries, or the dead letters of a workspace, up to MAX_PER_CALL.
 
-    Raises Forbidden (no operator), ValidationFailed naming each of `ids` that there is not, or `workspace_id`.
+    Raises Forbidden (not an operator), ValidationFailed naming unknown `ids` or the unknown `workspace_id`.
     """
     require_operator(caller)
     if ids is not None:
-        wanted = Delivery.objects.filter(pk__in=_known(ids))
+        wanted = Delivery.objects.filter(pk__in=_existing(ids))
     else:
         if not Workspace.objects.filter(pk=workspace_id).exists():
-            raise absent("workspace_id", "workspace")
+            raise not_found_error("workspace_id", "workspace")
         wanted = Delivery.objects.filter(workspace_id=workspace_id, status=DeliveryStatus.DEAD_LETTER)
     replayed = _count_by_workspace(wanted) if dry_run else _replay(wanted, caller)
     total = replayed.total()
     if dry_run or not total:
         _record(caller, replayed or Counter({workspace_id or "": 0}), dry_run=dry_run)
     if ids is not None:
-        return Replays(total, len(set(ids)) - total, 0)
-    return Replays(total, 0, wanted.count() - (total if dry_run else 0))
+        return ReplayCounts(total, len(set(ids)) - total, 0)
+    return ReplayCounts(total, 0, wanted.count() - (total if dry_run else 0))
 
 
-def _known(ids: Sequence[str]) -> list[str]:
+def _existing(ids: Sequence[str]) -> list[str]:
     found = set(Delivery.objects.filter(pk__in=ids).values_list("pk", flat=True))
     if unknown := [index for index, each in enumerate(ids) if each not in found]:
         raise ValidationFailed(
             details=[
-                {"field": f"ids[{index}]", "code": "not_found", "message": "There is no such delivery."}
+                {"field": f"ids[{index}]", "code": "not_found", "message": "This delivery does not exist."}
                 for index in unknown
             ]
         )
@@ -69,33 +68,33 @@ def _known(ids: Sequence[str]) -> list[str]:
 
 
 def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
-    """Those that no worker holds at this moment."""
+    """Deliveries that no worker has claimed."""
     return deliveries.filter(Q(lease_until=None) | Q(lease_until__lte=timezone.now())).order_by("pk")
 
 
 def _count_by_workspace(wanted: QuerySet[Delivery]) -> Counter[str]:
-    return Counter(_idle(wanted).values_list("workspace_id", flat=True)[:MOST])
+    return Counter(_idle(wanted).values_list("workspace_id", flat=True)[:MAX_PER_CALL])
 
 
 def _replay(wanted: QuerySet[Delivery], caller: Caller) -> Counter[str]:
-    """Begin them anew, a batch in each transaction; returns how many by workspace."""
+    """Replay the deliveries in batches, one transaction each; returns the counts by workspace."""
     replayed: Counter[str] = Counter()
     last = ""
-    while replayed.total() < MOST and (rows := _begin_anew(wanted.filter(pk__gt=last), caller)):
+    while replayed.total() < MAX_PER_CALL and (rows := _replay_batch(wanted.filter(pk__gt=last), caller)):
         replayed.update(row.workspace_id for row in rows)
         last = rows[-1].pk
     return replayed
 
 
 @transaction.atomic
-def _begin_anew(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
+def _replay_batch(wanted: QuerySet[Delivery], caller: Caller) -> list[Delivery]:
     now = timezone.now()
-    rows = list(_idle(wanted).select_for_update(skip_locked=True, of=("self",))[:AT_ONCE])
+    rows = list(_idle(wanted).select_for_update(skip_locked=True, of=("self",))[:BATCH_SIZE])
     for row in rows:
-        row.begin_anew(now)
-    Delivery.objects.bulk_update(rows, WRITTEN)
+        row.reset_for_replay(now)
+    Delivery.objects.bulk_update(rows, REPLAY_FIELDS)
     _record(caller, Counter(row.workspace_id for row in rows), dry_run=False)
-    wake_up.wake(LOOP)
+    wake_up.wake(LOOP_NAME)
     return rows
 
 

@@ -1,32 +1,32 @@
-"""Deliveries: claimed, signed, sent, and their outcomes recorded. The attempt itself is in webhooks/sender.py."""
+"""Claiming due deliveries, signing them, and recording their outcomes; webhooks/sender.py sends them."""
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from config import metrics
 from config.api.caller import WorkspaceStatus
+from config.jobs.backoff import scheduled_pause
 from config.jobs.due import claim_due
+from config.jobs.fenced_updates import Write, update_rows
 from webhooks import signing
 from webhooks.models import Delivery
-from webhooks.sender import IN_FLIGHT, Outcome, Parcel, Verdict, send_all
+from webhooks.sender import MAX_IN_FLIGHT, DeliveryRequest, Outcome, Verdict, send_all
 from webhooks.services.signing_secrets import signing_keys
 
-LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record what came of it
-JITTER = 0.2
-LONGEST_RETRY_AFTER = timedelta(hours=10)
+LEASE = timedelta(seconds=60)  # well beyond an attempt's deadline and the time to record its outcome
+MAX_RETRY_AFTER_SECONDS = 36_000.0
 RECORDED = (
     "status",
     "due_at",
+    "lease_until",
     "attempts",
     "last_status_code",
     "last_error",
@@ -40,25 +40,24 @@ CLAIMED = (
     "event__payload",
     "workspace__status",
 )
-_random = secrets.SystemRandom()
 
 
-def claim(deliveries: QuerySet[Delivery], *, limit: int, looked: bool = False) -> list[Delivery]:
-    """Claim up to `limit` due ones of `deliveries`, with what is needed to send them.
+def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, looked: bool = False) -> list[Delivery]:
+    """Claim up to `limit` due deliveries, with everything needed to send them.
 
-    `looked`: there most likely are some, so the look before the claim is spared.
+    `looked`: skip the query whether any are due, since there probably are.
     """
     rows = deliveries.select_related("event", "workspace").only(*CLAIMED)
     return claim_due(rows, limit=limit, lease=LEASE, looked=looked)
 
 
-def keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
-    """The signing secrets that these deliveries need, by workspace; a deleted workspace has none any more."""
+def signing_keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
+    """The signing secrets for these deliveries, by workspace; deleted workspaces have none."""
     return signing_keys(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
 
 
-def headers_of(delivery: Delivery, signature: str) -> dict[str, str]:
-    """What goes with the body of an attempt; the user-agent is that of every request of the service."""
+def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
+    """The headers of a delivery attempt, besides the user-agent."""
     return {
         "content-type": "application/json",
         signing.EVENT_HEADER: delivery.event.kind,
@@ -67,83 +66,56 @@ def headers_of(delivery: Delivery, signature: str) -> dict[str, str]:
     }
 
 
-def pack(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> Parcel | Outcome:
-    """Sign a delivery for an attempt at this moment, or say what came of it when it cannot be sent."""
+def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | Outcome:
+    """The signed request for an attempt, or its outcome if the delivery cannot be sent."""
     if delivery.workspace.status == WorkspaceStatus.DELETED:
         return Outcome(Verdict.REFUSED, error="The workspace was deleted.")
     if delivery.workspace_id not in keys:
         return Outcome(Verdict.FAILED, error="The workspace's signing secret cannot be read.")
     body = bytes(delivery.event.payload)
     at = int(timezone.now().timestamp())
-    headers = headers_of(delivery, signing.signature_header(keys[delivery.workspace_id], body, at=at))
-    return Parcel(delivery.url, body, headers)
+    headers = delivery_headers(delivery, signing.signature_header(keys[delivery.workspace_id], body, at=at))
+    return DeliveryRequest(delivery.url, body, headers)
 
 
 def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
-    """Write what came of claimed deliveries; returns how many. A row whose claim is lost stays as it is."""
+    """Write the outcomes of claimed deliveries; returns how many were written. Rows whose claim was lost are skipped."""
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
-    written = _write(settled, RECORDED)
+    written = update_rows([Write(row, {name: getattr(row, name) for name in RECORDED}) for row in settled])
     for row in settled:
         metrics.DELIVERIES.labels(row.status).inc()
-    return written
+    return sum(written)
 
 
-def give_back(deliveries: Iterable[Delivery]) -> int:
-    """Return claimed deliveries that came to no outcome: due at once for any worker, no attempt counted."""
-    return _write(list(deliveries), ())
+def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
+    """Claim up to `limit` due deliveries, send them and record the outcomes; returns how many were claimed.
 
-
-def deliver_due(*, limit: int = IN_FLIGHT) -> int:
-    """Claim up to `limit` due deliveries, send them all and record what came of them; returns how many were claimed.
-
-    For commands and tests; the worker loop keeps receivers from delaying each other (webhooks/worker_loop.py).
+    For commands and tests. The worker loop (webhooks/worker_loop.py) also keeps slow receivers from delaying others.
     """
-    claimed = claim(Delivery.objects.all(), limit=limit)
-    keys = keys_for(claimed)
-    packed = [pack(delivery, keys) for delivery in claimed]
-    sent = iter(asyncio.run(send_all([parcel for parcel in packed if isinstance(parcel, Parcel)])))
-    outcomes = [next(sent) if isinstance(parcel, Parcel) else parcel for parcel in packed]
+    claimed = claim_deliveries(Delivery.objects.all(), limit=limit)
+    keys = signing_keys_for(claimed)
+    packed = [signed_request(delivery, keys) for delivery in claimed]
+    sent = iter(asyncio.run(send_all([parcel for parcel in packed if isinstance(parcel, DeliveryRequest)])))
+    outcomes = [next(sent) if isinstance(parcel, DeliveryRequest) else parcel for parcel in packed]
     record(list(zip(claimed, outcomes, strict=True)))
     return len(claimed)
 
 
 def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:
-    """The delivery as it stands after the attempt; a copy, so that a write that failed can be made again."""
+    """A copy of the delivery with the outcome applied; a copy, so that a failed write can be repeated."""
     row = copy(delivery)
+    row.lease_until = None
     row.attempts += 1
     row.last_status_code, row.last_error = outcome.status_code, outcome.error
     row.last_response_excerpt = outcome.excerpt
+    retry_after = min(outcome.retry_after, MAX_RETRY_AFTER_SECONDS)
     failures = row.attempts - row.earlier_attempts
+    pause = scheduled_pause(settings.WEBHOOK_RETRY_SCHEDULE, failures, retry_after=retry_after)
     if outcome.verdict is Verdict.DELIVERED:
         row.succeed(now)
-    elif outcome.verdict is Verdict.REFUSED or failures > len(settings.WEBHOOK_RETRY_SCHEDULE):
+    elif outcome.verdict is Verdict.REFUSED or pause is None:
         row.give_up(now)
     else:
-        row.retry_at(now + _pause(settings.WEBHOOK_RETRY_SCHEDULE[failures - 1], outcome.retry_after))
+        row.retry_at(now + pause)
     return row
-
-
-def _pause(seconds: float, retry_after: float) -> timedelta:
-    """The scheduled pause with its jitter, or the receiver's wish where that is longer."""
-    scheduled = timedelta(seconds=seconds * _random.uniform(1 - JITTER, 1 + JITTER))
-    return max(scheduled, min(timedelta(seconds=retry_after), LONGEST_RETRY_AFTER))
-
-
-def _write(rows: list[Delivery], names: Sequence[str]) -> int:
-    """Write these fields of claimed rows and end the claims, each guarded by its fence.
-
-    One prepared statement for any number of rows: the ORM's bulk_update knows no guard for each row.
-    """
-    if not rows:
-        return 0
-    fields = [field for field in Delivery._meta.concrete_fields if field.name in names]
-    changes = ", ".join([*(f'"{field.column}" = %s' for field in fields), '"lease_until" = NULL'])
-    statement = f'UPDATE "{Delivery._meta.db_table}" SET {changes} WHERE "id" = %s AND "fence" = %s'  # noqa: S608
-    values = [
-        [*(field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields), row.pk, row.fence]
-        for row in sorted(rows, key=lambda row: row.pk)  # one order for all, so that no two writers lock each other out
-    ]
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.executemany(statement, values)
-        return cursor.rowcount

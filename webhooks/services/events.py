@@ -1,4 +1,4 @@
-"""Events: written in the transaction of what happened, so that neither is ever there without the other."""
+"""Emitting events in the transaction of the change they describe, so that neither is stored without the other."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from config.jobs import wake_up
 from config.outbound import DestinationNotAllowed, check_url
 from webhooks.models import Delivery, Event
 
-LOOP = "deliver"
+LOOP_NAME = "deliver"
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewEvent:
-    """An event to be written.
+    """An event to emit.
 
-    `data` is the payload's `data` without target_id: `{"post_group": GROUP}`. `sequence` counts up within the group.
-    `url` None: nobody is told, the event is kept.
+    `data` is the payload's `data` without target_id: `{"post_group": GROUP}`. `sequence` counts up within the group. An event
+    without a `url` is stored but not delivered.
     """
 
     workspace_id: str
@@ -39,37 +39,8 @@ class NewEvent:
     at: datetime | None = None
 
 
-def emit(
-    *,
-    workspace_id: str,
-    kind: str,
-    post_group_id: str,
-    target_id: str | None = None,
-    sequence: int,
-    trace_id: str,
-    sandbox: bool,
-    url: str | None,
-    data: dict[str, Any],
-    at: datetime | None = None,
-) -> Event:
-    """Write one event, and its delivery when there is a `url`, in the caller's transaction; see NewEvent."""
-    new = NewEvent(
-        workspace_id=workspace_id,
-        kind=kind,
-        post_group_id=post_group_id,
-        target_id=target_id,
-        sequence=sequence,
-        trace_id=trace_id,
-        sandbox=sandbox,
-        url=url,
-        data=data,
-        at=at,
-    )
-    return emit_many([new])[0]
-
-
 def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
-    """Write events and their deliveries in the caller's transaction, two statements for any number of them.
+    """Store events and their deliveries in the caller's transaction, with two statements in all.
 
     The workers are woken after the commit.
     """
@@ -85,14 +56,14 @@ def emit_many(new_events: Iterable[NewEvent]) -> list[Event]:
     Event.objects.bulk_create(events)
     if deliveries:
         Delivery.objects.bulk_create(deliveries)
-        wake_up.wake(LOOP)
+        wake_up.wake(LOOP_NAME)
     return events
 
 
 def store_subject_event(*, workspace_id: str, kind: str, subject_id: str, trace_id: str, data: dict[str, Any]) -> Event:
-    """Store an event of something other than a post group, in the caller's transaction. No webhook delivers it.
+    """Store an event of an object other than a post group, in the caller's transaction. It is not delivered.
 
-    `subject_id` is what the event is about; the caller holds a lock on its row, since `sequence` counts within it.
+    `subject_id` is the object's id; the caller holds a lock on its row, since `sequence` counts its events.
     """
     earlier = Event.objects.filter(subject_id=subject_id).aggregate(last=Max("sequence"))["last"]
     event = Event(
@@ -124,7 +95,7 @@ def _event(new: NewEvent, now: datetime) -> Event:
 
 
 def _payload(event: Event, data: dict[str, Any]) -> bytes:
-    """The body that every attempt sends. A half of a surrogate pair, which UTF-8 cannot carry, becomes `?`."""
+    """The JSON body of the event. Unpaired surrogates, which UTF-8 cannot encode, become `?`."""
     content = {
         "id": event.id,
         "type": event.kind,
@@ -139,7 +110,7 @@ def _payload(event: Event, data: dict[str, Any]) -> bytes:
 
 
 def _host_of(url: str) -> str:
-    """The URL's host and port. One that is not allowed (any more) has none; its attempt will say why."""
+    """The URL's host and port; "" if the URL is not allowed (any more), which the attempt will report."""
     try:
         destination = check_url(url)
     except DestinationNotAllowed:

@@ -1,4 +1,4 @@
-"""Replay: a stored delivery is sent once more."""
+"""Replay of a single delivery."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, Mode
+from config.api.caller import AgentMode, Caller
 from config.api.errors import AgentModeForbids, InvalidState
 from config.jobs import wake_up
 from webhooks import selectors
 from webhooks.models import Delivery
-from webhooks.services.events import LOOP
+from webhooks.services.events import LOOP_NAME
 
 
 def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
-    """Make a delivery due at once, whatever came of it: the same bytes and id, a fresh signature, the schedule anew.
+    """Make a delivery due at once, whatever its status: the same body and id, a new signature, a new retry schedule.
 
-    Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState while an attempt is in flight.
+    Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState (an attempt is in flight).
     """
-    found = selectors.delivery_of(caller=caller, delivery_id=delivery_id, scope="posts.publish", write=True)
+    found = selectors.get_delivery(caller=caller, delivery_id=delivery_id, scope="posts.publish", write=True)
     _require_mode(caller, dry_run)
     with transaction.atomic():
         delivery = Delivery.objects.select_for_update(of=("self",)).select_related("event").get(pk=found.pk)
         now = timezone.now()
         if delivery.is_in_flight(now):
-            raise InvalidState("An attempt of this delivery is in flight.")
-        delivery.begin_anew(now)
+            raise InvalidState("An attempt of this delivery is in flight. Try again when it has ended.")
+        delivery.reset_for_replay(now)
         if not dry_run:
             delivery.save()
-            wake_up.wake(LOOP)
+            wake_up.wake(LOOP_NAME)
         record(
             caller=caller,
             operation="webhooks.replay",
@@ -43,6 +43,6 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
 
 
 def _require_mode(caller: Caller, dry_run: bool) -> None:
-    """A replay sets something going, so it needs the widest mode; an agent of dry runs may look at what it would do."""
-    if caller.mode != Mode.ALLOW_PUBLISH and not (dry_run and caller.mode == Mode.DRY_RUN):
+    """Check the agent's mode: a replay needs allow_publish; agents limited to dry runs may preview it."""
+    if caller.mode != AgentMode.ALLOW_PUBLISH and not (dry_run and caller.mode == AgentMode.DRY_RUN):
         raise AgentModeForbids()

@@ -1,4 +1,4 @@
-"""Signing secrets: made on first need, read by their owner, rotated with an overlap."""
+"""Signing secrets: created on first use, read by their owner, and rotated with an overlap."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from webhooks import signing
 from webhooks.models import SigningSecret
 
 logger = logging.getLogger(__name__)
-OVERLAP = timedelta(hours=24)  # for which deliveries carry the signatures of both secrets
+ROTATION_OVERLAP = timedelta(hours=24)  # after a rotation, in which both secrets sign
 
 
 def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
     """The workspace's signing secret, for people and workspace keys. Raises ScopeMissing, NotFound, Forbidden (an agent)."""
     require(caller, workspace_id, "api_keys.write", write=False)
     if caller.agent_id:
-        raise Forbidden("An agent's key cannot read the signing secret.")
+        raise Forbidden("Agents cannot read the signing secret.")
     with transaction.atomic():
         secret = _secrets_of([workspace_id])[0].secret
         record(
@@ -38,13 +38,13 @@ def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
 
 
 def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> str | None:
-    """Replace the secret and return the new one (dry run: None); the one before signs too for 24 hours.
+    """Replace the signing secret and return the new one (None in a dry run); the old one signs for 24 more hours.
 
-    The workspace's owner or a workspace key may do it. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    Only the workspace's owner or a workspace key may do it. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
     require(caller, workspace_id, "api_keys.write")
     if caller.agent_id or (caller.is_user and caller.role != "owner"):
-        raise Forbidden("Only the workspace's owner or a workspace key may rotate its signing secret.")
+        raise Forbidden("Only the workspace's owner or a workspace key can rotate the signing secret.")
     with transaction.atomic():
         secret = None if dry_run else _replace(workspace_id)
         record(
@@ -59,24 +59,24 @@ def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = 
 
 
 def signing_keys(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The secrets that sign for each workspace now, the newest first; one whose secret does not open is left out."""
+    """The current signing secrets of each workspace, newest first; those that cannot be decrypted are left out."""
     now = timezone.now()
     keys = {}
     for row in _secrets_of(workspace_ids):
         try:
             keys[row.pk] = row.keys_at(now)
         except SealedValueError as error:
-            logger.error("Nothing can be signed for %s: %s", row.pk, error)
+            logger.error("Deliveries of %s cannot be signed: %s", row.pk, error)
     return keys
 
 
 def destroy_secrets_of_deleted_workspaces() -> int:
-    """Destroy the secrets of deleted workspaces, whose deliveries are not sent any more; returns how many."""
+    """Delete the signing secrets of deleted workspaces; returns how many."""
     return SigningSecret.objects.filter(workspace__status=WorkspaceStatus.DELETED).delete()[0]
 
 
 def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
-    """The rows of these workspaces. Who makes a missing one at the same moment as another, reads the other's."""
+    """The signing secrets of these workspaces; missing ones are created, safely under concurrency."""
     wanted = sorted(set(workspace_ids))
     found = list(SigningSecret.objects.filter(pk__in=wanted))
     if len(found) == len(wanted):
@@ -91,7 +91,7 @@ def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
 def _replace(workspace_id: str) -> str:
     _secrets_of([workspace_id])
     row = SigningSecret.objects.select_for_update().get(pk=workspace_id)
-    row.previous_secret, row.previous_until = row.secret, timezone.now() + OVERLAP
+    row.previous_secret, row.previous_until = row.secret, timezone.now() + ROTATION_OVERLAP
     row.secret = signing.new_secret()
     row.save()
     return row.secret

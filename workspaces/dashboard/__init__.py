@@ -1,1 +1,1 @@
-"""The pages of a workspace: audit log, settings, members."""
+"""The pages of a person and of a workspace: sign-in, sessions, workspaces, members, settings, audit log."""

@@ -1,4 +1,4 @@
-"""The audit log: who tried what, and what came of it."""
+"""The audit log page: filtered list and CSV download."""
 
 from __future__ import annotations
 
@@ -9,52 +9,52 @@ from django.http import HttpResponse, StreamingHttpResponse
 from auditlog import selectors
 from auditlog.csv_export import csv_response
 from auditlog.models import ActorType, AuditEntry, RetentionTier
-from auditlog.retention import DAYS
+from auditlog.retention import RETENTION_DAYS
 from config.api.errors import ValidationFailed
 from config.api.paging import paginate
-from workspaces.dashboard.forms import WHO, LogFilterForm
-from workspaces.frame import WorkspacePage, workspace_page
-from workspaces.selectors import names_of
+from workspaces.dashboard.forms import ACTOR_LABELS, LogFilterForm
+from workspaces.selectors import user_names
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 50
 
 
 @workspace_page()
 def audit_log(page: WorkspacePage) -> HttpResponse:
-    """The workspace's entries that fit the filters, newest first."""
+    """Show the workspace's audit entries that match the filters, newest first."""
     form = LogFilterForm(page.request.GET, zone=page.zone)
     entries = selectors.entries_of(caller=page.caller, workspace_id=page.workspace.id, **form.filters)
     found = paginate(entries, limit=PER_PAGE, cursor=page.request.GET.get("cursor"))
-    names = names_of(user_ids=[entry.actor_id for entry in found.rows if entry.actor_type == ActorType.USER])
+    names = user_names(user_ids=[entry.actor_id for entry in found.rows if entry.actor_type == ActorType.USER])
     return page.render(
         "workspaces/audit_log.html",
         form=form,
-        rows=[(entry, names.get(entry.actor_id) or _kind(entry), _facts(entry)) for entry in found.rows],
+        rows=[(entry, names.get(entry.actor_id) or _actor_label(entry), _metadata_text(entry)) for entry in found.rows],
         next_cursor=found.next_cursor,
-        kept_days=DAYS[RetentionTier(page.workspace.retention_tier)],
+        kept_days=RETENTION_DAYS[RetentionTier(page.workspace.retention_tier)],
     )
 
 
 @workspace_page()
 def audit_csv(page: WorkspacePage) -> StreamingHttpResponse:
-    """All entries that fit the filters, as a file. Raises ValidationFailed for filters that are not right."""
+    """Download all audit entries that match the filters as CSV. Raises ValidationFailed for invalid filters."""
     form = LogFilterForm(page.request.GET, zone=page.zone)
     filters = form.filters
     if form.errors:
-        raise ValidationFailed("These filters are not right.", suggested_action="Go back and correct them.")
+        raise ValidationFailed("The filters are not valid.", suggested_action="Go back and correct them.")
     entries = selectors.entries_of(caller=page.caller, workspace_id=page.workspace.id, **filters)
     return csv_response(entries, f"logs-{page.workspace.id}")
 
 
-def _kind(entry: AuditEntry) -> str:
-    """What sort of actor it was, inside a sentence."""
-    words = WHO.get(entry.actor_type, entry.actor_type)
-    return words[:1].lower() + words[1:]
+def _actor_label(entry: AuditEntry) -> str:
+    """Return the kind of actor in lower case, to be used inside a sentence."""
+    label = ACTOR_LABELS.get(entry.actor_type, entry.actor_type)
+    return label[:1].lower() + label[1:]
 
 
-def _facts(entry: AuditEntry) -> str:
-    """What else belongs to the entry, in a line."""
-    facts = (
+def _metadata_text(entry: AuditEntry) -> str:
+    """Return the entry's metadata as one line of text."""
+    parts = (
         f"{name} {value if isinstance(value, str) else json.dumps(value)}" for name, value in entry.metadata.items()
     )
-    return " · ".join(facts)
+    return " · ".join(parts)

@@ -1,4 +1,4 @@
-"""Forms of a workspace: its name and time zone, its caps, what the audit log is narrowed by."""
+"""Forms of the workspace pages: name and time zone, caps, deletion, audit log filters."""
 
 from __future__ import annotations
 
@@ -15,54 +15,54 @@ from auditlog.models import ActorType, AuditEntry
 from config.api.fields import INT64, TIMEZONES
 from workspaces.models import Workspace
 
-# Zone names of before 1993, and of offsets alone, go by other first words; who has one keeps it.
-REGIONS = frozenset(
+# Other zone names are legacy aliases or plain offsets; a workspace that has one may keep it.
+TIMEZONE_REGIONS = frozenset(
     "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()  # noqa: SIM905
 )
-YEARS = [MinValueValidator(date(2000, 1, 1)), MaxValueValidator(date(2200, 1, 1))]
+DATE_BOUNDS = [MinValueValidator(date(2000, 1, 1)), MaxValueValidator(date(2200, 1, 1))]
 
 
-def zone_choices(current: str) -> list[Any]:
-    """The time zones to choose from, by region; `current` is among them whatever it is."""
+def timezone_choices(current: str) -> list[Any]:
+    """Return the time zone choices grouped by region; `current` is always included."""
     regions: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for name in sorted(TIMEZONES):
         region, _, place = name.partition("/")
-        if region in REGIONS:
+        if region in TIMEZONE_REGIONS:
             regions[region].append((name, place.replace("_", " ")))
     others = [("UTC", "UTC")]
-    if current != "UTC" and current.partition("/")[0] not in REGIONS:
+    if current != "UTC" and current.partition("/")[0] not in TIMEZONE_REGIONS:
         others.append((current, current))
     return [*others, *regions.items()]
 
 
 class GeneralForm(forms.Form):
-    """What the workspace is called, and by which clock."""
+    """The workspace's name and time zone."""
 
     name = forms.CharField(max_length=200, label="Name")
     default_timezone = forms.ChoiceField(
         label="Time zone",
-        help_text="Days and times are shown in it. What is scheduled already goes out at the same moment as before.",
+        help_text="Days and times are shown in this time zone. Posts that are already scheduled keep their time.",
     )
 
     def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
         shown = {"name": workspace.name, "default_timezone": workspace.default_timezone}
         super().__init__(data, initial=shown)
-        self.fields["default_timezone"].choices = zone_choices(workspace.default_timezone)  # type: ignore[attr-defined]
+        self.fields["default_timezone"].choices = timezone_choices(workspace.default_timezone)  # type: ignore[attr-defined]
 
 
 class CapsForm(forms.Form):
-    """The workspace's monthly caps; money in dollars, as people write it."""
+    """The workspace's monthly caps, with money in dollars."""
 
     spend_cap = forms.DecimalField(
         label="Spend cap each month, in US dollars",
-        help_text="What may be spent beyond the free credit. With 0, posts stop when the free credit is used up.",
+        help_text="The most that may be spent beyond the free credit. With 0, posts stop when the credit is used up.",
         min_value=0,
         max_value=Decimal(INT64) / 100,
         decimal_places=2,
     )
     url_post_cap = forms.IntegerField(
         label="Posts with a link on X each month",
-        help_text="They cost far more than others. With 0, none goes out.",
+        help_text="They cost far more than other posts. With 0, none is published.",
         min_value=0,
         max_value=INT64,
     )
@@ -76,7 +76,7 @@ class CapsForm(forms.Form):
 
     @property
     def caps(self) -> dict[str, Any]:
-        """What was written in a form without mistakes, as the service takes it."""
+        """Return the caps of a valid form as arguments of `update_caps`."""
         return {
             "monthly_spend_cap_cents": int(self.cleaned_data["spend_cap"] * 100),
             "monthly_social_url_post_cap": self.cleaned_data["url_post_cap"],
@@ -84,22 +84,22 @@ class CapsForm(forms.Form):
 
 
 class DeletionForm(forms.Form):
-    """The workspace's name once more, so that nobody deletes one by mistake."""
+    """Asks for the workspace's name, so that nobody deletes a workspace by mistake."""
 
     name = forms.CharField(widget=forms.TextInput({"autocomplete": "off"}))
 
     def __init__(self, data: Any = None, *, workspace: Workspace) -> None:
         super().__init__(data, prefix="deletion")
-        self.wanted = workspace.name
+        self.expected_name = workspace.name
         self.fields["name"].label = f"To confirm, type the name of the workspace: {workspace.name}"
 
     def clean_name(self) -> str:
-        if self.cleaned_data["name"] != self.wanted.strip():
+        if self.cleaned_data["name"] != self.expected_name.strip():
             raise forms.ValidationError("This is not the workspace's name. Nothing was deleted.")
-        return self.wanted
+        return self.expected_name
 
 
-WHO = {
+ACTOR_LABELS = {
     ActorType.USER.value: "A person",
     ActorType.AGENT.value: "An agent",
     ActorType.API_KEY.value: "An API key",
@@ -111,14 +111,18 @@ WHO = {
 
 
 class LogFilterForm(forms.Form):
-    """What the audit log is narrowed by; a filter that is not right narrows nothing and is told."""
+    """Filters of the audit log. An invalid filter is ignored and shown as an error."""
 
-    actor_type = forms.ChoiceField(label="Who", choices=[("", "Anybody"), *WHO.items()], required=False)
+    actor_type = forms.ChoiceField(label="Who", choices=[("", "Anybody"), *ACTOR_LABELS.items()], required=False)
     actor_id = forms.CharField(label="Whose id", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
     operation = forms.CharField(label="Operation", max_length=64, required=False, widget=forms.TextInput({"size": 14}))
     outcome = forms.ChoiceField(label="Outcome", choices=[("", "Any"), *AuditEntry.Outcome.choices], required=False)
-    since = forms.DateField(label="From", widget=forms.DateInput({"type": "date"}), required=False, validators=YEARS)
-    until = forms.DateField(label="To", widget=forms.DateInput({"type": "date"}), required=False, validators=YEARS)
+    since = forms.DateField(
+        label="From", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_BOUNDS
+    )
+    until = forms.DateField(
+        label="To", widget=forms.DateInput({"type": "date"}), required=False, validators=DATE_BOUNDS
+    )
 
     def __init__(self, data: Any, *, zone: ZoneInfo) -> None:
         super().__init__(data)
@@ -126,7 +130,7 @@ class LogFilterForm(forms.Form):
 
     @property
     def filters(self) -> dict[str, Any]:
-        """What the selector takes; days are the workspace's, both included."""
+        """Return the valid filters as arguments of `entries_of`; both days are included, in the workspace's time zone."""
         self.is_valid()
         chosen = dict(self.cleaned_data)
         since, until = chosen.pop("since", None), chosen.pop("until", None)

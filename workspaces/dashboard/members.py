@@ -1,4 +1,4 @@
-"""A workspace's members and invitations."""
+"""The members page: members, roles, invitations, ownership."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from django.urls import reverse
 from django.utils import timezone
 
 from workspaces import selectors, services
-from workspaces.frame import WorkspacePage, workspace_page
 from workspaces.models import Member
-from workspaces.services import Invited
+from workspaces.services import CreatedInvitation
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 
 @workspace_page()
 def members(page: WorkspacePage) -> HttpResponse:
-    """Who belongs to the workspace and, for those who may change it, who is invited."""
+    """Show the workspace's members and, to owners and admins, its invitations."""
     return _members(page)
 
 
 @workspace_page("POST", operation="members.invite")
 def invite(page: WorkspacePage) -> HttpResponse:
-    """Invite `email` as `role`; the answer shows the link, which no page shows again."""
+    """Invite `email` as `role`; the response shows the invitation link once."""
     form = page.request.POST
     invited = services.invite_member(
         caller=page.caller,
@@ -34,43 +34,43 @@ def invite(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="members.withdraw_invitation")
 def withdraw(page: WorkspacePage, invitation_id: int) -> HttpResponse:
-    """Take an invitation back."""
+    """Withdraw an invitation."""
     services.withdraw_invitation(caller=page.caller, workspace_id=page.workspace.id, invitation_id=invitation_id)
-    return page.done("The invitation is withdrawn; its link is dead.", "members")
+    return page.success_redirect("The invitation is withdrawn. Its link no longer works.", "members")
 
 
 @workspace_page("POST", operation="members.change_role")
 def change_role(page: WorkspacePage, user_id: str) -> HttpResponse:
-    """Give a member the `role`."""
+    """Change a member's role."""
     role = page.request.POST.get("role", "")
     services.change_role(caller=page.caller, workspace_id=page.workspace.id, user_id=user_id, role=role)
-    return page.done("The role is changed.", "members")
+    return page.success_redirect("The role is changed.", "members")
 
 
 @workspace_page("POST", operation="members.remove")
 def remove(page: WorkspacePage, user_id: str) -> HttpResponse:
-    """End somebody's membership."""
+    """Remove a member from the workspace."""
     services.remove_member(caller=page.caller, workspace_id=page.workspace.id, user_id=user_id)
-    return page.done("They are no member any more. What they made here stays.", "members")
+    return page.success_redirect("The member is removed. Everything they created here stays.", "members")
 
 
 @workspace_page("POST", operation="members.leave")
 def leave(page: WorkspacePage) -> HttpResponse:
-    """End one's own membership."""
+    """Leave the workspace."""
     services.leave_workspace(caller=page.caller, workspace_id=page.workspace.id)
     messages.success(page.request, f"You have left {page.workspace.name}.")
-    return page.go(reverse("dashboard"))
+    return page.redirect(reverse("dashboard"))
 
 
 @workspace_page("POST", operation="workspaces.hand_over")
 def hand_over(page: WorkspacePage) -> HttpResponse:
-    """Make the member `user_id` the owner."""
-    heir = page.request.POST.get("user_id", "")
-    services.hand_over_workspace(caller=page.caller, workspace_id=page.workspace.id, user_id=heir)
-    return page.done("The workspace is handed over; you are an admin of it now.", "members")
+    """Make another member the owner."""
+    new_owner_id = page.request.POST.get("user_id", "")
+    services.hand_over_workspace(caller=page.caller, workspace_id=page.workspace.id, user_id=new_owner_id)
+    return page.success_redirect("The workspace has a new owner. You are now an admin.", "members")
 
 
-def _members(page: WorkspacePage, invited: Invited | None = None) -> HttpResponse:
+def _members(page: WorkspacePage, invited: CreatedInvitation | None = None) -> HttpResponse:
     rows = list(selectors.members_of(workspace_id=page.workspace.id))
     invitations = selectors.invitations_of(workspace_id=page.workspace.id) if page.may_write else ()
     return page.render(

@@ -1,4 +1,4 @@
-"""A person's own sessions: where they are signed in, and the way to end each."""
+"""The page of the signed-in user's own sessions."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from django.views.decorators.http import require_POST, require_safe
 
 from config.api.errors import NotFound
 from workspaces import services
-from workspaces.dashboard.user_agents import in_words
-from workspaces.frame import caller_of, error_page
+from workspaces.dashboard.user_agents import describe_user_agent
 from workspaces.models import User
 from workspaces.sign_in.sessions import sessions_of
+from workspaces.workspace_page import caller_of, error_page
 
 
 @require_safe
 @never_cache
 @login_required
 def sessions(request: HttpRequest) -> HttpResponse:
-    """The sessions of whoever is signed in, the one that was used last first."""
+    """List the signed-in user's sessions, most recently used first."""
     here = request.session.session_key
     shown = [
-        {"session": row, "browser": in_words(row.user_agent), "this": row.session_id == here}
+        {"session": row, "browser": describe_user_agent(row.user_agent), "this": row.session_id == here}
         for row in sessions_of(cast(User, request.user))
     ]
     return render(request, "workspaces/sessions.html", {"sessions": shown})
@@ -36,13 +36,13 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def end(request: HttpRequest, user_session_id: int) -> HttpResponse:
-    """Sign one of them out."""
+    """End one of the user's sessions."""
     here = request.session.session_key or ""
     try:
         services.end_session(caller=caller_of(request), user_session_id=user_session_id)
     except NotFound as error:
         return error_page(request, error)
-    if not request.session.exists(here):  # it was this one
+    if not request.session.exists(here):  # the user ended the current session
         logout(request)
     messages.success(request, "That session has ended.")
     return redirect("sessions")
@@ -51,7 +51,7 @@ def end(request: HttpRequest, user_session_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def end_others(request: HttpRequest) -> HttpResponse:
-    """Sign all others out; this one goes on under a new key."""
+    """End all other sessions of the user; the current one continues with a new key."""
     user = services.end_other_sessions(caller=caller_of(request), session_key=request.session.session_key or "")
     update_session_auth_hash(request, user)
     messages.success(request, "You are signed out everywhere else.")

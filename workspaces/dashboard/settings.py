@@ -1,4 +1,4 @@
-"""A workspace's settings: name and time zone, caps, stop-all, export, deletion."""
+"""The settings page: name and time zone, caps, pause, export, deletion."""
 
 from __future__ import annotations
 
@@ -11,59 +11,63 @@ from django.urls import reverse
 from django.utils import timezone
 
 from auditlog.models import RetentionTier
-from auditlog.retention import DAYS
+from auditlog.retention import RETENTION_DAYS
 from workspaces import services
 from workspaces.dashboard.forms import CapsForm, DeletionForm, GeneralForm
-from workspaces.frame import WorkspacePage, workspace_page
 from workspaces.models import Member
 from workspaces.serializers import WorkspaceExportSerializer
+from workspaces.workspace_page import WorkspacePage, workspace_page
 
 
 @workspace_page()
 def settings(page: WorkspacePage) -> HttpResponse:
-    """All of them; who may only read sees no forms."""
+    """Show the workspace's settings; users without write access see no forms."""
     return _settings(page)
 
 
 @workspace_page("POST", operation="workspaces.update")
 def general(page: WorkspacePage) -> HttpResponse:
-    """Another name or time zone."""
+    """Change the workspace's name and time zone."""
     form = GeneralForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, general=form)
     services.update_workspace(caller=page.caller, workspace_id=page.workspace.id, **form.cleaned_data)
-    return page.done("Name and time zone are saved.", "settings")
+    return page.success_redirect("Name and time zone are saved.", "settings")
 
 
 @workspace_page("POST", operation="workspaces.update_caps")
 def caps(page: WorkspacePage) -> HttpResponse:
-    """Other caps."""
+    """Change the workspace's caps."""
     form = CapsForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, caps=form)
     services.update_caps(caller=page.caller, workspace_id=page.workspace.id, **form.caps)
-    return page.done("The caps are saved. They hold for what comes next.", "settings")
+    return page.success_redirect("The caps are saved. They apply from now on.", "settings")
 
 
 @workspace_page("POST", operation="workspaces.pause")
 def pause(page: WorkspacePage) -> HttpResponse:
-    """Stop everything."""
+    """Pause the workspace as its owner."""
     services.pause_workspace(caller=page.caller, workspace_id=page.workspace.id)
-    return page.done("Everything is stopped.", "settings")
+    return page.success_redirect("Everything is stopped.", "settings")
 
 
 @workspace_page("POST", operation="workspaces.resume")
 def resume(page: WorkspacePage) -> HttpResponse:
-    """Lift the owner's pause; an operator's stays."""
+    """Lift the owner's pause; an operator's pause stays."""
     workspace = services.resume_workspace(caller=page.caller, workspace_id=page.workspace.id)
     if workspace.paused_by:
-        return page.done("Your pause is lifted. The operator of the service still holds the workspace.", "settings")
-    return page.done("The workspace works again; what became due meanwhile goes out now.", "settings")
+        return page.success_redirect(
+            "Your pause is lifted. The workspace is still paused by the operator of the service.", "settings"
+        )
+    return page.success_redirect(
+        "The workspace is active again. Posts that became due meanwhile are published now.", "settings"
+    )
 
 
 @workspace_page(operation="workspaces.export")
 def export(page: WorkspacePage) -> HttpResponse:
-    """The export of the API as a file."""
+    """Download the workspace's export as a JSON file."""
     workspace = services.export_workspace(caller=page.caller, workspace_id=page.workspace.id)
     exported = WorkspaceExportSerializer({"exported_at": timezone.now(), "workspace": workspace})
     answer = JsonResponse(exported.data, json_dumps_params={"indent": 2, "ensure_ascii": False})
@@ -73,17 +77,17 @@ def export(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.delete")
 def delete(page: WorkspacePage) -> HttpResponse:
-    """Delete the workspace, when its name was typed."""
+    """Delete the workspace if its name was typed correctly."""
     form = DeletionForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, deletion=form)
     services.delete_workspace(caller=page.caller, workspace_id=page.workspace.id)
     messages.success(page.request, f"{page.workspace.name} is deleted.")
-    return page.go(f"{reverse('dashboard')}?all=1")
+    return page.redirect(f"{reverse('dashboard')}?all=1")
 
 
 def _settings(page: WorkspacePage, *, status: int = 200, **forms: Any) -> HttpResponse:
-    """The page, with the form that holds mistakes in place of a new one."""
+    """Render the settings page with the submitted `forms` in place of new ones."""
     fresh = {"general": GeneralForm, "caps": CapsForm, "deletion": DeletionForm}
     shown = {name: forms.get(name) or form(workspace=page.workspace) for name, form in fresh.items()}
     return page.render(
@@ -92,6 +96,6 @@ def _settings(page: WorkspacePage, *, status: int = 200, **forms: Any) -> HttpRe
         is_owner=page.caller.role == Member.Role.OWNER,
         paused_by=page.workspace.paused_by,
         grace_hours=service.SCHEDULE_GRACE_HOURS,
-        kept_days=DAYS[RetentionTier(page.workspace.retention_tier)],
+        kept_days=RETENTION_DAYS[RetentionTier(page.workspace.retention_tier)],
         **shown,
     )

@@ -1,8 +1,8 @@
-"""A browser in words, by its User-Agent header; for people who look at their sessions, not for decisions."""
+"""Describes a User-Agent header for people, such as "Firefox on Windows". Only for display."""
 
 from __future__ import annotations
 
-# What the header contains, and what that means. The first that fits counts: most browsers also name the ones before them.
+# (part of the header, name). The first match counts, because most browsers also name older ones in the header.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -24,8 +24,8 @@ _SYSTEMS = (
 )
 
 
-def in_words(user_agent: str) -> str:
-    """Such as "Firefox on Windows"."""
+def describe_user_agent(user_agent: str) -> str:
+    """Return browser and system of a User-Agent header, such as "Firefox on Windows"."""
     browser = next((words for part, words in _BROWSERS if part in user_agent), "")
     system = next((words for part, words in _SYSTEMS if part in user_agent), "")
     if browser and system:

@@ -1,1 +1,1 @@
-"""The workspaces' commands for `manage.py`."""
+"""Management commands of workspaces."""

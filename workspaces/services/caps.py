@@ -1,4 +1,4 @@
-"""Changing a workspace's monthly caps."""
+"""Change a workspace's monthly caps."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, not_found_error
 from workspaces import selectors
 from workspaces.models import Member, Workspace
 
 
 def update_caps(*, caller: Caller, workspace_id: str, dry_run: bool = False, **caps: int) -> Workspace:
-    """Set `monthly_spend_cap_cents`, `monthly_social_url_post_cap` or both; what is not given stays as it is.
+    """Set `monthly_spend_cap_cents`, `monthly_social_url_post_cap` or both; a cap that is not given does not change.
 
-    A cap may be lowered below what is spent already: it stops what comes next. The owner, an admin or a workspace key
-    may do it. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    A cap may be lower than what is already spent; it then stops further spending. Allowed for the owner, admins and
+    workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
-    workspace = selectors.workspace_of(
+    workspace = selectors.authorized_workspace(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
     )
     changes = {**caps, "updated_at": timezone.now()} if caps else {}
     with transaction.atomic():
         if changes and not dry_run:
             if not selectors.live_workspaces().filter(pk=workspace.pk).update(**changes):
-                raise absent(None, "workspace")
+                raise not_found_error(None, "workspace")
             workspace.refresh_from_db()
         for name, value in changes.items():
             setattr(workspace, name, value)

@@ -1,4 +1,4 @@
-"""Making workspaces."""
+"""Create workspaces."""
 
 from __future__ import annotations
 
@@ -21,40 +21,40 @@ from workspaces.models import Member, User, Workspace
 
 
 class Provisioner(Protocol):
-    """What a new workspace gets from a higher floor (settings.WORKSPACE_PROVISIONERS)."""
+    """Creates rows of a higher app for a new workspace (settings.WORKSPACE_PROVISIONERS)."""
 
     def preview(self) -> dict[str, Any]:
-        """What `provision` would make, as the fields of a dry run's `would_create`."""
+        """Return what `provision` would create, as fields of a dry run's `would_create`."""
 
     def provision(self, *, workspace: Workspace) -> None:
-        """Make it, in the transaction that makes the workspace."""
+        """Create the rows, inside the transaction that creates the workspace."""
 
 
 @dataclass(frozen=True)
 class WorkspacePlan:
-    """A workspace as it would be made, and what would be made with it."""
+    """A workspace to create, and what the provisioners create with it."""
 
     workspace: Workspace
     provisions: dict[str, Any]
 
 
 def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = False, **fields: Any) -> WorkspacePlan:
-    """Make a workspace with its owner as a member, and what the provisioners add.
+    """Create a workspace, its owner's membership, and what the provisioners add.
 
     `fields`: name, default_timezone, free_monthly_credit_cents, monthly_spend_cap_cents, monthly_social_url_post_cap,
-    commit_pack_id. The caller is the user who is to own it, or a workspace key whose workspace has that owner.
+    commit_pack_id. The caller is the future owner, or a workspace key of a workspace with the same owner.
     Raises Forbidden for another owner, ScopeMissing, ValidationFailed, Conflict (the owner has too many).
     """
-    require_maker(caller, owner_user_id)
-    if fields.setdefault("free_monthly_credit_cents", default_free_credit()) > settings.MAX_FREE_CREDIT_CENTS:
+    require_workspace_creator(caller, owner_user_id)
+    if fields.setdefault("free_monthly_credit_cents", default_free_credit_cents()) > settings.MAX_FREE_CREDIT_CENTS:
         message = f"At most {settings.MAX_FREE_CREDIT_CENTS} cents of free credit a month."
         raise ValidationFailed.of("free_monthly_credit_cents", message, "max_value")
     plan = WorkspacePlan(
-        Workspace(owner_user_id=owner_user_id, slug=_free_slug(fields["name"]), **fields),
+        Workspace(owner_user_id=owner_user_id, slug=_unused_slug(fields["name"]), **fields),
         {key: value for provisioner in _provisioners() for key, value in provisioner.preview().items()},
     )
     with transaction.atomic():
-        require_room(owner_user_id)
+        require_workspace_quota(owner_user_id)
         if not dry_run:
             _insert(plan.workspace)
             Member.objects.create(workspace=plan.workspace, user_id=owner_user_id, role=Member.Role.OWNER)
@@ -71,42 +71,45 @@ def create_workspace(*, caller: Caller, owner_user_id: str, dry_run: bool = Fals
     return plan
 
 
-def require_maker(caller: Caller, owner_user_id: str) -> None:
-    """Let pass who may make workspaces for this owner. Raises Forbidden, ScopeMissing, WorkspacePaused."""
+def require_workspace_creator(caller: Caller, owner_user_id: str) -> None:
+    """Require that the caller may create workspaces for this owner. Raises Forbidden, ScopeMissing, WorkspacePaused."""
     if caller.is_user:
         if caller.actor_id != owner_user_id:
-            raise Forbidden("A workspace can be made for yourself only.")
+            raise Forbidden("You can create workspaces only for yourself.")
         return
     require(caller, caller.workspace_id or "", "api_keys.write")
     if caller.agent_id:
-        raise Forbidden("An agent's key cannot make workspaces.")
+        raise Forbidden("An agent's key cannot create workspaces.")
     if caller.workspace_owner_id != owner_user_id:
-        raise Forbidden("A workspace key can make workspaces for its own workspace's owner only.")
+        raise Forbidden("A workspace key can create workspaces only for its own workspace's owner.")
 
 
-def default_free_credit() -> int:
-    """What a workspace gets whose maker names no free credit."""
+def default_free_credit_cents() -> int:
+    """Return the monthly free credit of a workspace that is created without one."""
     return min(100, settings.MAX_FREE_CREDIT_CENTS)
 
 
-def require_room(owner_user_id: str) -> None:
-    """Lock the owner's row and raise Conflict when they own as many workspaces as one person may. In a transaction.
+def require_workspace_quota(owner_user_id: str) -> None:
+    """Lock the owner's row and raise Conflict if they own MAX_WORKSPACES_PER_OWNER workspaces. Needs a transaction.
 
-    Those that were deleted in this UTC month count: each had its free credit of the month.
+    Workspaces deleted in the current UTC month count, because each of them had its free credit for the month.
     """
     User.objects.select_for_update(no_key=True).get(pk=owner_user_id)
     month = timezone.now().astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    gone = Q(status=WorkspaceStatus.DELETED, updated_at__lt=month)  # nothing else changes a deleted workspace
-    if Workspace.objects.filter(~gone, owner_user_id=owner_user_id).count() >= settings.MAX_WORKSPACES_PER_OWNER:
+    deleted_earlier = Q(status=WorkspaceStatus.DELETED, updated_at__lt=month)  # a deleted workspace never changes again
+    if (
+        Workspace.objects.filter(~deleted_earlier, owner_user_id=owner_user_id).count()
+        >= settings.MAX_WORKSPACES_PER_OWNER
+    ):
         raise Conflict(
             f"This owner has reached the limit of {settings.MAX_WORKSPACES_PER_OWNER} workspaces; "
             "those deleted this month count.",
-            suggested_action="Use a workspace that exists; a deleted one stops counting when the next month (UTC) begins.",
+            suggested_action="Use an existing workspace; a deleted one stops counting when the next month (UTC) begins.",
         )
 
 
-def _free_slug(name: str) -> str:
-    """A slug of the name; a taken one gets a short suffix."""
+def _unused_slug(name: str) -> str:
+    """Return a slug of the name, with a short suffix if the slug is already used."""
     base = slugify(name)[:60] or "workspace"
     return _suffixed(base) if Workspace.objects.filter(slug=base).exists() else base
 
@@ -116,7 +119,7 @@ def _suffixed(slug: str) -> str:
 
 
 def _insert(workspace: Workspace) -> None:
-    """Insert the row; when another took the slug at the same moment, with a suffix."""
+    """Insert the workspace, with a slug suffix if another request has just used the slug."""
     try:
         with transaction.atomic():
             workspace.save(force_insert=True)

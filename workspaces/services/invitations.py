@@ -1,4 +1,4 @@
-"""Inviting people by e-mail: whoever signs in with that address, verified by the provider, may accept once."""
+"""Invite people to a workspace by e-mail. A user whose provider has verified that address may accept once."""
 
 from __future__ import annotations
 
@@ -14,47 +14,47 @@ from django.utils import timezone
 
 from auditlog.services import record
 from config.api import rate_limit
-from config.api.caller import Caller, WorkspaceStatus, absent, require_recent_sign_in, require_role
+from config.api.caller import Caller, WorkspaceStatus, not_found_error, require_recent_sign_in, require_role
 from config.api.errors import Conflict, Forbidden, InvalidState, RateLimited, ValidationFailed, WorkspacePaused
 from workspaces import selectors
 from workspaces.models import Invitation, Member, User, Workspace
 from workspaces.services.mail import queue_mail
-from workspaces.services.members import ADMINS, lock_workspace, require_given_role
-from workspaces.sign_in.claims import plain_address
+from workspaces.services.members import ADMIN_ROLES, lock_workspace, require_assignable_role
+from workspaces.sign_in.oidc_claims import normalize_email
 
-LIFETIME = timedelta(days=7)
-MOST_OPEN = 50
-A_MINUTE = 10  # invitations by one person
+INVITATION_LIFETIME = timedelta(days=7)
+MAX_OPEN_INVITATIONS = 50
+MAX_INVITATIONS_PER_MINUTE = 10  # by one user
 
 
 @dataclass(frozen=True)
-class Invited:
-    """An invitation, and its link, which is shown this once."""
+class CreatedInvitation:
+    """A created invitation and its link, which is shown only once."""
 
     invitation: Invitation
     link: str
 
 
-def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -> Invited:
-    """Invite an address as an admin or a member, and have the link sent to it. Owners and admins may.
+def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -> CreatedInvitation:
+    """Create an invitation for an e-mail address and queue the e-mail with its link. Allowed for owners and admins.
 
-    An open invitation of the same address is replaced: its link is dead. Raises UserSessionRequired, NotFound, Forbidden,
-    WorkspacePaused, ReauthenticationRequired, ValidationFailed, Conflict (too many are open), RateLimited.
+    An open invitation for the same address is replaced, and its link stops working. Raises UserSessionRequired, NotFound,
+    Forbidden, WorkspacePaused, ReauthenticationRequired, ValidationFailed, Conflict (too many are open), RateLimited.
     """
-    require_role(caller, workspace_id, *ADMINS)
-    require_recent_sign_in(caller)  # an invitation as an admin is a way to that role
-    require_given_role(role)
-    address = plain_address(email)
+    require_role(caller, workspace_id, *ADMIN_ROLES)
+    require_recent_sign_in(caller)  # because an invitation can grant the admin role
+    require_assignable_role(role)
+    address = normalize_email(email)
     if not address:
-        raise ValidationFailed.of("email", "This is not an e-mail address.")
-    verdict = rate_limit.take(rate_limit.Bucket(f"invitations:{caller.actor_id}", A_MINUTE))
+        raise ValidationFailed.of("email", "This is not a valid e-mail address.")
+    verdict = rate_limit.take(rate_limit.Bucket(f"invitations:{caller.actor_id}", MAX_INVITATIONS_PER_MINUTE))
     if not verdict.allowed:
         raise RateLimited(headers=verdict.headers())
     token = secrets.token_urlsafe(32)
     link = f"{settings.BASE_URL}{reverse('invitation', args=[token])}"
     with transaction.atomic():
         workspace = lock_workspace(workspace_id)
-        _require_room(workspace, address)
+        _replace_open_invitation(workspace, address)
         inviter = User.objects.get(pk=caller.actor_id)
         invitation = Invitation.objects.create(
             workspace=workspace,
@@ -62,89 +62,100 @@ def invite_member(*, caller: Caller, workspace_id: str, email: str, role: str) -
             role=role,
             token_sha256=_digest(token),
             invited_by=inviter,
-            mail=queue_mail(to=address, subject=_subject(workspace), text=_text(workspace, inviter, role, link)),
-            expires_at=timezone.now() + LIFETIME,
+            mail=queue_mail(
+                to=address, subject=_mail_subject(workspace), text=_mail_text(workspace, inviter, role, link)
+            ),
+            expires_at=timezone.now() + INVITATION_LIFETIME,
         )
         _record(caller, "members.invite", invitation)
-    return Invited(invitation, link)
+    return CreatedInvitation(invitation, link)
 
 
 def withdraw_invitation(*, caller: Caller, workspace_id: str, invitation_id: int) -> None:
-    """Take an invitation back. Owners and admins may. Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused."""
-    require_role(caller, workspace_id, *ADMINS)
+    """Delete an invitation. Allowed for owners and admins.
+
+    Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused.
+    """
+    require_role(caller, workspace_id, *ADMIN_ROLES)
     with transaction.atomic():
         lock_workspace(workspace_id)
         invitation = selectors.invitations_of(workspace_id=workspace_id).filter(pk=invitation_id).first()
         if invitation is None:
-            raise absent(None, "invitation")
+            raise not_found_error(None, "invitation")
         _record(caller, "members.withdraw_invitation", invitation)
         invitation.delete()
 
 
-def look_at_invitation(*, caller: Caller, token: str) -> Invitation:
-    """The open invitation of a link, for the person who may accept it. Raises InvalidState, Forbidden as the acceptance."""
+def get_open_invitation(*, caller: Caller, token: str) -> Invitation:
+    """Return a link's open invitation for the user who may accept it. Raises InvalidState, Forbidden."""
     invitation = selectors.open_invitation(token_sha256=_digest(token))
     if invitation is None:
         raise InvalidState(
             "This invitation is not valid: it was used, withdrawn or replaced, or its seven days have passed.",
-            suggested_action="Ask whoever invited you for a new one.",
+            suggested_action="Ask for a new invitation.",
         )
-    _require_invited(caller, invitation)
+    _require_invited_person(caller, invitation)
     return invitation
 
 
 def accept_invitation(*, caller: Caller, token: str) -> Workspace:
-    """Become a member by a link. The person's own address, as their provider has verified it, must be the invited one.
+    """Make the caller a member of the workspace. The caller's verified e-mail address must be the invited one.
 
-    Raises InvalidState (not valid any more), Forbidden (another address, or one that is not verified), WorkspacePaused.
+    Raises InvalidState (no longer valid), Forbidden (another address, or an unverified one), WorkspacePaused.
     """
     with transaction.atomic():
-        workspace = lock_workspace(look_at_invitation(caller=caller, token=token).workspace_id)
-        invitation = look_at_invitation(caller=caller, token=token)  # as it stands now that nobody else can change it
+        workspace = lock_workspace(get_open_invitation(caller=caller, token=token).workspace_id)
+        invitation = get_open_invitation(caller=caller, token=token)  # read again under the lock
         if workspace.status == WorkspaceStatus.PAUSED:
             raise WorkspacePaused()
-        # Who is a member already keeps their role.
+        # An existing member keeps their role.
         Member.objects.get_or_create(workspace=workspace, user_id=caller.actor_id, defaults={"role": invitation.role})
         _record(caller, "members.accept_invitation", invitation)
         invitation.delete()
     return workspace
 
 
-def _require_invited(caller: Caller, invitation: Invitation) -> None:
-    """Raise Forbidden unless the invitation is for this person's verified address."""
+def _require_invited_person(caller: Caller, invitation: Invitation) -> None:
+    """Raise Forbidden unless the invitation is for the caller's verified e-mail address."""
     person = User.objects.get(pk=caller.actor_id)
     if not person.email_verified:
         raise Forbidden(
-            "An invitation needs an e-mail address that your identity provider has verified, and it vouches for none.",
+            "An invitation needs an e-mail address that your identity provider has verified. Your address is not verified.",
             suggested_action="Verify your address at your identity provider, sign in again, then open the link again.",
         )
-    if plain_address(person.email) != invitation.email:
+    if normalize_email(person.email) != invitation.email:
         raise Forbidden(
             f"This invitation is for another e-mail address than yours, {person.email}.",
-            suggested_action="Sign in as the person whom it was sent to, or ask for an invitation of your own address.",
+            suggested_action="Sign in as the invited person, or ask for an invitation to your own address.",
         )
 
 
-def _require_room(workspace: Workspace, address: str) -> None:
-    """Remove what the new invitation replaces; raise ValidationFailed for a member, Conflict when too many are open."""
+def _replace_open_invitation(workspace: Workspace, address: str) -> None:
+    """Delete an earlier invitation for the address. Raises ValidationFailed (a member), Conflict (too many are open)."""
     members = Member.objects.filter(workspace=workspace, user__email_verified=True)
     if members.filter(user__email=address).exists():
-        raise ValidationFailed.of("email", "Somebody with this address is a member already.", "taken")
+        raise ValidationFailed.of("email", "Somebody with this address is already a member.", "taken")
     selectors.invitations_of(workspace_id=workspace.id).filter(email=address).delete()
-    if selectors.invitations_of(workspace_id=workspace.id).filter(expires_at__gt=timezone.now()).count() >= MOST_OPEN:
-        raise Conflict(f"{MOST_OPEN} invitations are open.", suggested_action="Withdraw some of them first.")
+    if (
+        selectors.invitations_of(workspace_id=workspace.id).filter(expires_at__gt=timezone.now()).count()
+        >= MAX_OPEN_INVITATIONS
+    ):
+        raise Conflict(
+            f"The workspace already has {MAX_OPEN_INVITATIONS} open invitations.",
+            suggested_action="Withdraw some of them first.",
+        )
 
 
-def _subject(workspace: Workspace) -> str:
+def _mail_subject(workspace: Workspace) -> str:
     return f"Invitation to {workspace.name}"
 
 
-def _text(workspace: Workspace, inviter: User, role: str, link: str) -> str:
+def _mail_text(workspace: Workspace, inviter: User, role: str, link: str) -> str:
     who = f"{inviter.display_name} ({inviter.email})" if inviter.display_name else inviter.email or "Somebody"
     return (
         f"{who} invites you to the workspace {workspace.name}, as {'an admin' if role == 'admin' else 'a member'}.\n\n"
         f"To accept, open this link and sign in with this e-mail address:\n{link}\n\n"
-        f"The link is good for {LIFETIME.days} days. If you know nothing of this, do nothing.\n"
+        f"The link is valid for {INVITATION_LIFETIME.days} days. If you did not expect this invitation, ignore it.\n"
     )
 
 
@@ -153,7 +164,7 @@ def _digest(token: str) -> str:
 
 
 def _record(caller: Caller, operation: str, invitation: Invitation) -> None:
-    """Which invitation and which role, never the address."""
+    """Write an audit entry with the invitation's id and role, never its address."""
     record(
         caller=caller,
         operation=operation,

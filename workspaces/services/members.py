@@ -1,4 +1,4 @@
-"""Who belongs to a workspace: roles, leaving, and handing the workspace over."""
+"""Change the members of a workspace: roles, removal, leaving, new owner."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent, require_recent_sign_in, require_role
+from config.api.caller import Caller, not_found_error, require_recent_sign_in, require_role
 from config.api.errors import Forbidden, InvalidState, ValidationFailed
 from workspaces import selectors
 from workspaces.models import Member, Workspace
-from workspaces.services.create import require_room
+from workspaces.services.create import require_workspace_quota
 
-ADMINS = (Member.Role.OWNER, Member.Role.ADMIN)
-GIVEN_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner's is handed over
+ADMIN_ROLES = (Member.Role.OWNER, Member.Role.ADMIN)
+ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner role is handed over instead
 
 
 def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -> Member:
-    """Make a member an admin, or an admin a member. Owners and admins may.
+    """Change a member's role to admin or member. Allowed for owners and admins.
 
     Raises UserSessionRequired, NotFound, Forbidden, WorkspacePaused, ReauthenticationRequired, ValidationFailed,
     InvalidState (the owner).
     """
-    require_role(caller, workspace_id, *ADMINS)
+    require_role(caller, workspace_id, *ADMIN_ROLES)
     require_recent_sign_in(caller)
-    require_given_role(role)
+    require_assignable_role(role)
     with transaction.atomic():
-        member = _other_than_owner(workspace_id, user_id)
+        member = _get_non_owner(workspace_id, user_id)
         member.role = role
         member.save(update_fields=["role", "updated_at"])
         _record(caller, "members.change_role", workspace_id, user_id, role)
@@ -34,66 +34,66 @@ def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -
 
 
 def remove_member(*, caller: Caller, workspace_id: str, user_id: str) -> None:
-    """End somebody's membership; what they made in the workspace stays. Owners and admins may. Raises as `change_role`."""
-    require_role(caller, workspace_id, *ADMINS)
+    """Remove a member; everything they created stays. Allowed for owners and admins. Raises the errors of `change_role`."""
+    require_role(caller, workspace_id, *ADMIN_ROLES)
     require_recent_sign_in(caller)
     with transaction.atomic():
-        _other_than_owner(workspace_id, user_id).delete()
+        _get_non_owner(workspace_id, user_id).delete()
         _record(caller, "members.remove", workspace_id, user_id)
 
 
 def leave_workspace(*, caller: Caller, workspace_id: str) -> None:
-    """End one's own membership, of a paused workspace too. Raises NotFound, InvalidState (the owner)."""
+    """End the caller's own membership, even in a paused workspace. Raises NotFound, InvalidState (the owner)."""
     require_role(caller, workspace_id, *Member.Role.values, write=False)
     with transaction.atomic():
-        _other_than_owner(workspace_id, caller.actor_id).delete()
+        _get_non_owner(workspace_id, caller.actor_id).delete()
         _record(caller, "members.leave", workspace_id, caller.actor_id)
 
 
 def hand_over_workspace(*, caller: Caller, workspace_id: str, user_id: str) -> Workspace:
-    """Make another member the owner; who was it stays as an admin. Only the owner may.
+    """Make another member the owner; the previous owner becomes an admin. Allowed for the owner only.
 
     Raises UserSessionRequired, NotFound (no member), Forbidden, WorkspacePaused, ReauthenticationRequired,
-    InvalidState (the owner already), Conflict (that member owns too many).
+    InvalidState (already the owner), Conflict (the member owns too many workspaces).
     """
     require_role(caller, workspace_id, Member.Role.OWNER)
     require_recent_sign_in(caller)
     with transaction.atomic():
-        heir = _other_than_owner(workspace_id, user_id)
+        new_owner = _get_non_owner(workspace_id, user_id)
         workspace = Workspace.objects.get(pk=workspace_id)
-        if workspace.owner_user_id != caller.actor_id:  # another request has handed it over meanwhile
+        if workspace.owner_user_id != caller.actor_id:  # another request was faster
             raise Forbidden("Only the owner of a workspace may hand it over.")
-        require_room(user_id)
+        require_workspace_quota(user_id)
         Member.objects.filter(workspace=workspace, user_id=caller.actor_id).update(
             role=Member.Role.ADMIN, updated_at=timezone.now()
         )
-        heir.role = Member.Role.OWNER
-        heir.save(update_fields=["role", "updated_at"])
+        new_owner.role = Member.Role.OWNER
+        new_owner.save(update_fields=["role", "updated_at"])
         workspace.owner_user_id = user_id
         workspace.save(update_fields=["owner_user", "updated_at"])
         _record(caller, "workspaces.hand_over", workspace_id, user_id)
     return workspace
 
 
-def require_given_role(role: str) -> None:
-    """Raise ValidationFailed unless the role is one that can be given."""
-    if role not in GIVEN_ROLES:
-        raise ValidationFailed.of("role", f"Choose one of {', '.join(GIVEN_ROLES)}.", "invalid_choice")
+def require_assignable_role(role: str) -> None:
+    """Raise ValidationFailed unless the role is one of ASSIGNABLE_ROLES."""
+    if role not in ASSIGNABLE_ROLES:
+        raise ValidationFailed.of("role", f"Choose one of {', '.join(ASSIGNABLE_ROLES)}.", "invalid_choice")
 
 
 def lock_workspace(workspace_id: str) -> Workspace:
-    """The row that all changes of members wait for, one after another. Raises NotFound when it was deleted meanwhile."""
+    """Lock the workspace's row, which serializes changes of members, keys and agents. Raises NotFound if it was deleted."""
     workspace = selectors.live_workspaces().select_for_update(no_key=True).filter(pk=workspace_id).first()
     if workspace is None:
-        raise absent(None, "workspace")
+        raise not_found_error(None, "workspace")
     return workspace
 
 
-def _other_than_owner(workspace_id: str, user_id: str) -> Member:
+def _get_non_owner(workspace_id: str, user_id: str) -> Member:
     lock_workspace(workspace_id)
     member = Member.objects.filter(workspace_id=workspace_id, user_id=user_id).first()
     if member is None:
-        raise absent(None, "member")
+        raise not_found_error(None, "member")
     if member.role == Member.Role.OWNER:
         raise InvalidState(
             "This is the owner of the workspace.", suggested_action="Hand the workspace over to another member first."

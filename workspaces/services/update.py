@@ -1,4 +1,4 @@
-"""Changing what a workspace is called, and its time zone."""
+"""Change a workspace's name and time zone."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent
+from config.api.caller import Caller, not_found_error
 from workspaces import selectors
 from workspaces.models import Member, Workspace
 
 
 def update_workspace(*, caller: Caller, workspace_id: str, name: str, default_timezone: str) -> Workspace:
-    """Set the name and the IANA time zone. The slug stays, and so does the moment of every post.
+    """Set the workspace's name and IANA time zone. The slug and the times of scheduled posts do not change.
 
-    The owner, an admin or a workspace key may do it. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
+    Allowed for the owner, admins and workspace keys. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
-    workspace = selectors.workspace_of(
+    workspace = selectors.authorized_workspace(
         caller=caller, workspace_id=workspace_id, roles=(Member.Role.OWNER, Member.Role.ADMIN), write=True
     )
-    wanted = {"name": name, "default_timezone": default_timezone}
-    changed = [field for field, value in wanted.items() if getattr(workspace, field) != value]
+    fields = {"name": name, "default_timezone": default_timezone}
+    changed = [field for field, value in fields.items() if getattr(workspace, field) != value]
     with transaction.atomic():
-        if not selectors.live_workspaces().filter(pk=workspace.pk).update(**wanted, updated_at=timezone.now()):
-            raise absent(None, "workspace")
+        if not selectors.live_workspaces().filter(pk=workspace.pk).update(**fields, updated_at=timezone.now()):
+            raise not_found_error(None, "workspace")
         record(
             caller=caller,
             operation="workspaces.update",

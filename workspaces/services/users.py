@@ -1,4 +1,4 @@
-"""Making and deleting users."""
+"""Create and delete users."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from auditlog.services import record
-from config.api.caller import Caller, absent, require_recent_sign_in
+from config.api.caller import Caller, not_found_error, require_recent_sign_in
 from workspaces import selectors
 from workspaces.models import EndedIdentity, Member, User, Workspace
 from workspaces.services.delete import mark_deleted
@@ -17,40 +17,40 @@ from workspaces.services.sessions import end_every_session
 
 
 @dataclass(frozen=True)
-class UserDeleted:
-    """A user who is forgotten, and the workspaces that went with them."""
+class UserDeletion:
+    """A deleted user and the workspaces that were deleted with them."""
 
     user: User
     deleted_workspaces: list[Workspace]
 
 
 def create_user(*, email: str, display_name: str = "", **identity: Any) -> User:
-    """A person; `identity`: identity_issuer, identity_subject and email_verified where a provider knows them."""
+    """Create a user. `identity`: identity_issuer, identity_subject and email_verified for a user of the provider."""
     return User.objects.create_user(email=email, display_name=display_name, **identity)
 
 
-def remember_ended(user: User) -> None:
-    """Keep that this identity's user was deleted; the caller's transaction is open, and erases the rest."""
+def record_deleted_identity(user: User) -> None:
+    """Store a digest of the deleted user's identity, so that older provider tokens are refused. Needs a transaction."""
     if user.identity_subject:
         digest = EndedIdentity.digests(user.identity_issuer, user.identity_subject)[0]
         EndedIdentity.objects.update_or_create(digest=digest, defaults={"ended_at": timezone.now()})
 
 
-def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserDeleted:
-    """Forget who the caller is: name, address and identity go, sessions and tokens end, roles elsewhere are given up.
+def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserDeletion:
+    """Delete the caller's user: erase name, e-mail and identity, and end sessions, tokens and memberships.
 
-    The active workspaces that they own are deleted; those that are paused stay as they are. Raises UserSessionRequired
+    Active workspaces that they own are deleted; paused ones stay as they are. Raises UserSessionRequired
     for keys, NotFound for another's id, ReauthenticationRequired.
     """
-    found = selectors.user_of(caller=caller, user_id=user_id)
+    found = selectors.signed_in_user(caller=caller, user_id=user_id)
     require_recent_sign_in(caller)
     with transaction.atomic():
         user = User.objects.select_for_update().filter(pk=found.pk, is_active=True).first()
         if user is None:
-            raise absent(None, "user")
+            raise not_found_error(None, "user")
         owned = list(selectors.active_workspaces_of(user=user).select_for_update(no_key=True))
         if not dry_run:
-            remember_ended(user)
+            record_deleted_identity(user)
         user.erase()
         if not dry_run:
             user.save()
@@ -59,4 +59,4 @@ def delete_user(*, caller: Caller, user_id: str, dry_run: bool = False) -> UserD
             for workspace in owned:
                 mark_deleted(caller=caller, workspace=workspace)
         record(caller=caller, operation="users.delete", resource_type="user", resource_id=user.id, dry_run=dry_run)
-    return UserDeleted(user, owned)
+    return UserDeletion(user, owned)

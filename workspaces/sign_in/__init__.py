@@ -1,1 +1,1 @@
-"""Who the configured OpenID provider says that a person is: what it publishes, its claims, the way through a browser."""
+"""Sign-in with the configured OpenID Connect provider: discovery, claims, browser flow and sessions."""

@@ -1,4 +1,4 @@
-"""Notes the use of sessions, and ends those of operators in time."""
+"""Middleware that updates the last use of sessions and ends expired sessions of operators."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 
-from workspaces.sign_in.sessions import note_use, operator_limit_reached
+from workspaces.sign_in.sessions import operator_session_expired, record_session_use
 
 
 class UserSessionMiddleware:
-    """For requests with a session cookie; calls of the API have none and cost nothing here."""
+    """Runs only for requests with a session cookie; API requests have none."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if settings.SESSION_COOKIE_NAME in request.COOKIES and request.user.is_authenticated:
-            last_used_at = note_use(request, request.user)
-            if request.user.is_staff and operator_limit_reached(request, last_used_at):
+            last_used_at = record_session_use(request, request.user)
+            if request.user.is_staff and operator_session_expired(request, last_used_at):
                 logout(request)
                 messages.info(
                     request,

@@ -1,7 +1,7 @@
-"""The OpenID provider that OIDC_ISSUER names: what it publishes about itself, and the keys that it signs with.
+"""Discovery document and signing keys of the OpenID provider of OIDC_ISSUER.
 
-Both are fetched through config/outbound when they are first needed and kept in the process. Sources: OpenID Connect
-Discovery 1.0, sections 3 and 4; RFC 7517 (key sets); RFC 8725, 3.1 and 3.2 (asymmetric algorithms, named by us alone).
+Both are fetched through config/outbound when first needed and cached in the process. Sources: OpenID Connect
+Discovery 1.0, sections 3 and 4; RFC 7517 (key sets); RFC 8725, 3.1 and 3.2 (asymmetric algorithms, fixed by this service).
 """
 
 from __future__ import annotations
@@ -13,65 +13,66 @@ import jwt
 from django.conf import settings
 
 from config import outbound
-from workspaces.sign_in.kept import KeptValue, ProviderAway
+from workspaces.sign_in.cached_value import CachedValue, ProviderUnavailable
 
-ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+SIGNING_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 LEEWAY_SECONDS = 30  # by which the provider's clock may differ from ours
 FETCH_SECONDS = 5.0
-MAX_ISSUER = 255
-NEEDED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+MAX_ISSUER_LENGTH = 255
+REQUIRED_FIELDS = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 class Provider:
-    """What is known of one provider. Every method raises ProviderAway while that cannot be fetched."""
+    """One OpenID provider. Every method raises ProviderUnavailable if the provider cannot be reached."""
 
     def __init__(self, issuer: str) -> None:
         self._issuer = issuer
-        self._document = KeptValue(self._fetch_document)
-        self._keys = KeptValue(self._fetch_keys)
+        self._document = CachedValue(self._fetch_document)
+        self._keys = CachedValue(self._fetch_keys)
 
     @property
     def document(self) -> dict[str, Any]:
-        """Its discovery document; `issuer` in it is the name by which tokens and people are known."""
+        """Return the discovery document. Its `issuer` is the one in tokens and in `User.identity_issuer`."""
         return self._document.get()
 
     def key_of(self, token: str) -> dict[str, Any] | None:
-        """The key (a JWK with `alg`) by which this token has to be verified, None where there is none.
+        """Return the key (a JWK with `alg`) that verifies the token, or None.
 
-        A key id that is not known sends us to look for new keys, once in a while. Raises jwt.InvalidTokenError for what
-        is no token.
+        An unknown key id makes it fetch the keys again, at most every RENEWAL_PAUSE. Raises jwt.InvalidTokenError.
         """
         header = jwt.get_unverified_header(token)
-        if header.get("alg") not in ALGORITHMS:
+        if header.get("alg") not in SIGNING_ALGORITHMS:
             return None
-        return _matching(self._keys.get(), header) or _matching(self._keys.get_newer(), header)
+        return _find_key(self._keys.get(), header) or _find_key(self._keys.get_newer(), header)
 
     def _fetch_document(self) -> dict[str, Any]:
         document = _fetch(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
-        lacking = [name for name in NEEDED if not isinstance(document.get(name), str)]
-        if lacking:
-            raise ProviderAway(f"The identity provider's discovery document lacks {', '.join(lacking)}.")
+        missing = [name for name in REQUIRED_FIELDS if not isinstance(document.get(name), str)]
+        if missing:
+            raise ProviderUnavailable(f"The identity provider's discovery document lacks {', '.join(missing)}.")
         issuer = document["issuer"]
-        if issuer.rstrip("/") != self._issuer.rstrip("/") or len(issuer) > MAX_ISSUER:
-            raise ProviderAway("The identity provider's discovery document is that of another issuer than OIDC_ISSUER.")
+        if issuer.rstrip("/") != self._issuer.rstrip("/") or len(issuer) > MAX_ISSUER_LENGTH:
+            raise ProviderUnavailable(
+                "The identity provider's discovery document is that of another issuer than OIDC_ISSUER."
+            )
         return document
 
     def _fetch_keys(self) -> list[dict[str, Any]]:
         keys = _fetch(self.document["jwks_uri"]).get("keys")
         if not isinstance(keys, list) or not all(isinstance(key, dict) for key in keys):
-            raise ProviderAway("The identity provider's key set cannot be read.")
+            raise ProviderUnavailable("The identity provider's key set cannot be read.")
         return keys
 
 
 @lru_cache(maxsize=4)
-def known(issuer: str) -> Provider:
-    """This process's knowledge of the provider with this address."""
+def provider_at(issuer: str) -> Provider:
+    """Return this process's Provider for an issuer."""
     return Provider(issuer)
 
 
 def provider() -> Provider:
-    """The configured provider."""
-    return known(settings.OIDC_ISSUER)
+    """Return the provider of OIDC_ISSUER."""
+    return provider_at(settings.OIDC_ISSUER)
 
 
 def _fetch(url: str) -> dict[str, Any]:
@@ -79,14 +80,14 @@ def _fetch(url: str) -> dict[str, Any]:
         answer = outbound.request("GET", url, headers={"Accept": "application/json"}, timeout=FETCH_SECONDS)
         found = answer.json() if answer.status == 200 else None
     except (outbound.OutboundError, ValueError) as error:
-        raise ProviderAway(f"The identity provider does not answer: {error}") from error
+        raise ProviderUnavailable(f"The identity provider does not answer: {error}") from error
     if not isinstance(found, dict):
-        raise ProviderAway(f"The identity provider answers {answer.status}, and no JSON object.")
+        raise ProviderUnavailable(f"The identity provider answered {answer.status} without a JSON object.")
     return found
 
 
-def _matching(keys: list[dict[str, Any]], header: dict[str, Any]) -> dict[str, Any] | None:
-    """The key of this id, for this algorithm; a token without a key id is one for the only key that fits."""
+def _find_key(keys: list[dict[str, Any]], header: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the one key that matches the token's key id and algorithm; without a key id, the only key that fits."""
     algorithm, kid = header["alg"], header.get("kid")
     named = [key for key in keys if kid is None or key.get("kid") == kid]
     meant = [key for key in named if key.get("use", "sig") == "sig" and key.get("alg", algorithm) == algorithm]
@@ -97,6 +98,6 @@ def _matching(keys: list[dict[str, Any]], header: dict[str, Any]) -> dict[str, A
 def _is_key_for(algorithm: str, key: dict[str, Any]) -> bool:
     try:
         jwt.PyJWK(key, algorithm=algorithm)
-    except (jwt.PyJWTError, ValueError, TypeError, KeyError):  # of another family, or not whole
+    except (jwt.PyJWTError, ValueError, TypeError, KeyError):  # of another algorithm, or incomplete
         return False
     return True

@@ -1,4 +1,4 @@
-"""What signing in, inviting and sending e-mail leave behind."""
+"""Retention rules for sessions, sign-in states, deleted identities, invitations and sent e-mail."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from social_django.models import Association, Nonce
 from config.db.retention import ExpiredRows
 from workspaces.models import EndedIdentity, Invitation, OutgoingMail
 
-KEPT = timedelta(days=30)  # more than any provider's token lives, and long enough to see what became of a message
+RETENTION_PERIOD = timedelta(days=30)  # longer than any provider's token is valid
 
 
-class Sessions(ExpiredRows):
+class ExpiredSessions(ExpiredRows):
     name = "sessions"
 
     def rows(self) -> QuerySet[Session]:
         return Session.objects.filter(expire_date__lt=timezone.now())
 
 
-class SignInStates(ExpiredRows):
-    """The states of sign-ins that were begun and never finished; they are good for half an hour."""
+class UnfinishedSignInStates(ExpiredRows):
+    """Deletes the states of unfinished sign-ins after a day; they are valid for half an hour."""
 
     name = "sign_in_states"
 
@@ -32,8 +32,8 @@ class SignInStates(ExpiredRows):
         return Nonce.objects.filter(timestamp__lt=int(timezone.now().timestamp()) - 86_400)
 
 
-class SignInNonces(ExpiredRows):
-    """The nonces of the same."""
+class UnfinishedSignInNonces(ExpiredRows):
+    """Deletes the nonces of unfinished sign-ins."""
 
     name = "sign_in_nonces"
 
@@ -41,26 +41,26 @@ class SignInNonces(ExpiredRows):
         return Association.objects.filter(issued__lt=int(timezone.now().timestamp()) - F("lifetime"))
 
 
-class EndedIdentities(ExpiredRows):
+class ExpiredEndedIdentities(ExpiredRows):
     name = "ended_identities"
 
     def rows(self) -> QuerySet[EndedIdentity]:
-        return EndedIdentity.objects.filter(ended_at__lt=timezone.now() - KEPT)
+        return EndedIdentity.objects.filter(ended_at__lt=timezone.now() - RETENTION_PERIOD)
 
 
-class Invitations(ExpiredRows):
-    """Those that nobody has accepted, withdrawn or renewed."""
+class ExpiredInvitations(ExpiredRows):
+    """Deletes invitations that expired more than RETENTION_PERIOD ago."""
 
     name = "invitations"
 
     def rows(self) -> QuerySet[Invitation]:
-        return Invitation.objects.filter(expires_at__lt=timezone.now() - KEPT)
+        return Invitation.objects.filter(expires_at__lt=timezone.now() - RETENTION_PERIOD)
 
 
-class SettledMail(ExpiredRows):
-    """Messages that were sent or given up; what they said went then."""
+class FinishedMail(ExpiredRows):
+    """Deletes the rows of e-mails that were sent or given up; their content was deleted then."""
 
     name = "mail"
 
     def rows(self) -> QuerySet[OutgoingMail]:
-        return OutgoingMail.objects.filter(due_at=None, created_at__lt=timezone.now() - KEPT)
+        return OutgoingMail.objects.filter(due_at=None, created_at__lt=timezone.now() - RETENTION_PERIOD)

@@ -1,7 +1,7 @@
-"""Sessions of signed-in people: how and when each began, when it was last used, when it ends.
+"""Sessions of signed-in users: start, last use, and end.
 
-How it began is in the session itself. When it was last used, and from where, is in its row of UserSession, so that a
-person can see their sessions and end them.
+The session itself stores when and how it began. Its row of UserSession stores when and from where it was last used, so that
+users can see and end their sessions.
 """
 
 from __future__ import annotations
@@ -17,53 +17,53 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from workspaces.models import User, UserSession
-from workspaces.sign_in.claims import NEVER
+from workspaces.sign_in.oidc_claims import NEVER
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"  # asks at each request whether the account is still open
-SIGNED_IN_AT = "signed_in_at"  # seconds since 1970, as AUTHENTICATED_AT
-SIGNED_IN_BY = "signed_in_by"
-AUTHENTICATED_AT = "authenticated_at"  # when the person last proved who they are; a sign-in need not ask for that
-NOTED_EVERY = timedelta(minutes=1)
-MOST_SHOWN = 100
+AUTH_BACKEND = "django.contrib.auth.backends.ModelBackend"  # checks `is_active` at each request
+SIGNED_IN_AT = "signed_in_at"  # in Unix seconds, like AUTHENTICATED_AT
+SIGNED_IN_BY = "sign_in_method"
+AUTHENTICATED_AT = "authenticated_at"  # last time the user entered their credentials
+LAST_USED_INTERVAL = timedelta(minutes=1)
+MAX_SESSIONS_SHOWN = 100
 MAX_USER_AGENT = 400
 
 
-class SignedInBy(TextChoices):
-    """How a session began."""
+class SignInMethod(TextChoices):
+    """How a session was started."""
 
     PROVIDER = "provider"
     PASSWORD = "password"  # noqa: S105 - a word, not a password
     PASSWORD_AND_CODE = "password_and_code"  # noqa: S105
-    LINK = "link"  # development's
+    LINK = "link"  # in development only
 
 
-def begin_session(request: HttpRequest, person: User, *, by: SignedInBy, authenticated_at: datetime | None) -> None:
-    """Sign the person in, under a new session key. An operator's session is bound to end (OPERATOR_SESSION_HOURS)."""
-    login(request, person, backend=BACKEND)
+def begin_session(request: HttpRequest, person: User, *, by: SignInMethod, authenticated_at: datetime | None) -> None:
+    """Sign the user in with a new session key. An operator's session expires after OPERATOR_SESSION_HOURS."""
+    login(request, person, backend=AUTH_BACKEND)
     request.session[SIGNED_IN_AT] = timezone.now().timestamp()
     request.session[SIGNED_IN_BY] = by.value
-    set_authenticated(request, authenticated_at)
+    set_authenticated_at(request, authenticated_at)
     request.session.set_expiry(timedelta(hours=settings.OPERATOR_SESSION_HOURS) if person.is_staff else None)
 
 
-def set_authenticated(request: HttpRequest, at: datetime | None) -> None:
-    """Note when the person proved who they are; None: that is not known."""
+def set_authenticated_at(request: HttpRequest, at: datetime | None) -> None:
+    """Store in the session when the user last authenticated; None means unknown."""
     request.session[AUTHENTICATED_AT] = at.timestamp() if at else None
 
 
-def signed_in_by(request: HttpRequest) -> str:
-    """How the request's session began; "" for one that is older than this note."""
+def sign_in_method(request: HttpRequest) -> str:
+    """Return how the request's session was started, "" if it is not stored."""
     return str(request.session.get(SIGNED_IN_BY, ""))
 
 
 def authenticated_at(request: HttpRequest) -> datetime:
-    """When the session's person last proved who they are, NEVER when that is not known."""
+    """Return when the session's user last authenticated, NEVER if unknown."""
     at = request.session.get(AUTHENTICATED_AT)
     return datetime.fromtimestamp(at, UTC) if at else NEVER
 
 
-def note_use(request: HttpRequest, user: User) -> datetime:
-    """Note that the session is in use, once a minute at the most. Returns when it was last used before."""
+def record_session_use(request: HttpRequest, user: User) -> datetime:
+    """Update the session's last use, at most once per LAST_USED_INTERVAL. Returns when it was used before."""
     now = timezone.now()
     began = datetime.fromtimestamp(request.session.setdefault(SIGNED_IN_AT, now.timestamp()), UTC)
     seen = {
@@ -77,13 +77,13 @@ def note_use(request: HttpRequest, user: User) -> datetime:
     )
     if created:
         return now
-    if now - row.last_used_at >= NOTED_EVERY:
+    if now - row.last_used_at >= LAST_USED_INTERVAL:
         UserSession.objects.filter(pk=row.pk).update(**seen)
     return row.last_used_at
 
 
-def operator_limit_reached(request: HttpRequest, last_used_at: datetime) -> bool:
-    """Whether an operator's session is over: too old (OPERATOR_SESSION_HOURS), or unused for too long."""
+def operator_session_expired(request: HttpRequest, last_used_at: datetime) -> bool:
+    """Return whether an operator's session is too old or idle (OPERATOR_SESSION_HOURS, OPERATOR_IDLE_MINUTES)."""
     now = timezone.now()
     began = datetime.fromtimestamp(request.session[SIGNED_IN_AT], UTC)
     too_old = now - began >= timedelta(hours=settings.OPERATOR_SESSION_HOURS)
@@ -91,13 +91,15 @@ def operator_limit_reached(request: HttpRequest, last_used_at: datetime) -> bool
 
 
 def sessions_of(user: User) -> list[UserSession]:
-    """The person's open sessions, the one that was used last first."""
+    """Return the user's open sessions, most recently used first."""
     rows = UserSession.objects.filter(user=user, session__expire_date__gt=timezone.now()).select_related("session")
-    seals = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
-    return [row for row in rows.order_by("-last_used_at")[:MOST_SHOWN] if _is_sealed(row.session, seals)]
+    hashes = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
+    return [
+        row for row in rows.order_by("-last_used_at")[:MAX_SESSIONS_SHOWN] if _has_current_hash(row.session, hashes)
+    ]
 
 
-def _is_sealed(session: Session, seals: list[str]) -> bool:
-    """Whether the session still signs somebody in: a sign-out everywhere or a new password ends it and leaves its row."""
-    seal = session.get_decoded().get(HASH_SESSION_KEY, "")
-    return any(constant_time_compare(seal, each) for each in seals)
+def _has_current_hash(session: Session, hashes: list[str]) -> bool:
+    """Return whether the session's hash is current; a new password or session epoch ends a session but leaves its row."""
+    stored_hash = session.get_decoded().get(HASH_SESSION_KEY, "")
+    return any(constant_time_compare(stored_hash, each) for each in hashes)

@@ -1,8 +1,8 @@
-"""What a Facebook page takes by the Graph API.
+"""What a Facebook page accepts through the Graph API.
 
-63,206 characters; up to ten photos, or one video. Alt text is taken for photos, its length is not stated. A reel is a
-video of 3 to 90 seconds, a story a photo or a video of up to 60; a story shows no text and takes no comment. A page
-may publish 30 reels in 24 hours (reels.py). Facebook removes mentions such as @[page id] from a text without an error.
+63,206 characters; up to ten photos, or one video. Photos have alt texts, of undocumented length. A reel is a video of 3 to
+90 seconds, a story a photo or a video of up to 60 seconds; a story shows no text and has no comments. A page may publish 30
+reels in 24 hours (reels.py). Facebook removes mentions such as @[page id] from a text without an error.
 Sources: developers.facebook.com, pages-api/posts, video-api/guides/reels-publishing and page-stories-api; lengths and
 file sizes are those that clients observed.
 """
@@ -14,10 +14,9 @@ from typing import Any
 from accounts.platforms.counting import characters
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
-# What is asked for, unless the operator says otherwise: without NEEDED nothing can be published, the others serve comments
-# and the pages of businesses.
-NEEDED = ("pages_show_list", "pages_read_engagement", "pages_manage_posts")
-SCOPES = " ".join([*NEEDED, "pages_manage_engagement", "business_management"])
+NEEDED = ("pages_show_list", "pages_read_engagement", "pages_manage_posts")  # without them nothing can be published
+# What is asked for by default: the further scopes are for comments and for the pages of businesses.
+SCOPES = (*NEEDED, "pages_manage_engagement", "business_management")
 
 MAX_COMMENT_LENGTH = 8000
 
@@ -26,21 +25,21 @@ OPTIONS: dict[str, Any] = {
     "properties": {
         "post_type": {
             "type": "string",
-            "description": "What the media become: `post` (where it is left out), `reel` (one video of 3 to 90 seconds, "
+            "description": "What the media become: `post` (the default), `reel` (one video of 3 to 90 seconds, "
             "30 of them in 24 hours) or `story` (one photo, or one video of up to 60 seconds; it shows no text).",
             "enum": ["post", "reel", "story"],
         },
         "link": {
             "type": "string",
-            "description": "An address that the post shows with a preview; for posts without media.",
+            "description": "A URL that the post shows with a preview; for posts without media.",
             "pattern": "^https?://[^\\s]+$",
             "maxLength": 2048,
         },
         "title": {"type": "string", "description": "The title of a video or reel.", "minLength": 1, "maxLength": 255},
         "first_comment": {
             "type": "string",
-            "description": "A comment that the page makes below its post at once. If it cannot be made, the post stays "
-            "published and says so.",
+            "description": "A comment that the page adds to its post at once. If it fails, the post stays published, "
+            "with a note.",
             "minLength": 1,
             "maxLength": MAX_COMMENT_LENGTH,
             "pattern": "\\S",
@@ -79,9 +78,9 @@ CAPABILITIES = Capabilities(
         "Moving GIFs are not possible.",
         "A link preview cannot be combined with pictures or a video.",
         "People and pages cannot be mentioned: Facebook removes the mention from the text.",
-        "A story shows no text and takes neither a link nor a first comment.",
+        "A story shows no text and has neither a link nor a first comment.",
         "Polls are not possible.",
-        "A scheduled post is not shown in Facebook's own planner: this service keeps it until its time.",
+        "A scheduled post is not shown in Facebook's own planner: this service stores it until its time.",
     ),
     options=OPTIONS,
 )

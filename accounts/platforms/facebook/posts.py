@@ -1,8 +1,8 @@
-"""Publishing what was prepared, and what every answer to that means. Sources: developers.facebook.com, pages-api/posts,
-video-api/guides/reels-publishing and page-stories-api.
+"""Publishing what was uploaded.
 
-Facebook knows no idempotency key; what an unanswered call has come to is looked for (lookup.py). A video is shown only
-after Facebook has processed it, so that it is asked about until it is.
+Facebook has no idempotency key; what a call without a response has published is searched for (lookup.py). A video is shown
+after Facebook has processed it, so it is asked about until then. Sources: developers.facebook.com, pages-api/posts,
+video-api/guides/reels-publishing and page-stories-api.
 """
 
 from __future__ import annotations
@@ -15,145 +15,143 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError
-from accounts.platforms.facebook import lookup, media, reels, videos
-from accounts.platforms.facebook.forms import OF_A_VIDEO, STORIES, check, form_of
-from accounts.platforms.facebook.page import PRODUCT, Page, permalink
-from accounts.platforms.meta.graph import GraphError, UnreadableAnswer, id_of
-from accounts.platforms.types import OUT, TAKEN, Absent, AskedById, Content, Progress, Published
-from config.outbound import NoAnswer, NotSent
+from accounts.platforms.facebook import lookup, media, reels
+from accounts.platforms.facebook.page import ERRORS, Page, permalink
+from accounts.platforms.facebook.post_kinds import STORY_KINDS, VIDEO_KINDS, check, kind_of
+from accounts.platforms.facebook.videos import Video, get_video
+from accounts.platforms.http.responses import UnreadableAnswer
+from accounts.platforms.meta.graph import GraphError, id_of
+from accounts.platforms.processing import ask_again
+from accounts.platforms.types import TAKEN, Absent, AskedById, Content, Progress, Published
 
-FIRST_LOOK_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0
-MAX_LOOKS = 100  # about an hour and a half
-UPLOADS_LIVE = timedelta(hours=20)  # Facebook forgets them after about a day
-DUPLICATE, PHOTOS_POSTED = 506, 1366051
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether a video is processed
+MAX_CHECKS = 100  # about an hour and a half
+UPLOADS_LAST = timedelta(hours=20)  # Facebook deletes unpublished ones after about a day
+DUPLICATE, PHOTOS_POSTED = 506, 1366051  # a code and a subcode
 
 State = Mapping[str, Any]
 
 
-def begin(content: Content) -> Progress:
-    """The first step's end: the moment after which the post would stand. Raises ContentRejected."""
+def begin(page: Page, content: Content, state: State) -> Progress:
+    """Check the content, and store when the publication began. Raises ContentRejected."""
     check(content)
     return media.following(content, {"since": timezone.now().isoformat(), "photos": []})
 
 
 def create(page: Page, content: Content, state: State) -> Progress | Published:
-    """Publish. Raises platform errors."""
-    edge, form = _asked(content, state)
-    try:
-        answer = media.graph_of(page, form_of(content)).post(f"/{page.id}/{edge}", form)
-        return _taken(page, content, state, answer)
-    except NotSent as error:
-        raise PRODUCT.fault(error) from error
-    except NoAnswer as error:
-        raise OutcomeUnknown("Facebook did not say whether it took the post.") from error
-    except GraphError as error:
-        if error.status >= 500 or PRODUCT.kind_of(error) == "passing":
-            message = f"Facebook answered with {error.label} and may have taken the post: {error.reason}"
-            raise OutcomeUnknown(message) from error
-        return _settle_refusal(page, content, state, error)
+    """Publish the post. Raises platform errors."""
+    edge, form = _call(content, state)
+    with ERRORS.publish_errors("this post"):
+        try:
+            answer = media.graph_of(page, kind_of(content)).post_form(f"/{page.id}/{edge}", form)
+        except GraphError as error:
+            if ERRORS.may_have_effect(error):
+                raise
+            return _after_refusal(page, content, state, error)
+        return _after_success(page, content, state, answer)
 
 
 def settle(page: Page, content: Content, state: State) -> Progress | Published:
-    """Look how far Facebook is with a video that it is to publish."""
-    return _settled(page, content, state, videos.look_at(page, state["video"]))
+    """Ask whether Facebook has processed a video that it is to publish."""
+    return _after_status(page, content, state, get_video(page, state["video"]))
 
 
 def find(page: Page, content: Content, state: State) -> Progress | Published | Absent:
-    """What follows when an earlier try of `create` has published; Absent when it has not. Raises as `create`."""
-    if form_of(content) not in OF_A_VIDEO:
+    """What follows if an earlier attempt of `create` has published; Absent if it has not. Raises as `create`."""
+    if kind_of(content) not in VIDEO_KINDS:
         found = lookup.find(page, content, state)
-        return found if isinstance(found, Absent) else _out(content, state, found)
-    video = videos.look_at(page, state["video"])
-    if video.standing == "unpublished":
+        return found if isinstance(found, Absent) else lookup.COMMENTS.following(content, state, found)
+    video = get_video(page, state["video"])
+    if video.status == "unpublished":
         return Absent(AskedById("the video is unpublished"))
-    return _settled(page, content, {**state, TAKEN: True, "looks": 0}, video)
+    return _after_status(page, content, {**state, TAKEN: True, "looks": 0}, video)
 
 
-def _settled(page: Page, content: Content, state: State, video: videos.Video) -> Progress | Published:
-    if video.standing == "failed":
+def _after_status(page: Page, content: Content, state: State, video: Video) -> Progress | Published:
+    if video.status == "failed":
         raise ContentRejected(f"Facebook could not process the video: {video.reason}")
-    if video.standing == "out":
-        shown = lookup.story_of(page, state["video"]) if form_of(content) in STORIES else None
-        return _out(content, state, shown or Published(state["video"], video.permalink))
-    if state["looks"] >= MAX_LOOKS:
-        raise OutcomeUnknown("Facebook took the video, but has not finished processing it.", final=True)
-    return _look_later(state, state["looks"] + 1)
+    if video.status != "published":
+        return _wait(state)
+    story = lookup.story_of(page, state["video"]) if kind_of(content) in STORY_KINDS else None
+    return lookup.COMMENTS.following(content, state, story or Published(state["video"], video.permalink))
 
 
-def _asked(content: Content, state: State) -> tuple[str, dict[str, str]]:
-    """The edge of the page that publishes, and the form for it."""
-    form, options = form_of(content), content.options
-    if form == "photo_story":
+def _wait(state: State) -> Progress:
+    return ask_again(
+        "settle",
+        state,
+        first=FIRST_PAUSE_SECONDS,
+        longest=LONGEST_PAUSE_SECONDS,
+        max_checks=MAX_CHECKS,
+        timeout=OutcomeUnknown("Facebook accepted the video, but has not finished processing it.", final=True),
+    )
+
+
+def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
+    """The edge of the page that publishes, and the form to post there."""
+    kind, options = kind_of(content), content.options
+    if kind == "photo_story":
         return "photo_stories", {"photo_id": state["photos"][0]}
-    text = {"message" if form in ("text", "photos") else "description": content.text} if content.text.strip() else {}
-    if form not in OF_A_VIDEO:
+    text = {"message" if kind in ("text", "photos") else "description": content.text} if content.text.strip() else {}
+    if kind not in VIDEO_KINDS:
         photos = [{"media_fbid": photo} for photo in state["photos"]]
         attached = {"attached_media": json.dumps(photos)} if photos else {}
         return "feed", text | attached | ({"link": options["link"]} if "link" in options else {})
-    named = {"upload_session_id": state["session"]} if form == "video" else {"video_id": state["video"]}
-    finish = {"upload_phase": "finish", **named}
-    if form == "video_story":
-        return media.EDGES[form], finish
-    shown = {"video_state": "PUBLISHED"} if form == "reel" else {}
-    return media.EDGES[form], finish | shown | text | ({"title": options["title"]} if "title" in options else {})
+    video = {"upload_session_id": state["session"]} if kind == "video" else {"video_id": state["video"]}
+    finish = {"upload_phase": "finish", **video}
+    if kind == "video_story":
+        return media.EDGES[kind], finish
+    published = {"video_state": "PUBLISHED"} if kind == "reel" else {}
+    return media.EDGES[kind], finish | published | text | ({"title": options["title"]} if "title" in options else {})
 
 
-def _taken(page: Page, content: Content, state: State, answer: Mapping[str, Any]) -> Progress | Published:
-    """What follows from Facebook's word that it took the post. Raises UnreadableAnswer."""
-    form = form_of(content)
-    if form in OF_A_VIDEO or form == "photo_story":
-        if answer.get("success") is not True:
-            raise UnreadableAnswer("The answer does not say that the post was taken.")
-        if form != "photo_story":
-            return _look_later({**state, TAKEN: True}, 0)
-        story = lookup.story_of(page, state["photos"][0])
-        return story or Published(id_of(answer, "post_id"), permalink(None, f"stories/{page.id}"))
-    post_id = id_of(answer)
-    return _out(content, state, Published(post_id, _permalink(page, post_id)))
+def _after_success(page: Page, content: Content, state: State, answer: Mapping[str, Any]) -> Progress | Published:
+    """What follows after Facebook has accepted the post. Raises UnreadableAnswer."""
+    kind = kind_of(content)
+    if kind not in VIDEO_KINDS | STORY_KINDS:
+        post_id = id_of(answer)
+        return lookup.COMMENTS.following(content, state, Published(post_id, _permalink(page, post_id)))
+    if answer.get("success") is not True:
+        raise UnreadableAnswer("The response does not say that the post was accepted.")
+    if kind in VIDEO_KINDS:
+        return _wait({**state, TAKEN: True})
+    story = lookup.story_of(page, state["photos"][0])
+    return story or Published(id_of(answer, "post_id"), permalink(None, f"stories/{page.id}"))
 
 
 def _permalink(page: Page, post_id: str) -> str:
-    """Where the post is shown. That it cannot be asked for changes nothing about the post."""
+    """Where Facebook shows the post. Errors are ignored: the post is published anyway."""
+    address = None
     try:
-        with PRODUCT.faults():
-            told = page.graph.get(f"/{post_id}", {"fields": "permalink_url"}).get("permalink_url")
+        with ERRORS.platform_errors():
+            address = page.graph.get(f"/{post_id}", {"fields": "permalink_url"}).get("permalink_url")
     except PlatformError:
-        told = None
-    return permalink(told, post_id)
+        pass
+    return permalink(address, post_id)
 
 
-def _settle_refusal(page: Page, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """What a refusal comes to. One of a repetition may mean that an earlier try is out; one of a reel, that the page has
-    published its reels of a day; one of uploads that have grown old, that they have to be made again."""
-    refusal, is_reel = PRODUCT.refusal(refused, "this post"), form_of(content) == "reel"
+def _after_refusal(page: Page, content: Content, state: State, refused: GraphError) -> Progress | Published:
+    """What follows after Facebook has refused the post.
+
+    It refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published its
+    reels of the day; and uploads that are too old, which have to be repeated.
+    """
+    refusal, is_reel = ERRORS.refusal(refused, "this post"), kind_of(content) == "reel"
     if is_reel:
         reels.check_refusal(refused, content.attempt)
     if not isinstance(refusal, ContentRejected):
         raise refusal from refused
-    repeated = refused.code == DUPLICATE or refused.subcode == PHOTOS_POSTED
-    if repeated or form_of(content) in OF_A_VIDEO:
+    is_duplicate = refused.number == DUPLICATE or refused.subcode == PHOTOS_POSTED
+    if is_duplicate or kind_of(content) in VIDEO_KINDS:
         found = find(page, content, state)
         if not isinstance(found, Absent):
             return found
     if is_reel:
         reels.check(page, content.attempt, refusal.message)
-    if repeated and content.attempt > 1:
+    if is_duplicate and content.attempt > 1:
         message = "Facebook says that the page has published this already, but does not list it."
         raise OutcomeUnknown(message, final=True) from refused
     age = timezone.now() - datetime.fromisoformat(state["since"])
-    if content.media and age > UPLOADS_LIVE and not state.get("again"):
+    if content.media and age > UPLOADS_LAST and not state.get("again"):
         return media.following(content, {"since": timezone.now().isoformat(), "photos": [], "again": True})
     raise refusal from refused
-
-
-def _look_later(state: State, looks: int) -> Progress:
-    pause = min(FIRST_LOOK_SECONDS * 2 ** min(looks, 10), LONGEST_PAUSE_SECONDS)
-    return Progress("settle", {**state, "looks": looks}, ready_at=timezone.now() + timedelta(seconds=pause))
-
-
-def _out(content: Content, state: State, published: Published) -> Progress | Published:
-    """The end, or the first comment."""
-    if "first_comment" not in content.options:
-        return published
-    out = {"external_id": published.external_id, "permalink": published.permalink}
-    return Progress("comment", {"since": state["since"], OUT: out})

@@ -1,4 +1,4 @@
-"""How far Facebook is with a video: whether it was told to publish it, has processed it, and where it shows it.
+"""The status of a video at Facebook: whether it is to be published, is processed, or is published.
 
 Source: developers.facebook.com, graph-api/reference/video-status and video-api/guides/reels-publishing.
 """
@@ -9,42 +9,46 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from accounts.platforms.facebook.page import PRODUCT, Page, permalink
-from accounts.platforms.meta.graph import line
+from accounts.platforms.facebook.page import ERRORS, Page, permalink
+from accounts.platforms.http.responses import NO_REASON, as_object, objects_in, safe_line
 
-Standing = Literal["unpublished", "processing", "out", "failed"]
+Status = Literal["unpublished", "processing", "published", "failed"]
 FAILED = frozenset({"error", "expired", "upload_failed"})
 
 
 @dataclass(frozen=True)
 class Video:
-    """A video as Facebook tells of it: whether all of it has `arrived`, and the `reason` if it failed."""
+    """A video at Facebook: `is_uploaded` if all of it has arrived, `reason` if it failed."""
 
-    standing: Standing
+    status: Status
     permalink: str
-    arrived: bool
+    is_uploaded: bool
     reason: str
 
 
-def look_at(page: Page, video_id: str) -> Video:
-    """Ask Facebook. Raises TokenExpired, AccountDisconnected, Transient."""
-    with PRODUCT.faults():
+def get_video(page: Page, video_id: str) -> Video:
+    """Ask Facebook about a video. Raises TokenExpired, AccountDisconnected, Transient."""
+    with ERRORS.platform_errors():
         answer = page.graph.get(f"/{video_id}", {"fields": "status,published,permalink_url"})
-    status = answer.get("status")
-    told = status if isinstance(status, dict) else {}
-    shown = permalink(answer.get("permalink_url"), f"reel/{video_id}")
-    arrived = _phase(told, "uploading_phase").get("status") == "complete"
-    return Video(_standing(answer, told), shown, arrived, _reason(told))
+    status = as_object(answer.get("status"))
+    return Video(
+        status=_status(answer, status),
+        permalink=permalink(answer.get("permalink_url"), f"reel/{video_id}"),
+        is_uploaded=as_object(status.get("uploading_phase")).get("status") == "complete",
+        reason=_reason(status),
+    )
 
 
-def _standing(answer: Mapping[str, Any], status: Mapping[str, Any]) -> Standing:
-    """Processing tells that Facebook was told to publish the video, since it begins with that."""
+def _status(answer: Mapping[str, Any], status: Mapping[str, Any]) -> Status:
+    """Processing begins when Facebook is asked to publish the video, so it means that it was."""
     video, published = status.get("video_status"), answer.get("published")
-    processing, publishing = (_phase(status, f"{name}_phase").get("status") for name in ("processing", "publishing"))
+    processing, publishing = (
+        as_object(status.get(f"{name}_phase")).get("status") for name in ("processing", "publishing")
+    )
     if video in FAILED or "error" in (processing, publishing):
         return "failed"
     if publishing == "complete" or (publishing is None and (published or (video == "ready" and published is None))):
-        return "out"
+        return "published"
     if publishing == "in_progress" or processing in ("in_progress", "complete"):
         return "processing"
     return "processing" if video == "processing" and publishing is None else "unpublished"
@@ -52,14 +56,9 @@ def _standing(answer: Mapping[str, Any], status: Mapping[str, Any]) -> Standing:
 
 def _reason(status: Mapping[str, Any]) -> str:
     for name in ("uploading_phase", "processing_phase", "publishing_phase"):
-        phase = _phase(status, name)
+        phase = as_object(status.get(name))
         errors = phase.get("errors") or phase.get("error")
-        for error in errors if isinstance(errors, list) else [errors]:
-            if isinstance(error, dict) and (reason := line(error.get("message"))):
+        for error in objects_in(errors if isinstance(errors, list) else [errors]):
+            if reason := safe_line(error.get("message")):
                 return reason
-    return "no reason given"
-
-
-def _phase(status: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    phase = status.get(name)
-    return phase if isinstance(phase, dict) else {}
+    return NO_REASON

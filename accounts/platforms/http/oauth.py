@@ -59,6 +59,7 @@ class OAuthApplication:
     grant_ended: ClassVar[frozenset[str]] = GRANT_ENDED
     # Statuses after which a token is revoked; 400 means that the platform does not know it, so it was before.
     revoked_statuses: ClassVar[frozenset[int]] = frozenset({200, 400})
+    authenticates_revocation: ClassVar[bool] = True
 
     @property
     def required_scopes(self) -> tuple[str, ...]:
@@ -110,7 +111,7 @@ class OAuthApplication:
 
     def revoke(self, token: str) -> None:
         """Revoke a token; one that the platform does not know is revoked already. Raises Transient."""
-        response = self.post(self.revoke_url, {"token": token})
+        response = self.post(self.revoke_url, {"token": token}, authenticate=self.authenticates_revocation)
         self._raise_if_passing(response, "")
         if response.status not in self.revoked_statuses:
             raise Transient(f"{self.label} did not revoke the access: it answered {response.status}.")
@@ -125,7 +126,7 @@ class OAuthApplication:
         if error in WRONG_APPLICATION:
             raise ConnectionUnavailable(f"{self.label} does not accept this service's client id or secret.")
         self._raise_if_passing(response, error)
-        if response.status == 200:
+        if response.status == 200 and not error:
             raise Transient(f"{self.label} answered success without an access token.")
         raise wrong_code(self.label)
 
@@ -145,12 +146,12 @@ class OAuthApplication:
         """The PKCE challenge of a verifier."""
         return challenge_of(verifier)
 
-    def post(self, url: str, form: Mapping[str, str]) -> Response:
+    def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
         """Post a form as this application, whatever the response is. Raises Transient."""
         headers, credentials = {"Accept": "application/json"}, {}
-        if self.basic:
+        if authenticate and self.basic:
             headers |= basic_header(self.client_id, self.client_secret)
-        else:
+        elif authenticate:
             credentials = {self.client_id_parameter: self.client_id, "client_secret": self.client_secret}
         try:
             return request(
@@ -182,8 +183,9 @@ def wrong_code(label: str) -> CredentialsRejected:
 
 def missing_scopes(label: str, missing: list[str]) -> CredentialsRejected:
     """The error for a grant without scopes that the service needs."""
+    names = sorted(scope.rpartition("/")[2] for scope in missing)  # Google's scopes are URLs
     return CredentialsRejected(
-        f"The grant lacks what the service needs at {label}: {', '.join(sorted(missing))}.",
+        f"The grant lacks what the service needs at {label}: {', '.join(names)}.",
         suggested_action=f"Start the connection again and grant everything that {label} asks for.",
     )
 

@@ -20,6 +20,7 @@ class OAuthPlatform(Platform):
 
     errors: ClassVar[ErrorTranslator[Any]]
     required_settings: ClassVar[tuple[str, ...]] = ("CLIENT_ID", "CLIENT_SECRET")
+    renewed_with: ClassVar[str] = "refresh_token"  # which token is exchanged for new ones
     # The tokens to revoke, in order; the refresh token first, because it could issue more.
     revoked_tokens: ClassVar[tuple[str, ...]] = ("refresh_token", "access_token")
 
@@ -82,7 +83,7 @@ class OAuthPlatform(Platform):
 
     def refresh(self, grant: Grant) -> Grant:
         """Renew the tokens. Raises AccountDisconnected if the grant has ended, otherwise Transient."""
-        answer = self.application().renew(grant.tokens["refresh_token"])
+        answer = self.application().renew(grant.tokens[self.renewed_with])
         tokens = stored_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
 

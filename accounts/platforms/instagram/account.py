@@ -1,89 +1,80 @@
-"""An Instagram account, and what Instagram's own error codes mean.
+"""An Instagram account, the operator's app, and what Instagram's own error codes mean.
 
-Source of the codes: developers.facebook.com, instagram-graph-api/reference/error-codes, and for those that it does not
-list what clients report.
+Sources: developers.facebook.com, instagram-platform (business-login, refresh_access_token), and
+instagram-graph-api/reference/error-codes; codes that it does not list are those that clients report.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
-from accounts.platforms.meta.errors import Kind, Product
-from accounts.platforms.meta.graph import Graph, UnreadableAnswer, id_of, line
-from accounts.platforms.types import Grant, Identity
+from accounts.platforms.http.responses import https_url, safe_line, text_in
+from accounts.platforms.instagram.capabilities import NEEDED
+from accounts.platforms.meta.errors import MetaErrors
+from accounts.platforms.meta.graph import Graph, id_of
+from accounts.platforms.meta.tokens import MetaApplication
+from accounts.platforms.types import Identity
 
 SITE = "https://www.instagram.com"
 FIELDS = "user_id,username,name,account_type,profile_picture_url"
 
-# A container that is no longer there, which one that is made anew puts right.
-GONE = frozenset({2207006, 2207008, 2207020})
+EXPIRED = frozenset({2207006, 2207008, 2207020})  # the container no longer exists, but can be created again
 NOT_READY = 2207027
-DAILY = 2207042  # the account's posts of a day are used up
-_KINDS: dict[int, Kind] = {
-    **dict.fromkeys(GONE, "content"),
-    **dict.fromkeys((2207001, 2207003, 2207032, 2207053, 2207076, 2207077, 2207082, NOT_READY), "passing"),
-    2207052: "passing",  # the file could not be fetched, which another try often can
-    DAILY: "quota",
-    2207050: "lost",  # the account is restricted
-    **dict.fromkeys((2207004, 2207005, 2207009, 2207010, 2207023, 2207026, 2207028, 2207051, 2207057), "content"),
-    -1: "passing",
-    -2: "passing",
-    9: "quota",
-    24: "content",
-    25: "lost",
-    352: "content",
-    9004: "passing",
-    9007: "passing",
-    **dict.fromkeys((36000, 36001, 36003, 36004), "content"),
-}
-PRODUCT = Product("instagram", "Instagram", _KINDS)
+DAILY_LIMIT = 2207042
 
 _USERNAME = re.compile(r"[A-Za-z0-9._]{1,50}")
-_ADDRESS = re.compile(r"https://[\x21-\x7e]{1,2000}")
 
 
-@dataclass(frozen=True)
-class Account:
-    """A connected account: its id for publishing, and the API with its token."""
+class InstagramErrors(MetaErrors):
+    """What Instagram's errors mean."""
 
-    graph: Graph
-    id: str
+    name = "instagram"
+    label = "Instagram"
+    meanings = {
+        **dict.fromkeys(EXPIRED, "content"),
+        **dict.fromkeys((2207001, 2207003, 2207032, 2207053, 2207076, 2207077, 2207082, NOT_READY), "transient"),
+        2207052: "transient",  # the file could not be fetched, which may succeed later
+        DAILY_LIMIT: "rate_limit",
+        2207050: "permission",  # the account is restricted
+        **dict.fromkeys((2207004, 2207005, 2207009, 2207010, 2207023, 2207026, 2207028, 2207051, 2207057), "content"),
+        -1: "transient",
+        -2: "transient",
+        9: "rate_limit",
+        24: "content",
+        25: "permission",
+        352: "content",
+        9004: "transient",
+        9007: "transient",
+        **dict.fromkeys((36000, 36001, 36003, 36004), "content"),
+    }
 
-    @classmethod
-    def of(cls, grant: Grant, address: str) -> Account:
-        """The account that a grant opens, at the API of this address."""
-        return cls(Graph(address, grant.tokens["access_token"]), grant.external_id)
+
+ERRORS = InstagramErrors()
+
+
+class InstagramApplication(MetaApplication):
+    """The operator's app at Instagram."""
+
+    label = "Instagram"
+    errors = ERRORS
+    grant_prefix = "ig"
+    needed = NEEDED
 
 
 def identity(graph: Graph) -> Identity:
-    """Whose access token it is. Raises CredentialsRejected (no professional account), GraphError, OutboundError."""
-    told = graph.get("/me", {"fields": FIELDS})
-    username = told.get("username")
-    if not isinstance(username, str) or not _USERNAME.fullmatch(username):
-        raise UnreadableAnswer("The answer names no account.")
-    if told.get("account_type") == "PERSONAL":
+    """The account that an access token opens. Raises CredentialsRejected (a personal account), GraphError, OutboundError."""
+    user = graph.get("/me", {"fields": FIELDS})
+    username = text_in(user, "username", _USERNAME, "user name")
+    if user.get("account_type") == "PERSONAL":
         raise CredentialsRejected(
             "Instagram lets services publish for professional accounts only.",
             suggested_action="Switch the account to a business or creator account, then connect it again.",
         )
     return Identity(
-        external_id=id_of(told, "user_id"),
+        external_id=id_of(user, "user_id"),
         handle=username,
-        display_name=line(told.get("name")),
-        avatar_url=address(told.get("profile_picture_url")),
+        display_name=safe_line(user.get("name")),
+        avatar_url=https_url(user.get("profile_picture_url")),
         profile_url=f"{SITE}/{username}/",
     )
-
-
-def address(value: Any) -> str:
-    """An address that Instagram tells; empty for anything else."""
-    return value if isinstance(value, str) and _ADDRESS.fullmatch(value) else ""
-
-
-def permalink_of(media: Mapping[str, Any]) -> str:
-    """Where Instagram shows a post; empty where it does not say."""
-    return address(media.get("permalink"))

@@ -1,11 +1,11 @@
-"""What a professional Instagram account takes by the API.
+"""What a professional Instagram account accepts through the API.
 
-A caption of 2,200 characters with at most 30 hashtags and 20 mentions; since December 2025 Instagram recommends 5 hashtags
-at most. JPEG only; a carousel mixes up to 10 images and videos; no post of text alone; links in captions are dead text.
-Images are between 4:5 and 1.91:1, except in stories. A single video is a reel of 3 seconds to 15 minutes, a story's video
-lasts up to 60 seconds. Alt text is taken for images, its length is not stated. Instagram fetches the files itself.
-How many posts an account may publish in 24 hours is asked of Instagram (quota.py). Sources: developers.facebook.com/docs/
-instagram-platform (content publishing, ig-user/media), and for video sizes the guidelines of a third party.
+A caption of 2,200 characters with at most 30 hashtags and 20 mentions; since December 2025 Instagram recommends at most 5
+hashtags. JPEG only; a carousel mixes up to 10 images and videos; there are no posts of text alone; links in captions cannot
+be clicked. Images are between 4:5 and 1.91:1, except in stories. A single video is a reel of 3 seconds to 15 minutes, a
+story's video lasts up to 60 seconds. Images have alt texts, of undocumented length. Instagram fetches the files itself, and
+is asked how many posts an account may publish in 24 hours (quota.py). Sources: developers.facebook.com/docs/instagram-
+platform (content publishing, ig-user/media), and for video sizes the guidelines of a third party.
 """
 
 from __future__ import annotations
@@ -18,22 +18,20 @@ from typing import Any
 from accounts.platforms.counting import characters
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
-# What is asked for, unless the operator says otherwise: without NEEDED nothing can be published, the other serves the first
-# comment.
-NEEDED = ("instagram_business_basic", "instagram_business_content_publish")
-SCOPES = " ".join([*NEEDED, "instagram_business_manage_comments"])
+NEEDED = ("instagram_business_basic", "instagram_business_content_publish")  # without them nothing can be published
+SCOPES = (*NEEDED, "instagram_business_manage_comments")  # what is asked for by default
 
 _HASHTAG = re.compile(r"(?<![\w&])#\w*[^\W\d_]\w*")
 _MENTION = re.compile(r"(?<![\w.])@\w[\w.]*")
 
 
 def hashtags(text: str) -> int:
-    """How many hashtags the text holds."""
+    """How many hashtags the text contains."""
     return len(_HASHTAG.findall(text))
 
 
 def mentions(text: str) -> int:
-    """How many @mentions the text holds."""
+    """How many @mentions the text contains."""
     return len(_MENTION.findall(text))
 
 
@@ -42,13 +40,13 @@ OPTIONS: dict[str, Any] = {
     "properties": {
         "post_type": {
             "type": "string",
-            "description": "What the media become: `post` (where it is left out; a single video is a reel, several files "
+            "description": "What the media become: `post` (the default; a single video is a reel, several files "
             "a carousel), `reel` (one video) or `story` (one image or video; it shows no text).",
             "enum": ["post", "reel", "story"],
         },
         "share_to_feed": {
             "type": "boolean",
-            "description": "Whether a reel shows in the profile's feed as well; it does where this is left out.",
+            "description": "Whether a reel shows in the profile's feed as well; it does by default.",
         },
         "thumb_offset": {
             "type": "integer",
@@ -65,8 +63,8 @@ OPTIONS: dict[str, Any] = {
         },
         "first_comment": {
             "type": "string",
-            "description": "A comment that the account makes below its post at once. If it cannot be made, the post stays "
-            "published and says so.",
+            "description": "A comment that the account adds to its post at once. If it fails, the post stays published, "
+            "with a note.",
             "minLength": 1,
             "maxLength": 2200,
             "pattern": "\\S",
@@ -103,7 +101,7 @@ _STORY_MEDIA = replace(_MEDIA, images=replace(_IMAGES, min_ratio=None, max_ratio
 
 
 def media_with(options: Mapping[str, Any]) -> MediaRules:
-    """The media rules of a post with these options: a story takes images of any shape."""
+    """The media rules of a post with these options: images of a story may have any shape."""
     return _STORY_MEDIA if options.get("post_type") == "story" else _MEDIA
 
 
@@ -138,7 +136,7 @@ CAPABILITIES = Capabilities(
         "Links in a caption cannot be clicked.",
         "Videos and stories cannot have alt text.",
         "A story shows no text, and stickers, polls, music and links cannot be added to it.",
-        "A scheduled post is not shown in Instagram's own planner: this service keeps it until its time.",
+        "A scheduled post is not shown in Instagram's own planner: this service stores it until its time.",
     ),
     options=OPTIONS,
 )

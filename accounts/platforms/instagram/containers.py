@@ -1,8 +1,8 @@
-"""Containers: what is to be published, made of addresses that Instagram fetches, and waited for until it has.
+"""Containers: what is to be published, which Instagram builds from URLs that it fetches.
 
-One file is one container; a carousel is a container for each file, and one that gathers them. A container is good for a
-day and for one publication; what nothing publishes shows nowhere, so every step here may be repeated. Sources:
-developers.facebook.com, instagram-platform/content-publishing, ig-user/media, ig-container.
+Each file is a container; a carousel is a container for each file, and one for all. A container lasts a day and can be
+published once. It is not visible before, so every step here may be repeated. Sources: developers.facebook.com,
+instagram-platform/content-publishing, ig-user/media, ig-container.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, safe_line
 from accounts.platforms.instagram import quota
-from accounts.platforms.instagram.account import PRODUCT, Account
-from accounts.platforms.meta.graph import UnreadableAnswer, id_of, line
+from accounts.platforms.instagram.account import ERRORS
+from accounts.platforms.meta.graph import Account, id_of
+from accounts.platforms.processing import ask_again
 from accounts.platforms.types import Content, MediaFile, Progress
 
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 3.0, 60.0
-MAX_LOOKS = 60  # about an hour
-MAX_ROUNDS = 3  # how often all containers are made
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 3.0, 60.0  # between checks whether a container is ready
+MAX_CHECKS = 60  # about an hour
+MAX_ROUNDS = 3  # how often all containers are created
 STATES = frozenset({"IN_PROGRESS", "FINISHED", "ERROR", "EXPIRED", "PUBLISHED"})
 MAX_STORY_SECONDS = 60
 
@@ -34,140 +35,149 @@ State = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Standing:
-    """How far Instagram is with a container: one of STATES, and its words about it."""
+class Status:
+    """The status of a container: one of STATES, and Instagram's explanation."""
 
     state: str
-    words: str
+    reason: str
 
 
-def begin(content: Content) -> Progress:
-    """The first step's end: the moment after which the post would stand. Raises ContentRejected."""
+def begin(account: Account, content: Content, state: State) -> Progress:
+    """Check the content, and store when the publication began. Raises ContentRejected."""
     _check(content)
-    return Progress("container", _fresh(1))
+    return Progress("container", _first_state(1))
 
 
-def again(state: State, reason: str) -> Progress:
-    """All containers anew, a few times. Raises ContentRejected, since nothing of them is out."""
-    if state["round"] >= MAX_ROUNDS:
-        raise ContentRejected(f"Instagram could not prepare the post: {reason}")
-    return Progress("container", _fresh(state["round"] + 1))
+def create(account: Account, content: Content, state: State) -> Progress:
+    """Create the next container; the first one only if the account may publish more today.
 
-
-def make(account: Account, content: Content, state: State) -> Progress:
-    """Make the next container; the first one only if the account may publish more today. Raises ContentRejected,
-    TokenExpired, AccountDisconnected, ConnectionUnavailable, RateLimited, Transient, as every step here."""
-    files, made = content.media, state["children"]
-    if not made:
+    All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, RateLimited and Transient.
+    """
+    files, children = content.media, state["children"]
+    if not children:
         quota.check(account, content.attempt)
-    file = files[len(made)]
-    asked = _of_file(content, file) if len(files) > 1 else {**_of_file(content, file), **_shown(content)}
-    with PRODUCT.content_faults(file.filename or "the file"):
-        container = id_of(account.graph.post(f"/{account.id}/media", asked))
+    file = files[len(children)]
+    form = _file_form(content, file) if len(files) > 1 else {**_file_form(content, file), **_post_form(content)}
+    container = _create(account, form, file.filename or "the file")
     if len(files) == 1:
         return Progress("process", {**state, "container": container, "pending": [container]})
-    made = [*made, container]
-    if len(made) < len(files):
-        return Progress("container", {**state, "children": made})
-    return Progress("process", {**state, "children": made, "pending": made})
+    children = [*children, container]
+    if len(children) < len(files):
+        return Progress("container", {**state, "children": children})
+    return Progress("process", {**state, "children": children, "pending": children})
 
 
 def gather(account: Account, content: Content, state: State) -> Progress:
-    """Make the container of a carousel from those of its files."""
-    asked = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_shown(content)}
-    with PRODUCT.content_faults("this carousel"):
-        container = id_of(account.graph.post(f"/{account.id}/media", asked))
+    """Create the container of a carousel from those of its files."""
+    form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
+    container = _create(account, form, "this carousel")
     return Progress("process", {**state, "container": container, "pending": [container], "looks": 0})
 
 
 def process(account: Account, content: Content, state: State) -> Progress:
-    """Look how far Instagram is with the containers that are not ready."""
+    """Ask whether the containers are ready."""
     pending = []
     for container in state["pending"]:
-        standing = look_at(account, container)
-        if standing.state == "EXPIRED":
-            return again(state, "the media expired.")
-        if standing.state == "ERROR":
-            return _failed(state, standing)
-        if standing.state == "IN_PROGRESS":
+        status = status_of(account, container)
+        if status.state == "EXPIRED":
+            return create_again(state, "the media expired.")
+        if status.state == "ERROR":
+            return _after_failure(state, status)
+        if status.state == "IN_PROGRESS":
             pending.append(container)
     if pending:
-        return later({**state, "pending": pending})
+        return wait({**state, "pending": pending})
     return Progress("create" if "container" in state else "gather", {**state, "pending": []})
 
 
-def later(state: State) -> Progress:
-    """Another look after a while. Raises Transient when that takes too long."""
-    looks = state["looks"]
-    if looks >= MAX_LOOKS:
-        raise Transient("Instagram has not finished processing the media.")
-    pause = min(FIRST_PAUSE_SECONDS * 2 ** min(looks, 10), LONGEST_PAUSE_SECONDS)
-    return Progress("process", {**state, "looks": looks + 1}, ready_at=timezone.now() + timedelta(seconds=pause))
+def create_again(state: State, reason: str) -> Progress:
+    """The step that creates all containers again. Raises ContentRejected after MAX_ROUNDS, since nothing is published."""
+    if state["round"] >= MAX_ROUNDS:
+        raise ContentRejected(f"Instagram could not prepare the post: {reason}")
+    return Progress("container", _first_state(state["round"] + 1))
 
 
-def look_at(account: Account, container: str) -> Standing:
-    """How far Instagram is with a container. Raises TokenExpired, AccountDisconnected, Transient."""
-    with PRODUCT.faults():
+def wait(state: State) -> Progress:
+    """The step that asks about the containers later. Raises Transient after MAX_CHECKS."""
+    return ask_again(
+        "process",
+        state,
+        first=FIRST_PAUSE_SECONDS,
+        longest=LONGEST_PAUSE_SECONDS,
+        max_checks=MAX_CHECKS,
+        timeout=Transient("Instagram has not finished processing the media."),
+    )
+
+
+def status_of(account: Account, container: str) -> Status:
+    """The status of a container. Raises TokenExpired, AccountDisconnected, Transient."""
+    with ERRORS.platform_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
         state = answer.get("status_code")
         if not isinstance(state, str) or state not in STATES:
-            raise UnreadableAnswer("The answer does not say how far the container is.")
-    return Standing(state, line(answer.get("status")) or "no reason given")
+            raise UnreadableAnswer("The response has no status of the container.")
+    return Status(state, safe_line(answer.get("status")) or NO_REASON)
 
 
-def _fresh(number: int) -> dict[str, Any]:
+def _first_state(number: int) -> dict[str, Any]:
     return {"since": timezone.now().isoformat(), "round": number, "children": [], "looks": 0}
 
 
-def _failed(state: State, standing: Standing) -> Progress:
-    """What Instagram says of a container that it could not make: a subcode of its errors stands in the words."""
-    found = _SUBCODE.search(standing.words)
-    if found and PRODUCT.kinds.get(int(found[0])) == "passing":
-        return again(state, standing.words)
-    raise ContentRejected(f"Instagram could not process the media: {standing.words}")
+def _create(account: Account, form: Mapping[str, str], what: str) -> str:
+    with ERRORS.content_errors(what):
+        return id_of(account.graph.post_form(f"/{account.id}/media", form))
 
 
-def _of_file(content: Content, file: MediaFile) -> dict[str, str]:
-    """The file, as a part of a carousel or by itself."""
-    single, story = len(content.media) == 1, content.options.get("post_type") == "story"
-    of_carousel = {} if single else {"is_carousel_item": "true"}
+def _after_failure(state: State, status: Status) -> Progress:
+    """What follows when Instagram could not build a container; its explanation contains a subcode."""
+    subcode = _SUBCODE.search(status.reason)
+    if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
+        return create_again(state, status.reason)
+    raise ContentRejected(f"Instagram could not process the media: {status.reason}")
+
+
+def _file_form(content: Content, file: MediaFile) -> dict[str, str]:
+    """The form of a file, alone or in a carousel."""
+    is_single, is_story = len(content.media) == 1, content.options.get("post_type") == "story"
+    in_carousel = {} if is_single else {"is_carousel_item": "true"}
     if file.kind == "video":
-        kind = "STORIES" if story else "REELS" if single else "VIDEO"
-        return {"media_type": kind, "video_url": file.url, **of_carousel}
-    alt_text = {"alt_text": file.alt_text} if file.alt_text and not story else {}
-    return {"image_url": file.url, **({"media_type": "STORIES"} if story else {}), **alt_text, **of_carousel}
+        media_type = "STORIES" if is_story else "REELS" if is_single else "VIDEO"
+        return {"media_type": media_type, "video_url": file.url, **in_carousel}
+    alt_text = {"alt_text": file.alt_text} if file.alt_text and not is_story else {}
+    return {"image_url": file.url, **({"media_type": "STORIES"} if is_story else {}), **alt_text, **in_carousel}
 
 
-def _shown(content: Content) -> dict[str, str]:
-    """What is told of the post as a whole; a story shows none of it."""
+def _post_form(content: Content) -> dict[str, str]:
+    """The form of what belongs to the post and not to a file; a story shows none of it."""
     options = content.options
     if options.get("post_type") == "story":
         return {}
-    told = {"caption": content.text} if content.text.strip() else {}
-    if "collaborators" in options:
-        told["collaborators"] = json.dumps(options["collaborators"])
-    return told | {name: json.dumps(options[name]) for name in ("share_to_feed", "thumb_offset") if name in options}
+    form = {"caption": content.text} if content.text.strip() else {}
+    given = [name for name in ("collaborators", "share_to_feed", "thumb_offset") if name in options]
+    return form | {name: json.dumps(options[name]) for name in given}
 
 
 def _check(content: Content) -> None:
-    """Raise ContentRejected for what Instagram would refuse, before anything is made."""
-    kinds, options = [file.kind for file in content.media], content.options
-    kind = options.get("post_type", "post")
-    if not kinds:
-        raise ContentRejected("Instagram takes no post of text alone.", suggested_action="Attach an image or a video.")
-    if kind == "reel" and kinds != ["video"]:
-        raise ContentRejected("A reel is one video.", suggested_action="Attach one video, or leave `post_type` out.")
-    if kind == "story" and len(kinds) != 1:
-        raise ContentRejected("A story is one image or video.", suggested_action="Attach one file.")
-    if kind == "story" and options.keys() - {"post_type"}:
-        raise ContentRejected("A story takes no other options.", suggested_action="Leave them out.")
-    if options.keys() & {"share_to_feed", "thumb_offset"} and kinds != ["video"]:
+    """Raise ContentRejected for what Instagram would refuse, before anything is created."""
+    files, options = [file.kind for file in content.media], content.options
+    post_type = options.get("post_type", "post")
+    if not files:
         raise ContentRejected(
-            "Only a reel, which is one video, takes `share_to_feed` and `thumb_offset`.",
+            "Instagram does not accept a post of text alone.", suggested_action="Attach an image or a video."
+        )
+    if post_type == "reel" and files != ["video"]:
+        raise ContentRejected("A reel is one video.", suggested_action="Attach one video, or leave `post_type` out.")
+    if post_type == "story" and len(files) != 1:
+        raise ContentRejected("A story is one image or video.", suggested_action="Attach one file.")
+    if post_type == "story" and options.keys() - {"post_type"}:
+        raise ContentRejected("A story has no other options.", suggested_action="Leave them out.")
+    if options.keys() & {"share_to_feed", "thumb_offset"} and files != ["video"]:
+        raise ContentRejected(
+            "Only a reel, which is one video, has `share_to_feed` and `thumb_offset`.",
             suggested_action="Leave them out.",
         )
     milliseconds = content.media[0].duration_ms
-    if kind == "story" and milliseconds is not None and milliseconds > MAX_STORY_SECONDS * 1000:
+    if post_type == "story" and milliseconds is not None and milliseconds > MAX_STORY_SECONDS * 1000:
         raise ContentRejected(
             f"The video lasts {milliseconds / 1000:g} seconds; a story lasts {MAX_STORY_SECONDS}.",
             suggested_action=f"Cut it to {MAX_STORY_SECONDS} seconds.",

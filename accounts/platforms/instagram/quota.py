@@ -1,24 +1,26 @@
-"""The account's quota: how many posts it may publish in 24 hours, and how many it has. Source: developers.facebook.com,
-instagram-platform/instagram-graph-api/reference/ig-user/content_publishing_limit."""
+"""The account's quota: how many posts it may publish in 24 hours, and how many it has published.
+
+Source: developers.facebook.com, instagram-platform/instagram-graph-api/reference/ig-user/content_publishing_limit.
+"""
 
 from __future__ import annotations
 
 from accounts.platforms.errors import PlatformError, RateLimited
-from accounts.platforms.instagram.account import PRODUCT, Account
+from accounts.platforms.http.responses import as_object
+from accounts.platforms.instagram.account import ERRORS
 from accounts.platforms.meta.daily_limits import pause_seconds
-from accounts.platforms.meta.graph import entries
+from accounts.platforms.meta.graph import Account, entries
 
 
 def check(account: Account, attempt: int) -> None:
-    """Raise RateLimited when the quota is used up. That it cannot be read keeps no post from going out."""
+    """Raise RateLimited if the quota is used up. A quota that cannot be read stops no post."""
     try:
-        with PRODUCT.faults():
+        with ERRORS.platform_errors():
             answer = account.graph.get(f"/{account.id}/content_publishing_limit", {"fields": "config,quota_usage"})
-            told = next(iter(entries(answer)), {})
+            quota = next(iter(entries(answer)), {})
     except PlatformError:
         return
-    config = told.get("config")
-    used, total = told.get("quota_usage"), config.get("quota_total") if isinstance(config, dict) else None
+    used, total = quota.get("quota_usage"), as_object(quota.get("config")).get("quota_total")
     if type(used) is int and type(total) is int and used >= total:
         raise RateLimited(
             f"Instagram lets the account publish {total} posts in 24 hours, and it has published {used}.",

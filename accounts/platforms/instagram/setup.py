@@ -18,15 +18,15 @@ SETUP = OperatorSetup(
                 "The use case Manage messaging and content on Instagram, set up with Instagram Login.",
                 "The redirect address, in its settings of the business login.",
             ),
-            scopes=tuple(SCOPES.split()),
+            scopes=SCOPES,
             settings=("INSTAGRAM_CLIENT_ID", "INSTAGRAM_CLIENT_SECRET"),
             more_settings=("INSTAGRAM_SCOPES", "INSTAGRAM_API_VERSION"),
             review="Meta's App Review of each permission, for Advanced Access, and the verification of the operator's "
             "business.",
             without_review="Accounts of people who have a role on the app can be connected.",
             notes=(
-                "The settings take the Instagram app's own id and secret, which differ from those of the Meta app.",
-                "Instagram fetches files from BASE_URL, which has to be reachable from the internet.",
+                "The settings are the Instagram app's own id and secret, which differ from those of the Meta app.",
+                "Instagram fetches files from BASE_URL, which must be reachable from the internet.",
                 "An account may publish 100 posts in 24 hours, some accounts fewer.",
             ),
         ),

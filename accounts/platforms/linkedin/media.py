@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any, BinaryIO
-
-from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, Transient, unmapped
 from accounts.platforms.http.responses import UnreadableAnswer, objects_in, safe_line
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted
+from accounts.platforms.processing import ask_again, check_later
 from accounts.platforms.types import MediaFile, MediaKind, Progress
 from config.outbound import OutboundError
 
@@ -25,9 +23,9 @@ COLLECTIONS: dict[MediaKind, str] = {"image": "images", "gif": "images", "video"
 PART_TRIES = 3
 VIDEO_SECONDS = 1800.0  # of all parts together
 UNREADABLE_SECONDS: dict[MediaKind, int] = {"image": 5, "gif": 5, "video": 60, "document": 30}
-LONGEST_PAUSE_SECONDS = 30
-MAX_LOOKS = 60  # half an hour
-LOOKS_FOR_THE_LOST = 4  # what was just uploaded may not be known everywhere yet
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2, 30
+MAX_CHECKS = 60  # half an hour
+MAX_CHECKS_IF_LOST = 4  # LinkedIn may not find everywhere yet what was just uploaded
 
 Files = tuple[MediaFile, ...]
 State = Mapping[str, Any]
@@ -61,11 +59,12 @@ def process(api: Api, files: Files, state: State) -> Progress:
             told = api.get(f"/rest/{COLLECTIONS[file.kind]}/{quoted(state['pending'])}")
         except LinkedInError as error:
             if error.status == 403:
-                return ready if state["looks"] else _later(state, UNREADABLE_SECONDS[file.kind])
+                seconds = UNREADABLE_SECONDS[file.kind]
+                return ready if state["looks"] else check_later("process", state, first=seconds, longest=seconds)
             if error.status != 404:
                 raise
-            if state["looks"] < LOOKS_FOR_THE_LOST:
-                return _later(state, 2 ** (state["looks"] + 1))
+            if state["looks"] < MAX_CHECKS_IF_LOST:
+                return check_later("process", state, first=FIRST_PAUSE_SECONDS, longest=LONGEST_PAUSE_SECONDS)
             if (again := upload_again(files, state)) is None:
                 raise
             return again
@@ -77,9 +76,14 @@ def process(api: Api, files: Files, state: State) -> Progress:
         raise ContentRejected(f"LinkedIn could not process {_label(file)}: {reason}")
     if status not in ("PROCESSING", "WAITING_UPLOAD"):
         unmapped("linkedin", f"media status {status}")
-    if state["looks"] >= MAX_LOOKS:
-        raise Transient("LinkedIn has not finished processing the media.")
-    return _later(state, min(2 ** (state["looks"] + 1), LONGEST_PAUSE_SECONDS))
+    return ask_again(
+        "process",
+        state,
+        first=FIRST_PAUSE_SECONDS,
+        longest=LONGEST_PAUSE_SECONDS,
+        max_checks=MAX_CHECKS,
+        timeout=Transient("LinkedIn has not finished processing the media."),
+    )
 
 
 def _send_whole(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
@@ -151,11 +155,6 @@ def _urn(value: Mapping[str, Any], file: MediaFile) -> str:
     if not urn.startswith("urn:li:"):
         raise UnreadableAnswer("The answer does not name the upload.")
     return urn
-
-
-def _later(state: State, seconds: int) -> Progress:
-    ready_at = timezone.now() + timedelta(seconds=seconds)
-    return Progress("process", {**state, "looks": state["looks"] + 1}, ready_at=ready_at)
 
 
 def _without_pending(state: State) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""What Meta's products share: calls of the Graph API, what its errors mean, and how it issues tokens."""
+"""What the adapters of Meta's products share: the Graph API, its errors, OAuth, first comments."""

@@ -1,29 +1,58 @@
-"""The first comment below a post that is out: whatever becomes of it, the post stays. Sources: developers.facebook.com,
-graph-api/reference/object/comments, instagram-platform/instagram-graph-api/reference/ig-media/comments."""
+"""The first comment below a post: whatever becomes of it, the post stays published.
+
+Sources: developers.facebook.com, graph-api/reference/object/comments,
+instagram-platform/instagram-graph-api/reference/ig-media/comments.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown
-from accounts.platforms.meta.errors import Product
-from accounts.platforms.meta.graph import Graph, GraphError, id_of
-from config.outbound import NoAnswer, NotSent
+from accounts.platforms.meta.errors import Meaning, MetaErrors
+from accounts.platforms.meta.graph import Account, id_of
+from accounts.platforms.meta.matching import same_text
+from accounts.platforms.types import OUT, Absent, CompleteList, Content, Progress, Published
 
 
-def comment(product: Product, graph: Graph, object_id: str, text: str) -> None:
-    """Comment below a post. Raises platform errors, which are about the comment alone."""
-    try:
-        id_of(graph.post(f"/{object_id}/comments", {"message": text}))
-    except NotSent as error:
-        raise product.fault(error) from error
-    except NoAnswer as error:
-        raise OutcomeUnknown(f"{product.label} did not say whether it took the first comment.") from error
-    except GraphError as error:
-        if error.status >= 500 or product.kind_of(error) == "passing":
-            message = (
-                f"{product.label} answered with {error.label} and may have taken the first comment: {error.reason}"
-            )
-            raise OutcomeUnknown(message) from error
-        fault = product.refusal(error, "the first comment")
-        if isinstance(fault, AccountDisconnected):  # who may publish need not be allowed to comment
-            raise ContentRejected(f"The first comment was not made. {fault.message}") from error
-        raise fault from error
+@dataclass(frozen=True)
+class FirstComments:
+    """Creates and finds first comments at one of Meta's products."""
+
+    errors: MetaErrors
+    text_field: str  # of a comment
+    params: Mapping[str, str]  # that list the comments below a post
+    max_pages: int
+    kind_listed: str  # which documentation says that all comments are listed (CompleteList)
+    unreadable: tuple[Meaning, ...] = ("permission",)  # errors by which the product refuses the list for good
+
+    def following(self, content: Content, state: Mapping[str, Any], published: Published) -> Progress | Published:
+        """The published post, or the step that creates its first comment."""
+        if "first_comment" not in content.options or published.note:
+            return published
+        post = {"external_id": published.external_id, "permalink": published.permalink}
+        return Progress("comment", {"since": state["since"], OUT: post})
+
+    def create(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published:
+        """Comment below the post. Raises platform errors, which are about the comment alone."""
+        path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]
+        try:
+            with self.errors.publish_errors("the first comment"):
+                id_of(account.graph.post_form(path, {"message": text}))
+        except AccountDisconnected as error:  # an account that may publish need not be allowed to comment
+            raise ContentRejected(f"The first comment was not created. {error.message}") from error
+        return Published(**state[OUT])
+
+    def find(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published | Absent:
+        """The post, if an earlier attempt has commented; Absent if not. Raises OutcomeUnknown, TokenExpired, Transient."""
+        too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
+        path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]
+        with self.errors.search_errors("the comments below the post", self.unreadable):
+            for each in account.graph.list_all(path, self.params, max_pages=self.max_pages, too_long=too_long):
+                author = each.get("from")
+                by_account = not isinstance(author, dict) or author.get("id") == account.id
+                if by_account and same_text(each.get(self.text_field), text):
+                    return Published(**state[OUT])
+        return Absent(CompleteList(back_to="the first comment below the post", kind_listed=self.kind_listed))

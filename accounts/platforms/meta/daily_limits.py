@@ -1,7 +1,7 @@
-"""Waiting for a limit that counts what was published within the last 24 hours.
+"""Waiting for a limit on what an account publishes within 24 hours.
 
-A place comes free 24 hours after the post that took it. Other posts of the account may wait for the same place, so the
-pauses grow with each attempt: a retry schedule of six pauses, as is the default, reaches beyond the 24 hours.
+The limit allows another post 24 hours after one of those that are counted. Other posts of the account may wait for it too, so
+the pauses grow with each attempt: the six pauses of the default retry schedule together are longer than 24 hours.
 """
 
 from __future__ import annotations

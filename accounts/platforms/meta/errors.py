@@ -1,8 +1,7 @@
-"""What Meta's errors mean, by code and subcode: some to all products, the rest to one (`Product.kinds`).
+"""What the errors of Meta's products mean, by their codes and subcodes.
 
-An error that no table knows keeps Meta's codes and words and is told to the operator. Sources: developers.facebook.com,
-graph-api/guides/error-handling and instagram-graph-api/reference/error-codes; subcodes of posting are those that
-clients report.
+Sources: developers.facebook.com, graph-api/guides/error-handling and instagram-graph-api/reference/error-codes; subcodes of
+publishing are those that clients report.
 """
 
 from __future__ import annotations
@@ -10,124 +9,109 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from accounts.platforms.errors import (
     AccountDisconnected,
     ConnectionUnavailable,
-    ContentRejected,
+    OutcomeUnknown,
     PlatformError,
     RateLimited,
     TokenExpired,
-    Transient,
-    unmapped,
 )
+from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.meta.graph import GraphError
-from config.outbound import OutboundError
 
-# stale: the token is refused. lost: the account or a permission of it is. quota, passing: come again later. content: what
-# was sent is refused. operator: the app is.
-Kind = Literal["stale", "lost", "quota", "passing", "content", "operator"]
+# What an error is about: "permission" is the account or one of its permissions, "app" the operator's app.
+Meaning = Literal["token", "permission", "rate_limit", "transient", "content", "app"]
 
-UNTOLD_PAUSE_SECONDS = 300.0  # limits count over an hour that goes on; without Meta's word, a part of it
+DEFAULT_WAIT_SECONDS = 300.0  # Meta counts calls over the last hour; this is a part of it
 
-CODES: dict[int, Kind] = {
-    1: "passing",
-    2: "passing",
-    3: "operator",
-    4: "quota",
-    10: "lost",
-    17: "quota",
-    32: "quota",
+COMMON_MEANINGS: dict[int, Meaning] = {
+    1: "transient",
+    2: "transient",
+    3: "app",
+    4: "rate_limit",
+    10: "permission",
+    17: "rate_limit",
+    32: "rate_limit",
     100: "content",
-    101: "operator",
-    102: "stale",
-    190: "stale",
-    341: "quota",
+    101: "app",
+    102: "token",
+    190: "token",
+    341: "rate_limit",
     368: "content",
     506: "content",
-    613: "quota",
-    **dict.fromkeys(range(200, 300), "lost"),
-    **dict.fromkeys(range(80_000, 80_015), "quota"),
+    613: "rate_limit",
+    **dict.fromkeys(range(200, 300), "permission"),
+    **dict.fromkeys(range(80_000, 80_015), "rate_limit"),
 }
-# Of the operator's own credentials, whatever code they come with.
-_OF_THE_APP = re.compile(
+# Errors about the operator's credentials come with various codes.
+_ABOUT_APP = re.compile(
     r"appsecret_proof|client[ _](?:secret|id)|validating application|invalid (?:platform )?app\b|app[ _]id",
     re.IGNORECASE,
 )
 
 
-@dataclass(frozen=True)
-class Product:
-    """One of Meta's products as people know it, and the codes and subcodes that only it gives."""
+class MetaErrors(ErrorTranslator[GraphError]):
+    """What the errors of one of Meta's products mean; `meanings` are the codes and subcodes that only this product has."""
 
-    name: str
-    label: str
-    kinds: Mapping[int, Kind] = field(default_factory=dict)
+    error = GraphError
+    meanings: ClassVar[Mapping[int, Meaning]] = {}
 
-    def kind_of(self, error: GraphError) -> Kind | None:
-        """What an error is about; None for one that nobody knows."""
-        if not error.told:
-            return "quota" if error.status == 429 else "passing" if error.status >= 500 else None
-        if _OF_THE_APP.search(error.reason):
-            return "operator"
-        known = self.kinds.get(error.subcode) or self.kinds.get(error.code) or CODES.get(error.code)
-        if known in ("stale", "lost", "quota", "operator"):
-            return known
+    def meaning_of(self, error: GraphError) -> Meaning | None:
+        """What an error is about; None if no table contains its codes."""
+        if not error.from_api:
+            return "rate_limit" if error.status == 429 else "transient" if error.status >= 500 else None
+        if _ABOUT_APP.search(error.reason):
+            return "app"
+        meaning = (
+            self.meanings.get(error.subcode) or self.meanings.get(error.number) or COMMON_MEANINGS.get(error.number)
+        )
+        if meaning in ("token", "permission", "rate_limit", "app"):
+            return meaning
         if error.is_transient or error.status >= 500:
-            return "passing"
-        return known or ("quota" if error.status == 429 else None)
+            return "transient"
+        return meaning or ("rate_limit" if error.status == 429 else None)
 
-    def fault(self, error: OutboundError | GraphError) -> PlatformError:
-        """What this fault of a call means where nothing came of the call."""
-        if isinstance(error, OutboundError):
-            return Transient(f"{self.label} could not be reached.")
-        kind = self.kind_of(error)
-        if kind is None:
-            unmapped(self.name, error.label)
-        return self._known(error, kind) or Transient(f"{self.label} answered with {error.label}: {error.reason}")
+    def rejects_content(self, error: GraphError) -> bool:
+        """Whether an error is about what was sent, which is also assumed of codes that no table contains."""
+        meaning = self.meaning_of(error)
+        return meaning == "content" or (meaning is None and (error.from_api or error.status == 413))
 
-    def refusal(self, error: GraphError, what: str) -> PlatformError:
-        """As `fault`, where Meta may have refused `what` was sent."""
-        kind = self.kind_of(error)
-        refused = kind == "content" or (kind is None and (error.told or error.status == 413))
-        if not refused:
-            return self.fault(error)
-        if kind is None:
-            unmapped(self.name, error.label)
-        return ContentRejected(f"{self.label} does not take {what}: {error.reason} ({error.label})")
+    def may_have_effect(self, error: GraphError) -> bool:
+        """Whether a call that was answered with this error may have done what it asked for."""
+        return error.status >= 500 or self.meaning_of(error) == "transient"
+
+    def is_documented(self, error: GraphError) -> bool:
+        """Whether a table contains the error's codes."""
+        return self.meaning_of(error) is not None
 
     @contextmanager
-    def faults(self) -> Iterator[None]:
-        """Turn the faults of calls into platform errors, for calls that do no harm when they are repeated."""
-        try:
-            yield
-        except (OutboundError, GraphError) as error:
-            raise self.fault(error) from error
+    def search_errors(self, what: str, unreadable: tuple[Meaning, ...] = ("permission",)) -> Iterator[None]:
+        """As `platform_errors`, for searching a list for a post: raises OutcomeUnknown if the list may not be read."""
+        with self.platform_errors():
+            try:
+                yield
+            except GraphError as error:
+                if self.meaning_of(error) not in unreadable:
+                    raise
+                message = f"{self.label} does not let this service read {what}: {error.reason}"
+                raise OutcomeUnknown(message, final=True) from error
 
-    @contextmanager
-    def content_faults(self, what: str) -> Iterator[None]:
-        """As `faults`, for calls that Meta may refuse for what they carry."""
-        try:
-            yield
-        except OutboundError as error:
-            raise self.fault(error) from error
-        except GraphError as error:
-            raise self.refusal(error, what) from error
-
-    def _known(self, error: GraphError, kind: Kind | None) -> PlatformError | None:
-        told = f"{error.reason} ({error.label})"
-        if kind == "stale":
-            return TokenExpired(f"{self.label} does not accept the access any more: {told}")
-        if kind == "lost":
+    def _meaning(self, error: GraphError) -> PlatformError | None:
+        """Meta's codes decide, not the status: it sends errors of all kinds with status 400."""
+        meaning = self.meaning_of(error)
+        if meaning == "token":
+            return TokenExpired(f"{self.label} no longer accepts the access token: {error.reason}")
+        if meaning == "permission":
             return AccountDisconnected(
-                f"{self.label} does not let this service act for the account: {told}",
+                f"{self.label} does not let this service act for the account: {error.reason}",
                 suggested_action="Reconnect the account and grant everything that is asked for, then retry the post.",
             )
-        if kind == "quota":
-            seconds = error.retry_after or UNTOLD_PAUSE_SECONDS
-            return RateLimited(f"{self.label}'s limit is reached: {told}", retry_after=seconds)
-        if kind == "operator":
-            return ConnectionUnavailable(f"{self.label} does not accept this service's application: {told}")
-        return None
+        if meaning == "rate_limit":
+            seconds = error.retry_after or DEFAULT_WAIT_SECONDS
+            return RateLimited(f"{self.label}'s rate limit is reached: {error.reason}", retry_after=seconds)
+        if meaning == "app":
+            return ConnectionUnavailable(f"{self.label} does not accept this service's app: {error.reason}")
+        return self.transient(error) if meaning == "transient" else None

@@ -1,10 +1,9 @@
-"""Calls of Meta's Graph API: a path and parameters in, the JSON object of the answer out.
+"""Meta's Graph API: calls, errors and the fields that all of Meta's products have in common.
 
 Errors are `{error: {message, type, code, error_subcode, is_transient, error_user_msg, error_data}}`; Instagram's token
-endpoint says `{error_type, code, error_message}`, and the servers that take files `{debug_info: {type, message}}`. What
-reaches a person of them is one bounded line without anything that looks like a token, since Graph quotes tokens.
-Sources: developers.facebook.com, graph-api/guides/error-handling, graph-api/guides/secure-requests (the proof),
-graph-api/overview/rate-limiting (usage), instagram-platform (its token endpoint's errors).
+endpoint answers `{error_type, code, error_message}`, and the servers for uploads `{debug_info: {type, message}}`.
+Sources: developers.facebook.com, graph-api/guides/error-handling, graph-api/guides/secure-requests (appsecret_proof),
+graph-api/overview/rate-limiting (usage), instagram-platform (errors of its token endpoint).
 """
 
 from __future__ import annotations
@@ -13,80 +12,96 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from config.outbound import NoAnswer, Response, request
+from accounts.platforms.errors import PlatformError
+from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.responses import (
+    ApiError,
+    UnreadableAnswer,
+    as_object,
+    bounded_wait,
+    json_object,
+    objects_in,
+    safe_line,
+    text_in,
+)
+from config.outbound import Response, multipart
 
 VERSION = "v25.0"
-TIMEOUT_SECONDS = 30.0
-MAX_ANSWER_BYTES = 2_000_000  # a page of posts with their attachments
-MAX_LINE_LENGTH = 300
-MAX_RETRY_AFTER = 86_400.0
 
-_ID = re.compile(r"[0-9]{1,30}(?:_[0-9]{1,30})?")  # of a post: the page's id, `_` and its own
+_ID = re.compile(r"[0-9]{1,30}(?:_[0-9]{1,30})?")  # a post's id may be the page's id, `_` and its own
 _VERSION = re.compile(r"/v[0-9]{1,3}\.[0-9]{1,2}$")
-_LIKE_A_TOKEN = re.compile(r"[A-Za-z0-9_\-|]{32,}")
 
 
-class GraphError(Exception):
-    """Graph answered with an error: HTTP status, `code` and `subcode` (0 where it gives none), `reason` in its words,
-    `is_transient`, `error_data` and `retry_after` in seconds. `told` is false where the answer came from what stands
-    before Graph."""
+class GraphError(ApiError):
+    """An error response of the Graph API.
+
+    `number` and `subcode` are Meta's codes, 0 if it gave none. `code` and `reason` contain both for people to search for.
+    """
 
     def __init__(self, response: Response) -> None:
-        error = _error_of(response)
-        self.told = bool(error)
-        self.status = response.status
-        self.code, self.subcode = _number(error.get("code")), _number(error.get("error_subcode"))
+        error = _error_in(json_object(response) or {})
+        self.number, self.subcode = _number(error.get("code")), _number(error.get("error_subcode"))
+        code = f"code {self.number}" + (f", {self.subcode}" if self.subcode else "") if error else ""
+        super().__init__(response, code=code, reason=safe_line(error.get("error_user_msg")) or error.get("message"))
+        if error:
+            self.reason += f" ({code})"
+        self.from_api = bool(error)
         self.is_transient = error.get("is_transient") is True
-        self.reason = line(error.get("error_user_msg")) or line(error.get("message")) or "no reason given"
-        data = error.get("error_data")
-        self.error_data: Mapping[str, Any] = data if isinstance(data, dict) else {}
-        self.retry_after = seconds_to_wait(response.headers)
-        super().__init__(f"{self.status} {self.label}: {self.reason}")
-
-    @property
-    def label(self) -> str:
-        """The codes by which Meta's documents name the error."""
-        if not self.told:
-            return f"HTTP {self.status}"
-        return f"code {self.code}" + (f", {self.subcode}" if self.subcode else "")
-
-
-class UnreadableAnswer(NoAnswer):
-    """Graph answered success, but not with what the call answers."""
+        self.data = as_object(error.get("error_data"))
+        if self.retry_after is None:
+            self.retry_after = _seconds_until_access(response.headers)
 
 
 @dataclass(frozen=True)
-class Graph:
-    """The Graph API at `address` (with its version, without a trailing slash), spoken to with one access token.
+class Graph(JsonClient):
+    """The Graph API at an address that includes its version. Calls raise GraphError, NotSent, NoAnswer.
 
-    `secret` is the app's, where the product takes a proof that the token is used by its own app.
+    `secret` is the app's secret, for products that accept a proof that the token is used by its own app.
     """
 
-    address: str
-    token: str = field(repr=False)
     secret: str = field(default="", repr=False)
 
+    error = GraphError
+    max_bytes = 2_000_000  # a page of posts with their attachments
+
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Ask something, which changes nothing. Raises GraphError, NotSent, NoAnswer."""
-        asked = {**(params or {}), **self._proof()}
-        return call("GET", f"{self.address}{path}", headers=self._bearer(), params=asked)
+        """Read something, which changes nothing."""
+        return super().get(path, {**(params or {}), **self._proof()})
 
-    def post(self, path: str, form: Mapping[str, str]) -> dict[str, Any]:
-        """Have something done. Raises as `get`; after NoAnswer or a status of 5xx it may be done."""
-        return call("POST", f"{self.address}{path}", headers=self._bearer(), data={**form, **self._proof()})
+    def post_form(self, path: str, form: Mapping[str, str]) -> dict[str, Any]:
+        """Change something. After NoAnswer or a status of 5xx it may have been done."""
+        return self.post(path, data={**form, **self._proof()})
 
-    def post_multipart(self, path: str, body: Any, *, timeout: float) -> dict[str, Any]:
-        """As `post`, with a body of `config.outbound.multipart`."""
-        headers = {**self._bearer(), "Content-Type": body.content_type}
-        url, proof = f"{self.address}{path}", self._proof()
-        return call("POST", url, headers=headers, params=proof, data=body, timeout=timeout)
+    def post_multipart(self, path: str, fields: Mapping[str, Any], *, timeout: float) -> dict[str, Any]:
+        """As `post_form`, with fields that may be files (`config.outbound.multipart`)."""
+        body = multipart(fields)
+        headers = {"Content-Type": body.content_type}
+        return self.post(path, params=self._proof(), data=body, headers=headers, timeout=timeout)
 
-    def _bearer(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.token}"}
+    def list_all(
+        self, path: str, params: Mapping[str, str], *, max_pages: int, too_long: PlatformError | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Read the objects of a list, page by page. Raises `too_long`, if given, when there are more than `max_pages`."""
+        params = dict(params)
+        for _ in range(max_pages):
+            page = self.get(path, params)
+            yield from entries(page)
+            paging = as_object(page.get("paging"))
+            after = as_object(paging.get("cursors")).get("after") if paging.get("next") else None
+            if not isinstance(after, str) or not after:
+                return
+            params["after"] = after
+        if too_long:
+            raise too_long
+
+    def is_success(self, response: Response) -> bool:
+        """Whether the response is no error; Meta also sends errors with status 200."""
+        content = json_object(response) or {}
+        return super().is_success(response) and not isinstance(content.get("error"), dict)
 
     def _proof(self) -> dict[str, str]:
         if not self.secret:
@@ -95,104 +110,61 @@ class Graph:
         return {"appsecret_proof": proof}
 
 
-def call(
-    method: str, url: str, *, headers: Mapping[str, str] | None = None, timeout: float = TIMEOUT_SECONDS, **what: Any
-) -> dict[str, Any]:
-    """One request, whoever it is for; `what` is given on to `config.outbound.request`. Raises GraphError, NotSent,
-    NoAnswer."""
-    every = {"Accept": "application/json", **(headers or {})}
-    response = request(method, url, headers=every, timeout=timeout, max_bytes=MAX_ANSWER_BYTES, **what)
-    content = _json_object(response)
-    if not 200 <= response.status < 300 or isinstance(content.get("error"), dict):
-        raise GraphError(response)
-    return content
+@dataclass(frozen=True)
+class Account:
+    """A connected account: its id, and the API with its token."""
+
+    graph: Graph
+    id: str
 
 
 def versioned(base: str, version: str) -> str:
-    """The address with the version that is spoken: the base's own where it ends with one (`…/v26.0`)."""
+    """The API's address with its version, unless it already ends with one (`…/v26.0`)."""
     base = base.rstrip("/")
     return base if _VERSION.search(base) else f"{base}/{version}"
 
 
 def unversioned(address: str) -> str:
-    """The address without its version, for the calls that have none."""
+    """The API's address without its version, for the calls that have none."""
     return _VERSION.sub("", address.rstrip("/"))
 
 
 def id_of(entity: Mapping[str, Any], name: str = "id") -> str:
-    """The id of a page, a post, a container. Raises UnreadableAnswer."""
+    """The id of an account, a post or a container. Raises UnreadableAnswer."""
     value = entity.get(name)
-    if type(value) is int:  # Instagram's token endpoint gives user ids as numbers
-        value = str(value)
-    if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise UnreadableAnswer("What the answer is about has no id.")
-    return value
+    return text_in({name: str(value) if type(value) is int else value}, name, _ID, "id")
 
 
-def entries(answer: Mapping[str, Any], name: str = "data") -> list[dict[str, Any]]:
-    """The objects that an answer lists. Raises UnreadableAnswer."""
-    listed = answer.get(name)
+def entries(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The objects that a response lists. Raises UnreadableAnswer."""
+    listed = answer.get("data")
     if not isinstance(listed, list):
-        raise UnreadableAnswer("The answer lists nothing.")
-    return [each for each in listed if isinstance(each, dict)]
+        raise UnreadableAnswer("The response is not a list.")
+    return objects_in(listed)
 
 
-def cursor_after(answer: Mapping[str, Any]) -> str:
-    """Where the next page of a list begins; empty when there is none."""
-    paging = answer.get("paging")
-    cursors = paging.get("cursors") if isinstance(paging, dict) and paging.get("next") else None
-    after = cursors.get("after") if isinstance(cursors, dict) else None
-    return after if isinstance(after, str) else ""
-
-
-def line(value: Any) -> str:
-    """Text from Meta as one bounded line without secrets; empty for anything but text."""
-    if not isinstance(value, str):
-        return ""
-    shown = "".join(char if char.isprintable() else " " for char in value[: 4 * MAX_LINE_LENGTH])
-    return _LIKE_A_TOKEN.sub("…", shown)[:MAX_LINE_LENGTH].strip()
-
-
-def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
-    """How long Meta asks to be left alone: `Retry-After`, or what its business use cases say in minutes.
-
-    `X-Business-Use-Case-Usage` is `{id: [{type, call_count, estimated_time_to_regain_access}]}`.
-    """
-    told = headers.get("Retry-After", "")
-    if told.isascii() and told.isdecimal():
-        return min(float(told[:9]), MAX_RETRY_AFTER)
-    try:
-        usage = json.loads(headers.get("X-Business-Use-Case-Usage", "")[:100_000])
-    except (ValueError, RecursionError):
-        return None
-    cases = (
-        [case for each in usage.values() if isinstance(each, list) for case in each] if isinstance(usage, dict) else []
-    )
-    minutes = [case.get("estimated_time_to_regain_access") for case in cases if isinstance(case, dict)]
-    longest = max((each for each in minutes if isinstance(each, int | float)), default=0)
-    return min(longest * 60.0, MAX_RETRY_AFTER) if longest > 0 else None
-
-
-def _error_of(response: Response) -> dict[str, Any]:
-    """The error object in its common form; empty where there is none."""
-    content = _json_object(response)
-    error, debug = content.get("error"), content.get("debug_info")
-    if isinstance(error, dict):
+def _error_in(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The error object of a response in Graph's format; empty if there is none."""
+    if error := as_object(content.get("error")):
         return error
     if "error_message" in content:
         return {"message": content["error_message"], "code": content.get("code")}
-    if isinstance(debug, dict):
+    if debug := as_object(content.get("debug_info")):
         return {"message": debug.get("message"), "is_transient": debug.get("retriable")}
     return {}
 
 
-def _json_object(response: Response) -> dict[str, Any]:
-    """The body; empty for anything but a JSON object."""
+def _seconds_until_access(headers: Mapping[str, str]) -> float | None:
+    """How long to wait by the header `{id: [{type, call_count, estimated_time_to_regain_access}]}`, whose unit is minutes."""
     try:
-        content = response.json()
-    except ValueError:
-        return {}
-    return content if isinstance(content, dict) else {}
+        usage = json.loads(headers.get("X-Business-Use-Case-Usage", "")[:100_000])
+    except (ValueError, RecursionError):
+        return None
+    minutes = [
+        case.get("estimated_time_to_regain_access") for cases in as_object(usage).values() for case in objects_in(cases)
+    ]
+    longest = max((each for each in minutes if isinstance(each, int | float)), default=0)
+    return bounded_wait(longest * 60.0) if longest > 0 else None
 
 
 def _number(value: Any) -> int:

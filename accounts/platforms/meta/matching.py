@@ -1,4 +1,4 @@
-"""Telling whether something that stands at an account is what an earlier try has made: by its words and its moment."""
+"""Comparing what is published at an account with what an earlier attempt may have published: by text and time."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-# Between this machine's clock, by which the beginning of a publication is known, and Meta's.
-CLOCKS_APART = timedelta(minutes=5)
+MAX_CLOCK_DIFFERENCE = timedelta(
+    minutes=5
+)  # between Meta's clock and ours, by which the start of a publication is stored
 
 
-def same_text(told: Any, given: str) -> bool:
-    """Whether Meta tells the text that it was given; it trims white space."""
-    return _squeezed(told if isinstance(told, str) else "") == _squeezed(given)
+def same_text(shown: Any, given: str) -> bool:
+    """Whether Meta shows the text that it was given, apart from white space, which it trims."""
+    return _without_space(shown if isinstance(shown, str) else "") == _without_space(given)
 
 
 def earliest(since: str) -> datetime:
-    """The moment before which nothing can be of a publication that began at `since` (ISO 8601)."""
-    return datetime.fromisoformat(since).astimezone(UTC) - CLOCKS_APART
+    """The time before which nothing can belong to a publication that began at `since` (ISO 8601)."""
+    return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
 
 
-def moment_of(entity: Mapping[str, Any], name: str) -> datetime | None:
-    """A moment as Graph tells it, `2026-11-20T12:00:00+0000`; None for anything else."""
+def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
+    """A time in Graph's format, `2026-11-20T12:00:00+0000`; None for anything else."""
     try:
         moment = datetime.fromisoformat(str(entity.get(name)))
     except ValueError:
@@ -30,5 +31,5 @@ def moment_of(entity: Mapping[str, Any], name: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def _squeezed(text: str) -> str:
+def _without_space(text: str) -> str:
     return "".join(unicodedata.normalize("NFC", text).split())

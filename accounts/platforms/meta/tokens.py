@@ -1,67 +1,112 @@
-"""Tokens as Meta issues them: a short-lived one for a code, a long-lived one for that, and a new one for that again.
+"""OAuth at Meta: a code for a short-lived token, that token for a long-lived one, and a new one before it expires.
 
-The exchanges are alike, their addresses and grant types differ by product. Sources: developers.facebook.com,
+There is no PKCE, no refresh token and no revocation. Sources: developers.facebook.com,
 facebook-login/guides/advanced/manual-flow, instagram-platform/reference/oauth-authorize, threads/get-started.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from accounts.platforms.errors import (
     AccountDisconnected,
     ConnectionUnavailable,
-    CredentialsRejected,
     RateLimited,
     TokenExpired,
     Transient,
 )
-from accounts.platforms.meta.errors import Product
-from accounts.platforms.meta.graph import GraphError, UnreadableAnswer, call, entries
+from accounts.platforms.http.oauth import OAuthApplication, wrong_code
+from accounts.platforms.http.responses import UnreadableAnswer
+from accounts.platforms.meta.errors import MetaErrors
+from accounts.platforms.meta.graph import Graph, GraphError, entries
 from config.outbound import OutboundError
 
-
-def exchange(product: Product, method: Literal["GET", "POST"], url: str, fields: Mapping[str, str]) -> dict[str, Any]:
-    """Tokens for a code, or long-lived ones for short-lived; `fields` go in the query of a GET and the form of a POST.
-
-    Raises CredentialsRejected (the code or token), ConnectionUnavailable (the operator's app), Transient.
-    """
-    try:
-        return _asked(method, url, fields)
-    except (OutboundError, GraphError) as error:
-        fault = product.fault(error)
-        refused = isinstance(error, GraphError) and error.status < 500 and product.kind_of(error) != "passing"
-        if not refused or isinstance(fault, RateLimited | ConnectionUnavailable):
-            raise fault from error
-        raise CredentialsRejected(
-            f"{product.label} does not take this code: it is used, too old, or was not meant for this service.",
-            suggested_action="Begin the connection again.",
-        ) from error
+Method = Literal["GET", "POST"]
 
 
-def renew(product: Product, url: str, fields: Mapping[str, str]) -> dict[str, Any]:
-    """A new long-lived token for one that still works. Raises AccountDisconnected only when Meta says that the token has
-    ended, Transient otherwise."""
-    try:
-        with product.faults():
-            return _asked("GET", url, fields)
-    except TokenExpired as ended:
-        raise AccountDisconnected(ended.message) from ended
-    except (AccountDisconnected, ConnectionUnavailable) as error:
-        raise Transient(f"{product.label} did not renew the access: {error.message}") from error
+@dataclass(frozen=True)
+class MetaApplication(OAuthApplication):
+    """The operator's app at one of Meta's products. `api` is the address, without a version, that extends tokens."""
+
+    api: str = ""
+
+    scope_separator = ","
+    errors: ClassVar[MetaErrors]
+    grant_prefix: ClassVar[str]  # of the grant types, such as `th` of `th_exchange_token`
+    needed: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def required_scopes(self) -> tuple[str, ...]:
+        """The scopes without which nothing can be published."""
+        return self.needed
+
+    def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Exchange a code for a token of sixty days. Returns the token endpoint's JSON, with the granted scopes.
+
+        Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
+        """
+        form = {"grant_type": "authorization_code", **self.code_params(code, redirect_uri)}
+        short = self.exchange_token("POST", self.token_url, form)
+        granted = _permissions(short)
+        self.check_granted(granted)
+        extension = {
+            "grant_type": f"{self.grant_prefix}_exchange_token",
+            "client_secret": self.client_secret,
+            "access_token": short["access_token"],
+        }
+        return {**self.exchange_token("GET", f"{self.api}/access_token", extension), "scope": ",".join(granted)}
+
+    def renew(self, token: str) -> dict[str, Any]:
+        """Exchange a long-lived token that is a day old for a new one. Returns the token endpoint's JSON.
+
+        Raises AccountDisconnected only if Meta says that the token has expired, otherwise Transient.
+        """
+        params = {"grant_type": f"{self.grant_prefix}_refresh_token", "access_token": token}
+        try:
+            with self.errors.platform_errors():
+                return _tokens("GET", f"{self.api}/refresh_access_token", params)
+        except TokenExpired as error:
+            raise AccountDisconnected(error.message) from error
+        except (AccountDisconnected, ConnectionUnavailable) as error:
+            raise Transient(f"{self.label} did not renew the access: {error.message}") from error
+
+    def code_params(self, code: str, redirect_uri: str) -> dict[str, str]:
+        """The parameters that exchange a code. Meta's pages append `#_` to codes, which is not part of them."""
+        return {
+            "client_id": self.client_id,
+            "client_secret": self.client_secret,
+            "redirect_uri": redirect_uri,
+            "code": code.removesuffix("#_"),
+        }
+
+    def exchange_token(self, method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
+        """Exchange a code or token. Raises CredentialsRejected (the code or token), ConnectionUnavailable, Transient."""
+        try:
+            return _tokens(method, url, params)
+        except (OutboundError, GraphError) as error:
+            meaning = self.errors.platform_error(error)
+            refused = isinstance(error, GraphError) and not self.errors.may_have_effect(error)
+            if not refused or isinstance(meaning, RateLimited | ConnectionUnavailable):
+                raise meaning from error
+            raise wrong_code(self.label) from error
 
 
-def code_of(given: str) -> str:
-    """The code as it is exchanged: Meta's pages put `#_` behind it, which is no part of it."""
-    return given.removesuffix("#_")
-
-
-def _asked(method: Literal["GET", "POST"], url: str, fields: Mapping[str, str]) -> dict[str, Any]:
-    answer = call(method, url, params=fields) if method == "GET" else call(method, url, data=fields)
-    if isinstance(answer.get("data"), list):  # Instagram's exchange of codes wraps it
+def _tokens(method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
+    graph = Graph(url)
+    answer = graph.get("", params) if method == "GET" else graph.post_form("", params)
+    if isinstance(answer.get("data"), list):  # Instagram wraps the response to a code
         answer = next(iter(entries(answer)), {})
     token = answer.get("access_token")
     if not isinstance(token, str) or not token:
-        raise UnreadableAnswer("The answer holds no token.")
+        raise UnreadableAnswer("The response has no token.")
     return answer
+
+
+def _permissions(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    """The granted scopes: a list, or separated by commas."""
+    granted = answer.get("permissions")
+    if isinstance(granted, str):
+        granted = granted.split(",")
+    return tuple(each.strip() for each in granted if isinstance(each, str)) if isinstance(granted, list) else ()

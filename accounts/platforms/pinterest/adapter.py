@@ -1,4 +1,4 @@
-"""Pinterest: connection by OAuth 2.0, pins on the account's boards."""
+"""The Pinterest adapter: connects accounts by OAuth 2.0 and creates pins on their boards."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ API_BASE = "https://api.pinterest.com/v5"
 class Pinterest(OAuthPlatform):
     """Pinterest accounts.
 
-    One login is one account, and the board is an option of the post: all boards are opened by one refresh token, which is
-    replaced at each use, so that accounts which each held a copy of it would end each other's access.
+    A login connects one account, and the board is an option of the post. One account per board would not work: all boards
+    share one refresh token, which is replaced at each use, so using one copy of it would invalidate the others.
     Publishing goes `start` (which finds the board), for a video `upload` and `process`, then `create`. Its state is {board,
-    media_id, looks, again}: the ids of the board and of the video, how often the video was looked at, and whether it was
-    sent anew. A grant's tokens are {access_token, refresh_token}; its external_id is the account's id.
+    media_id, looks, again}: the ids of the board and of the video, how often Pinterest was asked whether the video is
+    processed, and whether it was uploaded a second time.
+    A grant's tokens are {access_token, refresh_token}; its external_id is the account's id.
     """
 
     name = "pinterest"
@@ -54,7 +55,7 @@ class Pinterest(OAuthPlatform):
         api = self._api(grant.tokens)
         if progress.phase == "start":
             if not content.media:
-                raise ContentRejected("A pin shows an image or a video.")
+                raise ContentRejected("A pin needs an image or a video.")
             state = {"board": account.board_id(api, content.options["board"])}
             return Progress("upload" if content.media[0].kind == "video" else "create", state)
         if progress.phase == "upload":

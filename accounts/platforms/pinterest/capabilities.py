@@ -1,7 +1,8 @@
-"""What Pinterest takes by its API v5. Sources: github.com/pinterest/api-description 5.23; developers.pinterest.com (rate
-limits, product specifications of images and videos).
+"""What can be published on Pinterest with API v5.
 
-A pin shows one image, two to five images, or a video; there is none of text alone. The post's text is its description.
+A pin has one to five images or a video, and never text alone. The post's text is the pin's description.
+Sources: github.com/pinterest/api-description 5.23; developers.pinterest.com (rate limits, product specifications of images
+and videos).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ CAPABILITIES = Capabilities(
         "A post of text alone is not possible.",
         "Pictures and a video cannot be mixed in one pin.",
         "A pin cannot be made without a board, and boards cannot be created here.",
-        "Several pictures cannot have an alt text each: Pinterest takes one for all of them.",
+        "Several pictures cannot have an alt text each: Pinterest accepts one for all of them.",
         "WebP and GIF pictures are not possible: only JPEG and PNG.",
         "Product pins and collections are not possible.",
         "Until Pinterest has granted the operator's application Standard access, nobody but the creator sees a pin.",
@@ -42,7 +43,7 @@ CAPABILITIES = Capabilities(
         "properties": {
             "board": {
                 "type": "string",
-                "description": "The board that the pin goes to: its name as Pinterest shows it, or its id.",
+                "description": "The board for the pin: its name as Pinterest shows it, or its id.",
                 "minLength": 1,
                 "maxLength": 180,
             },
@@ -62,7 +63,7 @@ CAPABILITIES = Capabilities(
             },
             "cover_seconds": {
                 "type": "integer",
-                "description": "The moment of the video that its cover shows; the first one where it is left out.",
+                "description": "The moment of the video that its cover shows; the beginning by default.",
                 "minimum": 0,
                 "maximum": 900,
             },
@@ -78,6 +79,6 @@ CAPABILITIES = Capabilities(
         "not": {"required": ["cover_seconds", "cover_image_url"]},
         "additionalProperties": False,
     },
-    # Of an account: 100 writes in a minute; a video takes two.
+    # Pinterest accepts 100 writes of an account in a minute; a video needs two.
     pace=Pace(seconds=1.5, burst=20),
 )

@@ -1,7 +1,7 @@
-"""Pinterest's API v5: calls, and what Pinterest's errors mean.
+"""Calls of Pinterest's API v5 and the meaning of its errors.
 
-Errors are `{"code": number, "message": text}`. Sources: github.com/pinterest/api-description 5.23; the codes and wording of
-refusals are what clients report.
+Errors are `{"code": number, "message": text}`. Sources: github.com/pinterest/api-description 5.23, and reports of API clients
+for the codes and wording of refusals.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import ApiError, json_object, text_in
 from config.outbound import Response
 
-OF_CONTENT = frozenset({"1", "29", "40"})  # a wrong parameter, not permitted, not found
+CONTENT_CODES = frozenset({"1", "29", "40"})  # a wrong parameter, not permitted, not found
 _ACCOUNT_CLOSED = re.compile(r"\b(?:account|user)\b.{0,40}\b(?:suspended|deactivated|banned|locked)", re.IGNORECASE)
 _ID = re.compile(r"[0-9]{1,32}")
 
 
 class PinterestError(ApiError):
-    """An error response of Pinterest; `code` is a number, empty if the response is not the API's."""
+    """An error response of Pinterest; `code` is a number, or empty if something other than the API answered."""
 
     def __init__(self, response: Response) -> None:
         content = json_object(response) or {}
@@ -31,7 +31,7 @@ class PinterestError(ApiError):
         super().__init__(response, code=code, reason=content.get("message"), reset_headers=("x-ratelimit-reset",))
 
     @property
-    def is_of_trial(self) -> bool:
+    def is_about_trial_access(self) -> bool:
         """Whether the operator's app has trial access only."""
         return self.status in (401, 403) and "trial access" in self.reason.lower()
 
@@ -60,7 +60,7 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
 
     def specific(self, error: PinterestError) -> PlatformError | None:
         """Errors about the operator's app or the account."""
-        if error.is_of_trial:
+        if error.is_about_trial_access:
             return ConnectionUnavailable(
                 f"Pinterest gives this service trial access only: {error.reason}",
                 suggested_action="Ask the operator of the service to get standard access for its app at Pinterest.",
@@ -75,7 +75,7 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
 
     def is_documented(self, error: PinterestError) -> bool:
         """Whether the code is one of the documented refusals."""
-        return error.code in OF_CONTENT or not error.code
+        return error.code in CONTENT_CODES or not error.code
 
 
 ERRORS = PinterestErrors()

@@ -1,9 +1,9 @@
 """Creating a pin, at most once.
 
-Pinterest has no idempotency key, and a pin of ours cannot be told from one that its owner created with the same text. So a
-missing response leaves the outcome unknown for good.
-Images are sent as base64 within the request, which is written to a file first because they may be large. Pinterest takes one
-alt text for several images: the first one's. Source: github.com/pinterest/api-description 5.23, pins/create.
+Pinterest has no idempotency key, and a pin of this service looks like one that the owner created with the same text. So if
+the response is missing, the outcome stays unknown.
+Images are part of the request as base64, which is written to a file first because they may be large. Pinterest accepts one
+alt text for several images: the first one. Source: github.com/pinterest/api-description 5.23, pins/create.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from accounts.platforms.pinterest.account import SITE
 from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
 from accounts.platforms.types import Content, MediaFile, Progress, Published
 
-SLOWEST_UPLOAD = 500_000  # bytes in a second
+SLOWEST_UPLOAD = 500_000  # bytes per second
 CHUNK = 3 * 256 * 1024
 OPTIONS = ("board_section_id", "title", "link")
 
@@ -43,7 +43,7 @@ def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any
     with tempfile.TemporaryFile() as body:
         try:
             _write(_pin(content, state), () if "media_id" in state else content.media, body)
-        except Exception as fault:  # whatever a storage raises, nothing was sent yet
+        except Exception as fault:  # a storage may raise anything, and nothing was sent yet
             raise Transient("The files of the post could not be read.") from fault
         seconds = api.timeout_seconds + body.tell() / SLOWEST_UPLOAD
         body.seek(0)
@@ -53,10 +53,10 @@ def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any
 def _pin(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
     """The pin as JSON, with an empty `data` for each image."""
     alt_text = next((file.alt_text for file in content.media if file.alt_text), "")
-    told = {"description": content.text, "alt_text": alt_text}
+    texts = {"description": content.text, "alt_text": alt_text}
     return {
         "board_id": state["board"],
-        **{name: value for name, value in told.items() if value.strip()},
+        **{name: value for name, value in texts.items() if value.strip()},
         **{name: content.options[name] for name in OPTIONS if name in content.options},
         "media_source": _video(content, state) if "media_id" in state else _images(content.media),
     }
@@ -77,12 +77,12 @@ def _images(files: tuple[MediaFile, ...]) -> dict[str, Any]:
 
 
 def _write(pin: dict[str, Any], images: tuple[MediaFile, ...], body: IO[bytes]) -> None:
-    """Write the request's JSON with the bytes of the images in their places."""
-    place = secrets.token_hex(16)  # stands in no text
+    """Write the JSON of the request, with the images as base64."""
+    placeholder = secrets.token_hex(16)  # random, so no text contains it
     for each in pin["media_source"].get("items", [pin["media_source"]]):
         if "data" in each:
-            each["data"] = place
-    first, *further = json.dumps(pin).encode().split(place.encode())
+            each["data"] = placeholder
+    first, *further = json.dumps(pin).encode().split(placeholder.encode())
     body.write(first)
     for file, rest in zip(images, further, strict=True):
         with file.open() as image:

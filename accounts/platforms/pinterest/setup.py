@@ -15,9 +15,9 @@ SETUP = OperatorSetup(
             scopes=SCOPES,
             settings=("PINTEREST_CLIENT_ID", "PINTEREST_CLIENT_SECRET"),
             review="Pinterest approves the app for Trial access, and for Standard access after a video that shows how owners "
-            "connect and how it makes pins.",
-            without_review="With Trial access nobody but the creator sees a pin. Pinterest may also refuse it, and name its "
-            "sandbox instead.",
+            "connect and how the app creates pins.",
+            without_review="With Trial access nobody but the creator sees a pin. Pinterest may also refuse it and name its "
+            "sandbox.",
         ),
     ),
 )

@@ -1,7 +1,7 @@
 """OAuth 2.0 at Pinterest: the authorization code flow, refresh tokens that are replaced at each use, and revocation.
 
 Access tokens last 30 days, refresh tokens 60 days from each renewal. Sources: github.com/pinterest/api-description 5.23
-(oauth/token); error 283 for an unknown grant is what clients report, also for an unknown app.
+(oauth/token), and reports of API clients for error 283, which means an unknown grant or an unknown app.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class PinterestApplication(OAuthApplication):
     revoked_statuses = frozenset({200, 204, 400, 404})
 
     def error_of(self, response: Response) -> str:
-        """The OAuth error that Pinterest means: its token endpoint answers errors in the API's format."""
+        """The OAuth error for a response of the token endpoint, which reports errors in the format of Pinterest's API."""
         error = PinterestError(response)
         if error.status == 401 or error.code == INVALID_GRANT:
             is_about_app = "application" in error.reason.lower() or "client" in error.reason.lower()

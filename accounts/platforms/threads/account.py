@@ -1,52 +1,59 @@
-"""A profile at Threads, and what Threads' own error codes mean.
+"""A profile at Threads, the operator's app, and what Threads' own error codes mean.
 
-Sources: developers.facebook.com/docs/threads (profiles, troubleshooting); subcodes as clients report them.
+Sources: developers.facebook.com/docs/threads (profiles, get access tokens, long-lived tokens, troubleshooting); subcodes are
+those that clients report.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from accounts.platforms.meta.errors import Kind, Product
-from accounts.platforms.meta.graph import Graph, UnreadableAnswer, id_of, line
+from accounts.platforms.http.responses import https_url, safe_line, text_in
+from accounts.platforms.meta.errors import MetaErrors
+from accounts.platforms.meta.graph import Graph, id_of
+from accounts.platforms.meta.tokens import MetaApplication
 from accounts.platforms.types import Identity
 
 SITE = "https://www.threads.com"
-CONTAINER_NOT_THERE = 4279009  # also while Threads is still making it known to itself
-
-_KINDS: dict[int, Kind] = {
-    24: "passing",
-    CONTAINER_NOT_THERE: "passing",
-    2207042: "quota",  # posts of the day
-    2207051: "content",  # held back against spam
-    2207052: "content",  # the media cannot be fetched
-    4279013: "content",  # the profile is restricted
-}
-PRODUCT = Product("threads", "Threads", _KINDS)
+UNKNOWN_CONTAINER = 4279009  # also for a while after the container was created
 
 _USERNAME = re.compile(r"[A-Za-z0-9._]{1,50}")
-_PICTURE = re.compile(r"https://[\x21-\x7e]{1,2000}")
 
 
-@dataclass(frozen=True)
-class Account:
-    """A connected profile: its id, and the API with its token."""
+class ThreadsErrors(MetaErrors):
+    """What Threads' errors mean."""
 
-    graph: Graph
-    id: str
+    name = "threads"
+    label = "Threads"
+    meanings = {
+        24: "transient",
+        UNKNOWN_CONTAINER: "transient",
+        2207042: "rate_limit",  # the posts of the day
+        2207051: "content",  # withheld as spam
+        2207052: "content",  # the media cannot be fetched
+        4279013: "content",  # the profile is restricted
+    }
+
+
+ERRORS = ThreadsErrors()
+
+
+class ThreadsApplication(MetaApplication):
+    """The operator's app at Threads, which has an id and a secret of its own within the Meta app."""
+
+    label = "Threads"
+    errors = ERRORS
+    grant_prefix = "th"
 
 
 def identity(graph: Graph) -> Identity:
-    """Whose token it is. Raises GraphError, NotSent, NoAnswer."""
-    told = graph.get("/me", {"fields": "id,username,name,threads_profile_picture_url"})
-    username, picture = told.get("username"), told.get("threads_profile_picture_url")
-    if not isinstance(username, str) or not _USERNAME.fullmatch(username):
-        raise UnreadableAnswer("The answer names no profile.")
+    """The profile that an access token opens. Raises GraphError, NotSent, NoAnswer."""
+    user = graph.get("/me", {"fields": "id,username,name,threads_profile_picture_url"})
+    username = text_in(user, "username", _USERNAME, "user name")
     return Identity(
-        external_id=id_of(told),
+        external_id=id_of(user),
         handle=username,
-        display_name=line(told.get("name")),
-        avatar_url=picture if isinstance(picture, str) and _PICTURE.fullmatch(picture) else "",
+        display_name=safe_line(user.get("name")),
+        avatar_url=https_url(user.get("threads_profile_picture_url")),
         profile_url=f"{SITE}/@{username}",
     )

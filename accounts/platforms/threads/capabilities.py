@@ -1,9 +1,8 @@
-"""What Threads takes. Sources: developers.facebook.com/docs/threads (overview, publishing reference, text attachments,
+"""What Threads accepts. Sources: developers.facebook.com/docs/threads (overview, publishing reference, text attachments,
 reply management).
 
-500 characters, an emoji counted by its bytes in UTF-8, and at most five different links in a post. A carousel mixes up to
-20 images and videos, which Threads fetches itself. A profile may publish 250 posts and 1,000 replies in 24 hours by the
-API.
+500 characters, where an emoji counts by its bytes in UTF-8, and at most five different links in a post. A carousel mixes up
+to 20 images and videos, which Threads fetches itself. A profile may publish 250 posts and 1,000 replies in 24 hours.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from accounts.platforms.counting import threads_characters
 from accounts.platforms.links import links
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
-THREAD = ThreadRules(max_segments=25)  # our own bound; the platform has none
-SCOPES = "threads_basic threads_content_publish threads_manage_replies threads_read_replies"
+THREAD = ThreadRules(max_segments=25)  # our own limit; the platform has none
+SCOPES = ("threads_basic", "threads_content_publish", "threads_manage_replies", "threads_read_replies")
 MAX_LINKS = 5
 
 
 def different_links(text: str) -> int:
-    """How many different links the text holds; bare domains are links too."""
+    """How many different links the text contains; bare domains are links too."""
     return len({text[start:end] for start, end in links(text)})
 
 
@@ -66,7 +65,7 @@ CAPABILITIES = Capabilities(
         "properties": {
             "reply_control": {
                 "type": "string",
-                "description": "Who may reply; everybody where it is left out.",
+                "description": "Who may reply; everybody by default.",
                 "enum": [
                     "everyone",
                     "accounts_you_follow",
@@ -84,8 +83,7 @@ CAPABILITIES = Capabilities(
             },
             "link_attachment": {
                 "type": "string",
-                "description": "The link that is previewed below a post of text alone; the text's first link where it is "
-                "left out.",
+                "description": "The link that is previewed below a post of text alone; the text's first link by default.",
                 "pattern": r"^https?://[^\s]+$",
                 "maxLength": 2000,
             },

@@ -1,8 +1,8 @@
-"""What TikTok takes by its Content Posting API v2. Source: developers.tiktok.com (direct post, photo post, media transfer).
+"""What TikTok accepts by its Content Posting API v2. Source: developers.tiktok.com (direct post, photo post, media transfer).
 
 A post is one video, or up to 35 photos. Its text is the video's caption, 2,200 UTF-16 units, or the photos' description,
-4,000. What a creator may post, how long and for whom, is asked right before each post; whoever
-posts has to say who may see it.
+4,000. The service asks TikTok right before each post what the creator may post, how long and for whom; a post must say who
+may see it.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Calls of TikTok's API v2: a body in, the `data` of the answer out, and what TikTok's refusals mean.
+"""TikTok's API v2: calls, and what TikTok's errors mean.
 
-Every answer is `{data, error: {code, message, log_id}}`; `ok` alone is success, since errors may come with status 200.
-Sources: developers.tiktok.com, error handling and the references of content posting; what clients report of the caps.
+Every response is `{data, error: {code, message, log_id}}`. Only the code `ok` is success; errors may have the status 200.
+Sources: developers.tiktok.com, error handling and the references of content posting; the limits of posts are what clients
+report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import (
@@ -18,33 +18,31 @@ from accounts.platforms.errors import (
     PlatformError,
     RateLimited,
     TokenExpired,
-    Transient,
-    unmapped,
 )
-from config.outbound import NoAnswer, OutboundError, Response, request
+from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError, UnreadableAnswer, as_object, json_object, safe_line
+from config.outbound import Response
 
-TIMEOUT_SECONDS = 30.0
-MAX_ANSWER_BYTES = 262_144
-MAX_LINE_LENGTH = 300
-MINUTE_SECONDS = 60.0  # limits of calls are by the minute, and no header tells when the next one begins
-DAY_PAUSE_SECONDS = 4 * 3600.0  # caps of posts are over 24 hours, and nothing tells since when
+MINUTE_SECONDS = 60.0  # calls are limited per minute, and no header says when the next one begins
+DAY_PAUSE_SECONDS = 4 * 3600.0  # posts are limited per 24 hours, and TikTok does not say when they began
 
-OF_THE_DAY = {
+DAILY_LIMITS = {
     "spam_risk_too_many_posts": "The creator has posted as much by other services as TikTok allows in a day.",
     "spam_risk_too_many_pending_share": "Too many posts of the creator are pending at TikTok.",
 }
-OF_THE_ACCOUNT = {
+ACCOUNT_ERRORS = {
     "scope_not_authorized": "The grant does not allow what the service needs at TikTok.",
     "scope_permission_missed": "The grant does not allow what the service needs at TikTok.",
     "auth_removed": "The creator has taken the access away.",
 }
-OF_THE_SERVICE = {
+SERVICE_ERRORS = {
     "unaudited_client_can_only_post_to_private_accounts": "TikTok has not audited the operator's app, which may therefore "
     "post to private accounts only.",
     "reached_active_user_cap": "As many creators have posted by the operator's app today as TikTok allows.",
     "url_ownership_unverified": "TikTok fetches no photos from this service, whose address the operator has not verified.",
 }
-OF_CONTENT = frozenset(
+CONTENT_ERRORS = frozenset(
     {
         "invalid_param",
         "invalid_params",
@@ -52,124 +50,86 @@ OF_CONTENT = frozenset(
         "privacy_level_option_mismatch",
         "spam_risk",
         "spam_risk_text",
-        "spam_risk_user_banned_from_posting",
     }
 )
-PASSING = frozenset({"internal_error", "internal", "timeout"})
+BANNED = "spam_risk_user_banned_from_posting"
+TRANSIENT_ERRORS = frozenset({"internal_error", "internal", "timeout"})
+_CODE = re.compile(r"[\w.-]{1,80}", re.ASCII)
 
 
-class TikTokError(Exception):
-    """TikTok answered with an error: HTTP status, its `code`, and `words` fit for a person."""
+class TikTokError(ApiError):
+    """An error response of TikTok; `code` is TikTok's name for the error."""
 
     def __init__(self, response: Response) -> None:
-        error = _object(_json_object(response).get("error"))
-        self.status = response.status
-        self.code = line(error.get("code"))[:80]
-        self.words = line(error.get("message")) or self.code or "no reason given"
-        super().__init__(f"{self.status} {self.code}: {self.words}")
-
-    @property
-    def is_passing(self) -> bool:
-        """Whether the fault is TikTok's own; what was asked for may be done all the same."""
-        return self.status >= 500 or self.code in PASSING
+        error = as_object((json_object(response) or {}).get("error"))
+        name = error.get("code")
+        # `safe_line` would take a long code for a token.
+        code = name if isinstance(name, str) and _CODE.fullmatch(name) else ""
+        super().__init__(response, code=code, reason=safe_line(error.get("message")) or code)
 
 
-class UnreadableAnswer(NoAnswer):
-    """TikTok answered success, but not with what the call answers."""
+class Api(JsonClient):
+    """TikTok's API, called with a creator's access token. Calls raise TikTokError, NotSent, NoAnswer.
+
+    `get` and `post` return the response's `data`. After NoAnswer, or an error that may have an effect, it may have been done.
+    """
+
+    error = TikTokError
+    max_bytes = 262_144
+
+    def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Read something. Returns the response's data."""
+        return as_object(super().get(path, params).get("data"))
+
+    def post(self, path: str, **body: Any) -> dict[str, Any]:
+        """Change something, or read something. Returns the response's data."""
+        return as_object(super().post(path, **body).get("data"))
+
+    def is_success(self, response: Response) -> bool:
+        """Whether TikTok did what was asked. Raises UnreadableAnswer for a status of 200 without a code."""
+        code = as_object((json_object(response) or {}).get("error")).get("code")
+        if response.status == 200 and not code:
+            raise UnreadableAnswer("The response does not say whether the call succeeded.")
+        return response.status == 200 and code == "ok"
 
 
-@dataclass(frozen=True)
-class Api:
-    """TikTok's API at `address`, without a trailing slash, spoken to with a creator's access token."""
+class TikTokErrors(ErrorTranslator[TikTokError]):
+    """What TikTok's errors mean."""
 
-    address: str
-    token: str = field(repr=False)
+    name = "tiktok"
+    label = "TikTok"
+    error = TikTokError
 
-    def get(self, path: str, params: Mapping[str, str]) -> dict[str, Any]:
-        """Ask something; the answer's data. Raises TikTokError, NotSent, NoAnswer."""
-        return self._call("GET", path, params=params)
+    def specific(self, error: TikTokError) -> PlatformError | None:
+        """Errors that TikTok names, whatever their status is."""
+        if error.code in DAILY_LIMITS:
+            return RateLimited(DAILY_LIMITS[error.code], retry_after=DAY_PAUSE_SECONDS)
+        if error.code == "rate_limit_exceeded" or error.status == 429:
+            return RateLimited("TikTok's rate limit is reached.", retry_after=error.retry_after or MINUTE_SECONDS)
+        if error.code in ACCOUNT_ERRORS:
+            return AccountDisconnected(ACCOUNT_ERRORS[error.code])
+        if error.code == "access_token_invalid":
+            return TokenExpired("TikTok no longer accepts the access token.")
+        if error.code in SERVICE_ERRORS:
+            return ConnectionUnavailable(
+                SERVICE_ERRORS[error.code],
+                suggested_action="Ask the operator of the service to check its app at TikTok.",
+            )
+        if error.code == BANNED:
+            return ContentRejected(f"TikTok does not let the creator post: {error.reason}")
+        return self.transient(error) if error.code in TRANSIENT_ERRORS else None
 
-    def post(self, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Ask something, or have it done. Raises as `get`; after NoAnswer, or an error that is passing, it may be done."""
-        return self._call("POST", path, json=dict(body or {}))
+    def rejects_content(self, error: TikTokError) -> bool:
+        """Whether TikTok refuses what was sent: any other error that it names."""
+        return bool(error.code)
 
-    def _call(self, method: str, path: str, **what: Any) -> dict[str, Any]:
-        answer = request(
-            method,
-            f"{self.address}{path}",
-            headers={"Authorization": f"Bearer {self.token}", "Accept": "application/json"},
-            timeout=TIMEOUT_SECONDS,
-            max_bytes=MAX_ANSWER_BYTES,
-            **what,
-        )
-        content = _json_object(answer)
-        code = _object(content.get("error")).get("code")
-        if answer.status == 200 and code == "ok":
-            return _object(content.get("data"))
-        if answer.status == 200 and not code:
-            raise UnreadableAnswer("The answer does not say what became of the call.")
-        raise TikTokError(answer)
+    def may_have_effect(self, error: TikTokError) -> bool:
+        """Whether the failure is TikTok's own, after which the call may have been carried out."""
+        return error.status >= 500 or error.code in TRANSIENT_ERRORS
 
-
-@contextmanager
-def platform_errors() -> Iterator[None]:
-    """Turn the faults of calls into platform errors, for calls that do no harm when they are repeated."""
-    try:
-        yield
-    except OutboundError as error:
-        raise Transient("TikTok could not be reached.") from error
-    except TikTokError as error:
-        raise refusal(error) from error
+    def is_documented(self, error: TikTokError) -> bool:
+        """Whether the code is one of the documented refusals of a post."""
+        return error.code in CONTENT_ERRORS
 
 
-def refusal(error: TikTokError) -> PlatformError:
-    """What an error means where nothing came of the call."""
-    known = _limit(error) or _standing(error)
-    if known is not None:
-        return known
-    if error.is_passing:
-        return Transient(f"TikTok answered {error.status}: {error.words}")
-    if error.code not in OF_CONTENT:
-        unmapped("tiktok", f"{error.status} {error.code}".strip())
-    if error.code and error.status < 500:
-        return ContentRejected(f"TikTok does not take this post: {error.words}")
-    return Transient(f"TikTok answered {error.status}: {error.words}")
-
-
-def _limit(error: TikTokError) -> PlatformError | None:
-    if error.code in OF_THE_DAY:
-        return RateLimited(OF_THE_DAY[error.code], retry_after=DAY_PAUSE_SECONDS)
-    if error.code == "rate_limit_exceeded" or error.status == 429:
-        return RateLimited("TikTok's rate limit is reached.", retry_after=MINUTE_SECONDS)
-    return None
-
-
-def _standing(error: TikTokError) -> PlatformError | None:
-    """What is wrong with the account, or with the service itself."""
-    if error.code in OF_THE_ACCOUNT:
-        return AccountDisconnected(OF_THE_ACCOUNT[error.code])
-    if error.status == 401 or error.code == "access_token_invalid":
-        return TokenExpired("TikTok does not accept the access token any more.")
-    if error.code in OF_THE_SERVICE:
-        return ConnectionUnavailable(
-            OF_THE_SERVICE[error.code], suggested_action="Ask the operator of the service to see to its app at TikTok."
-        )
-    return None
-
-
-def line(value: Any) -> str:
-    """Text from TikTok as one bounded line; empty for anything but text."""
-    if not isinstance(value, str):
-        return ""
-    return "".join(char if char.isprintable() else " " for char in value[:MAX_LINE_LENGTH]).strip()
-
-
-def _json_object(response: Response) -> dict[str, Any]:
-    try:
-        return _object(response.json())
-    except ValueError:
-        return {}
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+ERRORS = TikTokErrors()

@@ -1,23 +1,22 @@
-"""Whose grant it is, and what the creator may post at this moment. Source: developers.tiktok.com, user info, creator info."""
+"""The creator of a grant, and what the creator may post now. Source: developers.tiktok.com, user info, creator info."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
-from accounts.platforms.tiktok.client import Api, UnreadableAnswer, line
+from accounts.platforms.http.responses import UnreadableAnswer, as_object, https_url, safe_line, text_in
+from accounts.platforms.tiktok.client import Api
 from accounts.platforms.types import Identity
 
 SITE = "https://www.tiktok.com"
 _OPEN_ID = re.compile(r"[\w-]{1,128}", re.ASCII)
 _USERNAME = re.compile(r"[\w.]{1,64}")
-_PICTURE = re.compile(r"https://[\x21-\x7e]{1,2000}")
 
 
 @dataclass(frozen=True)
 class Creator:
-    """What TikTok lets a creator post now; the longest video in seconds, None where it is not told."""
+    """What TikTok lets a creator post now; `longest_seconds` is None if TikTok names no limit for videos."""
 
     username: str
     privacy_levels: tuple[str, ...]
@@ -29,41 +28,33 @@ class Creator:
 
 def ask(api: Api) -> Creator:
     """What the creator may post. Raises TikTokError, NotSent, NoAnswer."""
-    told = api.post("/v2/post/publish/creator_info/query/")
-    username, levels = told.get("creator_username"), told.get("privacy_level_options")
-    if not isinstance(username, str) or not _USERNAME.fullmatch(username) or not isinstance(levels, list):
-        raise UnreadableAnswer("The answer names no creator.")
-    longest = told.get("max_video_post_duration_sec")
+    info = api.post("/v2/post/publish/creator_info/query/", json={})
+    levels, longest = info.get("privacy_level_options"), info.get("max_video_post_duration_sec")
+    if not isinstance(levels, list):
+        raise UnreadableAnswer("The response has no privacy levels.")
     return Creator(
-        username=username,
-        privacy_levels=tuple(line(level) for level in levels),
-        comment_disabled=told.get("comment_disabled") is True,
-        duet_disabled=told.get("duet_disabled") is True,
-        stitch_disabled=told.get("stitch_disabled") is True,
+        username=text_in(info, "creator_username", _USERNAME, "user name"),
+        privacy_levels=tuple(safe_line(level) for level in levels),
+        comment_disabled=info.get("comment_disabled") is True,
+        duet_disabled=info.get("duet_disabled") is True,
+        stitch_disabled=info.get("stitch_disabled") is True,
         longest_seconds=longest if type(longest) is int and longest > 0 else None,
     )
 
 
 def identity(api: Api) -> Identity:
-    """Whose access token it is. Raises TikTokError, NotSent, NoAnswer."""
-    user = api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user")
-    open_id = user.get("open_id") if isinstance(user, dict) else None
-    if not isinstance(user, dict) or not isinstance(open_id, str) or not _OPEN_ID.fullmatch(open_id):
-        raise UnreadableAnswer("The answer names no account.")
-    username = ask(api).username
+    """The account that an access token opens. Raises TikTokError, NotSent, NoAnswer."""
+    user = as_object(api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user"))
+    open_id, username = text_in(user, "open_id", _OPEN_ID, "open id"), ask(api).username
     return Identity(
         external_id=open_id,
         handle=username,
-        display_name=line(user.get("display_name")),
-        avatar_url=_picture(user.get("avatar_url")),
+        display_name=safe_line(user.get("display_name")),
+        avatar_url=https_url(user.get("avatar_url")),
         profile_url=profile(username),
     )
 
 
 def profile(username: str) -> str:
-    """Where a creator's posts are shown."""
+    """The URL of a creator's profile, where their posts are shown."""
     return f"{SITE}/@{username}"
-
-
-def _picture(value: Any) -> str:
-    return value if isinstance(value, str) and _PICTURE.fullmatch(value) else ""

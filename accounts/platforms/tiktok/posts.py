@@ -1,7 +1,7 @@
-"""A post's first step: what the creator may post is asked for and held against the post, which is then announced.
+"""What a post sends to TikTok, and checks of the post against what the creator may post.
 
-Source: developers.tiktok.com, direct post and photo post, and its guidelines: who may see the post is never chosen for
-the creator, and what the creator's own settings forbid stays forbidden.
+Source: developers.tiktok.com, direct post and photo post, and its guidelines: the service never chooses for the creator who
+may see the post, and never allows what the creator's own settings forbid.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ LABELS = ("brand_content_toggle", "brand_organic_toggle")
 
 
 def is_video(content: Content) -> bool:
-    """Whether the post is a video; photos else. Raises ContentRejected for anything else."""
+    """Whether the post is a video, not photos. Raises ContentRejected if it is neither."""
     kinds = {file.kind for file in content.media}
     if kinds == {"video"} and len(content.media) == 1:
         return True
     if kinds == {"image"}:
         return False
-    raise ContentRejected("TikTok takes one video, or photos.")
+    raise ContentRejected("TikTok accepts one video, or photos.")
 
 
 def check(content: Content, creator: Creator) -> None:
-    """Hold the post against what the creator may post now. Raises ContentRejected."""
+    """Check the post against what the creator may post now. Raises ContentRejected."""
     level = content.options["privacy_level"]
     if level not in creator.privacy_levels:
         raise ContentRejected(
@@ -41,7 +41,7 @@ def check(content: Content, creator: Creator) -> None:
 
 
 def check_addresses(content: Content, verified: str) -> None:
-    """Photos go out by their addresses, which have to lie where TikTok fetches from. Raises ConnectionUnavailable."""
+    """Check that TikTok fetches from the photos' URLs, which begin with `verified`. Raises ConnectionUnavailable."""
     if is_video(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return
     raise ConnectionUnavailable(
@@ -51,9 +51,9 @@ def check_addresses(content: Content, verified: str) -> None:
 
 
 def video_info(content: Content, creator: Creator) -> dict[str, Any]:
-    """What is told of a video."""
+    """The `post_info` of a video."""
     options = content.options
-    told = {
+    info = {
         "title": content.text,
         "privacy_level": options["privacy_level"],
         "disable_comment": creator.comment_disabled or options.get("disable_comment", False),
@@ -61,23 +61,23 @@ def video_info(content: Content, creator: Creator) -> dict[str, Any]:
         "disable_stitch": creator.stitch_disabled or options.get("disable_stitch", False),
     }
     if "cover_timestamp_ms" in options:
-        told["video_cover_timestamp_ms"] = options["cover_timestamp_ms"]
-    return told | {name: options[name] for name in (*LABELS, "is_aigc") if name in options}
+        info["video_cover_timestamp_ms"] = options["cover_timestamp_ms"]
+    return info | {name: options[name] for name in (*LABELS, "is_aigc") if name in options}
 
 
 def photo_body(content: Content, *, comment_disabled: bool) -> dict[str, Any]:
-    """The announcement of photos."""
+    """The request that posts photos."""
     options = content.options
-    told = {
+    info = {
         "description": content.text,
         "privacy_level": options["privacy_level"],
         "disable_comment": comment_disabled or options.get("disable_comment", False),
     }
-    told |= {name: options[name] for name in (*LABELS, "title", "auto_add_music") if name in options}
+    info |= {name: options[name] for name in (*LABELS, "title", "auto_add_music") if name in options}
     return {
         "media_type": "PHOTO",
         "post_mode": "DIRECT_POST",
-        "post_info": told,
+        "post_info": info,
         "source_info": {
             "source": "PULL_FROM_URL",
             "photo_images": [file.url for file in content.media],

@@ -1,7 +1,7 @@
-"""What became of a publish id, asked until TikTok has an end. Source: developers.tiktok.com, get post status.
+"""The status of a publish id, asked until TikTok has published or rejected the post.
 
-A post that everybody may see is moderated, which mostly takes a minute and may take hours; only then is its id told.
-What others may see has none.
+TikTok moderates a public post, which usually takes a minute and may take hours, and names the post's id only then. Other
+posts get no id. Source: developers.tiktok.com, get post status.
 """
 
 from __future__ import annotations
@@ -9,10 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
-
-from django.utils import timezone
 
 from accounts.platforms.errors import (
     AccountDisconnected,
@@ -22,125 +19,126 @@ from accounts.platforms.errors import (
     TokenExpired,
     unmapped,
 )
+from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, safe_line
+from accounts.platforms.processing import ask_again, check_later, later
 from accounts.platforms.tiktok.capabilities import PUBLIC
-from accounts.platforms.tiktok.client import Api, UnreadableAnswer, line, platform_errors
+from accounts.platforms.tiktok.client import ERRORS, Api
 from accounts.platforms.tiktok.creator import profile
 from accounts.platforms.types import OUT, TAKEN, Content, Progress, Published
 
-FIRST_LOOK_SECONDS, LONGEST_PAUSE_SECONDS = 10, 300
-MAX_LOOKS = 60  # about five hours
-MAX_LOOKS_FOR_ID = 6  # ten minutes
+FIRST_CHECK_SECONDS, LONGEST_PAUSE_SECONDS = 10, 300
+MAX_CHECKS = 60  # about five hours
+MAX_CHECKS_FOR_ID = 6  # ten minutes
 RESTART_SECONDS = 60
 MAX_ANNOUNCEMENTS = 3
-UNDER_WAY = ("PROCESSING_UPLOAD", "PROCESSING_DOWNLOAD")
-# Nothing is out, and the same post may go through when it is announced again.
-PASSING = frozenset({"internal", "video_pull_failed", "photo_pull_failed", "auth_removed"})
+IN_PROGRESS = ("PROCESSING_UPLOAD", "PROCESSING_DOWNLOAD")
+# Nothing was published, and the same post may succeed when it is announced again.
+TRANSIENT_REASONS = frozenset({"internal", "video_pull_failed", "photo_pull_failed", "auth_removed"})
 REJECTED = {
-    "file_format_check_failed": "the file's format is not taken",
-    "duration_check_failed": "the video's length is not taken",
-    "frame_rate_check_failed": "the video's frame rate is not taken",
-    "picture_size_check_failed": "the picture's size is not taken",
+    "file_format_check_failed": "the file's format is not accepted",
+    "duration_check_failed": "the video's length is not accepted",
+    "frame_rate_check_failed": "the video's frame rate is not accepted",
+    "picture_size_check_failed": "the picture's size is not accepted",
     "publish_cancelled": "the post was cancelled",
     "spam_risk": "TikTok takes it for spam",
     "spam_risk_text": "TikTok takes the text for spam",
     "spam_risk_too_many_posts": "the creator has posted as much as TikTok allows in a day",
     "spam_risk_user_banned_from_posting": "TikTok does not let the creator post",
 }
-NO_ADDRESS = "TikTok has not told the post's address; the link leads to its creator."
+NO_ADDRESS = "TikTok has not named the post's address; the link leads to its creator."
 _POST_ID = re.compile(r"[0-9]{1,20}")
 
 State = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where a post stands, by TikTok's name; the bytes of its video that TikTok has, and the post's id, where told."""
+class Status:
+    """The status of a post as TikTok names it; `received`: the bytes of its video that TikTok has; None if unknown."""
 
-    status: str
+    name: str
     received: int | None
     post_id: str | None
     fail_reason: str
 
 
-def ask(api: Api, publish_id: str) -> Standing:
-    """Where the post of this publish id stands. Raises TikTokError, NotSent, NoAnswer."""
-    told = api.post("/v2/post/publish/status/fetch/", {"publish_id": publish_id})
-    status, received, ids = told.get("status"), told.get("uploaded_bytes"), told.get("publicaly_available_post_id")
-    if not isinstance(status, str):
-        raise UnreadableAnswer("The answer tells no status.")
+def ask(api: Api, publish_id: str) -> Status:
+    """The status of the post with this publish id. Raises TikTokError, NotSent, NoAnswer."""
+    data = api.post("/v2/post/publish/status/fetch/", json={"publish_id": publish_id})
+    name, received, ids = data.get("status"), data.get("uploaded_bytes"), data.get("publicaly_available_post_id")
+    if not isinstance(name, str):
+        raise UnreadableAnswer("The response has no status.")
     first = str(ids[0]) if isinstance(ids, list) and ids else ""
-    return Standing(
-        status=line(status),
+    return Status(
+        name=safe_line(name),
         received=received if type(received) is int and received >= 0 else None,
         post_id=first if _POST_ID.fullmatch(first) else None,
-        fail_reason=line(told.get("fail_reason")) or "no reason given",
+        fail_reason=safe_line(data.get("fail_reason")) or NO_REASON,
     )
 
 
-def first_look(state: State, publish_id: str) -> Progress:
-    """The step after the one by which TikTok has taken the post."""
-    kept = {name: state[name] for name in ("username", "announced")}
-    return _later({**kept, "publish_id": publish_id, "looks": 0, TAKEN: True}, FIRST_LOOK_SECONDS)
+def first_check(state: State, publish_id: str) -> Progress:
+    """The step after the one by which TikTok has received the post."""
+    stored = {name: state[name] for name in ("username", "announced")}
+    return later("poll", {**stored, "publish_id": publish_id, "looks": 0, TAKEN: True}, FIRST_CHECK_SECONDS)
 
 
 def poll(api: Api, content: Content, state: State) -> Progress | Published:
-    """Look what became of the post; what cannot be looked at now is looked at later.
+    """Ask whether TikTok has published the post; if TikTok does not answer, ask later.
 
-    Raises ContentRejected where TikTok says that it failed, OutcomeUnknown in the end, TokenExpired, AccountDisconnected.
+    Raises ContentRejected if TikTok rejected the post, OutcomeUnknown in the end, TokenExpired, AccountDisconnected.
     """
     try:
-        with platform_errors():
-            standing = ask(api, state["publish_id"])
+        with ERRORS.platform_errors():
+            status = ask(api, state["publish_id"])
     except (TokenExpired, AccountDisconnected):
         raise
-    except PlatformError:  # a refusal to tell says nothing of the post
-        return _look_again(content, state)
-    if standing.status == "PUBLISH_COMPLETE":
-        return _complete(content, state, standing)
-    if standing.status == "FAILED":
-        return _failed(state, standing.fail_reason)
-    if standing.status == "SEND_TO_USER_INBOX":
+    except PlatformError:  # which says nothing about the post
+        return _ask_again(content, state)
+    if status.name == "PUBLISH_COMPLETE":
+        return _published(content, state, status.post_id)
+    if status.name == "FAILED":
+        return _failed(state, status.fail_reason)
+    if status.name == "SEND_TO_USER_INBOX":
         raise OutcomeUnknown(
             "TikTok has put it into the creator's inbox, where the creator has to finish it.", final=True
         )
-    if standing.status not in UNDER_WAY:
-        unmapped("tiktok", standing.status[:60])
-    return _look_again(content, state)
+    if status.name not in IN_PROGRESS:
+        unmapped("tiktok", status.name[:60])
+    return _ask_again(content, state)
 
 
-def _complete(content: Content, state: State, standing: Standing) -> Progress | Published:
-    """The post is out. What everybody may see has an id, sooner or later."""
-    is_public = content.options["privacy_level"] == PUBLIC
+def _published(content: Content, state: State, post_id: str | None) -> Progress | Published:
+    """The published post; the step that asks for its id if TikTok has not named it yet, which it does for public posts."""
     address = profile(state["username"])
-    if standing.post_id:
+    if post_id:
         kind = "video" if content.media[0].kind == "video" else "photo"
-        return Published(standing.post_id, f"{address}/{kind}/{standing.post_id}")
-    out = {"external_id": state["publish_id"], "permalink": address}
-    looks = state["looks"] if OUT in state else 0
-    if is_public and looks < MAX_LOOKS_FOR_ID:
-        return _later({**state, OUT: out, "looks": looks + 1}, FIRST_LOOK_SECONDS * 2**looks)
-    return Published(
-        **out, note="TikTok has not told the post's address; the link leads to its creator." if is_public else ""
-    )
+        return Published(post_id, f"{address}/{kind}/{post_id}")
+    published = {"external_id": state["publish_id"], "permalink": address}
+    if content.options["privacy_level"] != PUBLIC:
+        return Published(**published)
+    checks = state["looks"] if OUT in state else 0
+    if checks >= MAX_CHECKS_FOR_ID:
+        return Published(**published, note=NO_ADDRESS)
+    waiting = {**state, OUT: published, "looks": checks}
+    return check_later("poll", waiting, first=FIRST_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
 
 
 def _failed(state: State, reason: str) -> Progress:
-    if reason in PASSING and state["announced"] < MAX_ANNOUNCEMENTS:
-        ready_at = timezone.now() + timedelta(seconds=RESTART_SECONDS)
-        return Progress("start", {"announced": state["announced"]}, ready_at=ready_at)
-    if reason not in REJECTED and reason not in PASSING:
+    if reason in TRANSIENT_REASONS and state["announced"] < MAX_ANNOUNCEMENTS:
+        return later("start", {"announced": state["announced"]}, RESTART_SECONDS)
+    if reason not in REJECTED and reason not in TRANSIENT_REASONS:
         unmapped("tiktok", reason[:60])
     raise ContentRejected(f"TikTok did not publish it: {REJECTED.get(reason, reason)}.")
 
 
-def _look_again(content: Content, state: State) -> Progress | Published:
+def _ask_again(content: Content, state: State) -> Progress | Published:
     if OUT in state:
-        return _complete(content, state, Standing("PUBLISH_COMPLETE", None, None, ""))
-    if state["looks"] >= MAX_LOOKS:
-        raise OutcomeUnknown("TikTok has not told for hours what became of the post.", final=True)
-    pause = min(FIRST_LOOK_SECONDS * 2 ** min(state["looks"], 10), LONGEST_PAUSE_SECONDS)
-    return _later({**state, "looks": state["looks"] + 1}, pause)
-
-
-def _later(state: State, seconds: float) -> Progress:
-    return Progress("poll", state, ready_at=timezone.now() + timedelta(seconds=seconds))
+        return _published(content, state, None)
+    return ask_again(
+        "poll",
+        state,
+        first=FIRST_CHECK_SECONDS,
+        longest=LONGEST_PAUSE_SECONDS,
+        max_checks=MAX_CHECKS,
+        timeout=OutcomeUnknown("TikTok has not said for hours what became of the post.", final=True),
+    )

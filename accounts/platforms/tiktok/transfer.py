@@ -1,7 +1,7 @@
-"""A video's bytes on their way to TikTok: in chunks, one after another, to an address that is good for an hour.
+"""Sending a video's bytes to TikTok: in chunks, in order, to an address that is valid for an hour.
 
-Chunks have between five and 64 million bytes, and the last one takes what is left over; a video of less than two chunks
-goes as one. The address needs no token, so none is sent there. Source: developers.tiktok.com, media transfer guide.
+A chunk has between five and 64 million bytes, and the last one includes the rest; a video of less than two chunks is sent as
+one. The address needs no token, so none is sent. Source: developers.tiktok.com, media transfer guide.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from accounts.platforms.errors import ContentRejected, RateLimited, Transient, unmapped
-from accounts.platforms.tiktok.client import MAX_ANSWER_BYTES, MINUTE_SECONDS
+from accounts.platforms.errors import PlatformError, RateLimited
+from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError
+from accounts.platforms.tiktok.client import MINUTE_SECONDS
 from accounts.platforms.types import MediaFile
-from config.outbound import Response, request
 
 CHUNK_BYTES = 10_000_000
 CHUNK_SECONDS = 300.0
@@ -20,71 +22,63 @@ OUT_OF_STEP, ENDED = 416, (403, 404, 410)
 
 
 class TransferEnded(Exception):
-    """TikTok takes nothing more at this address."""
+    """TikTok accepts nothing more at this address."""
 
 
 class OutOfStep(Exception):
     """TikTok has other bytes than those before this chunk."""
 
 
-class OwnFault(Exception):
-    """TikTok met a fault of its own; it may have the chunk."""
+class TransferErrors(ErrorTranslator[ApiError]):
+    """What TikTok's errors mean when a chunk is sent."""
+
+    name = "tiktok"
+    label = "TikTok"
+    error = ApiError
+
+    def specific(self, error: ApiError) -> PlatformError | None:
+        """A limit, which lasts a minute; and 401, which is not about the access token because none was sent."""
+        if error.status == 429:
+            return RateLimited("TikTok's rate limit is reached.", retry_after=error.retry_after or MINUTE_SECONDS)
+        return self.transient(error) if error.status == 401 else None
+
+    def rejects_content(self, error: ApiError) -> bool:
+        """Whether TikTok refuses the bytes."""
+        return error.status in (400, 413, 415)
+
+
+TRANSFER_ERRORS = TransferErrors()
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """A video to be sent to `address`, which opens the upload to whoever has it."""
+    """The upload of a video to `address`. Anybody who has the address can upload there."""
 
     address: str = field(repr=False)
     file: MediaFile
 
     def send(self, opened: BinaryIO, index: int) -> None:
-        """Send this chunk, counted from 0. Raises TransferEnded, OutOfStep, OwnFault, NotSent, NoAnswer, and ContentRejected
-        or Transient where nothing was taken."""
-        start, end = self._span(index)
+        """Send the chunk with this index. Raises TransferEnded, OutOfStep, ApiError, NotSent, NoAnswer."""
+        size, count = plan(self.file)
+        start, end = index * size, self.file.size_bytes if index == count - 1 else (index + 1) * size
         opened.seek(start)
-        chunk = opened.read(end - start)
         headers = {
             "Content-Type": self.file.mime_type,
             "Content-Range": f"bytes {start}-{end - 1}/{self.file.size_bytes}",
         }
-        _check(
-            request(
-                "PUT",
-                self.address,
-                data=chunk,
-                headers=headers,
-                timeout=CHUNK_SECONDS,
-                max_bytes=MAX_ANSWER_BYTES,
-            )
-        )
-
-    def _span(self, index: int) -> tuple[int, int]:
-        size, count = plan(self.file)
-        last = index == count - 1
-        return index * size, self.file.size_bytes if last else (index + 1) * size
+        chunk = opened.read(end - start)
+        try:
+            JsonClient("").call("PUT", self.address, data=chunk, headers=headers, timeout=CHUNK_SECONDS)
+        except ApiError as error:
+            if error.status in ENDED:
+                raise TransferEnded from error
+            if error.status == OUT_OF_STEP:
+                raise OutOfStep from error
+            raise
 
 
 def plan(file: MediaFile) -> tuple[int, int]:
-    """The bytes of a chunk, and how many chunks the file has."""
+    """The size of a chunk, and the number of chunks of the file."""
     if file.size_bytes < 2 * CHUNK_BYTES:
         return file.size_bytes, 1
     return CHUNK_BYTES, file.size_bytes // CHUNK_BYTES
-
-
-def _check(answer: Response) -> None:
-    status = answer.status
-    if 200 <= status < 300:
-        return
-    if status in ENDED:
-        raise TransferEnded
-    if status == OUT_OF_STEP:
-        raise OutOfStep
-    if status >= 500:
-        raise OwnFault(str(status))
-    if status == 429:
-        raise RateLimited("TikTok's rate limit is reached.", retry_after=MINUTE_SECONDS)
-    if status in (400, 413, 415):
-        raise ContentRejected(f"TikTok does not take the video's bytes: it answered {status}.")
-    unmapped("tiktok", f"{status} to a chunk")
-    raise Transient(f"TikTok answered {status} to the video's bytes.")

@@ -1,1 +1,1 @@
-"""X: posts and threads of an account, by API v2."""
+"""X: publishes posts and threads with API v2."""

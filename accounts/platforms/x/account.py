@@ -1,4 +1,4 @@
-"""An account at X, and whose it is. Source: docs.x.com, users/me."""
+"""Accounts at X. Source: docs.x.com, users/me."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Account:
         return cls(Api(address, grant.tokens["access_token"]), grant.external_id, grant.tokens["username"])
 
     def permalink(self, post_id: str) -> str:
-        """Where a post of the account is shown; X goes by the id, so that it outlives a change of name."""
+        """The URL of a post of the account. X finds posts by id, so the URL stays valid if the user name changes."""
         return f"{SITE}/{self.username}/status/{post_id}"
 
 

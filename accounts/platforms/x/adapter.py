@@ -1,4 +1,4 @@
-"""X: connection by OAuth 2.0 with PKCE, posts that can be looked for."""
+"""The X adapter: connects accounts by OAuth 2.0 with PKCE, publishes posts and finds them again."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class X(OAuthPlatform):
 
     Publishing goes `start`, then for each file `upload` (for GIFs and videos also `append`, `finalize` and `process`),
     `describe` for each alt text, and `create` for each segment of a thread. Its state is {since, media, described,
-    sent}: when the publication began, the ids of the uploads, how many of them are described, and the ids of the
-    segments that are out; {pending, segment, looks} while a file is sent in segments, and `again` once X had lost media.
+    sent}: when the publication began, the ids of the uploads, how many of them have their alt text, and the ids of the
+    published segments; also {pending, segment, looks} while a file is uploaded in parts (its id, the next part, how often
+    X was asked whether it is processed), and `again` if the media were uploaded a second time.
     A grant's tokens are {access_token, refresh_token, username}; its external_id is the account's id.
     """
 
@@ -31,7 +32,7 @@ class X(OAuthPlatform):
     setup = SETUP
     errors = ERRORS
     irreversible = frozenset({"create"})
-    # Longer than a request lives: what X has taken shows in the account's list of posts a while later.
+    # Longer than any request takes, because a published post appears in the account's list of posts only after a while.
     settles_seconds = 180.0
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
@@ -39,7 +40,7 @@ class X(OAuthPlatform):
         return (account.identity(Api(self._api(), tokens["access_token"])),)
 
     def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
-        """The name of the account, which is part of the addresses of its posts."""
+        """The user name of the account, which is part of the URLs of its posts."""
         return {"username": identity.handle}
 
     def application(self) -> XApplication:
@@ -63,7 +64,7 @@ class X(OAuthPlatform):
         return media.STEPS[progress.phase](self._account(grant).api, content.media, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Look among the account's posts since the publication began, or since the segment before."""
+        """Search the account's posts since the publication began, or since the preceding segment."""
         return posts.find(self._account(grant), content, progress.state)
 
     def _account(self, grant: Grant) -> Account:

@@ -1,10 +1,12 @@
-"""What X takes by its API v2. Sources: docs.x.com (manage posts, media best practices) and twitter-text's configuration.
+"""What can be published on X with API v2.
 
-280 weighted characters as twitter-text v3 counts; up to four images, or one GIF, or one video. A post with a URL costs
-more, and what is a URL is what X would link; X bills each segment of a thread. Apps may send one cashtag in a post.
+A post has at most 280 weighted characters as twitter-text v3 counts them, and up to four images, one GIF or one video.
+X bills each segment of a thread, and a post with a URL (any text that X would turn into a link) costs more. Apps may use one
+cashtag in a post.
 
-Since February 2026 an app may reply only to an author who mentioned or quoted the account that replies. The documents name
-no exception for one's own posts, which a thread replies to, and still advertise threads.
+Since February 2026 an app may reply only to an author who mentioned or quoted the account that replies. The documentation
+names no exception for an account's own posts, to which the segments of a thread reply, and still advertises threads.
+Sources: docs.x.com (manage posts, media best practices) and twitter-text's configuration.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ _CASHTAG = re.compile(r"(?<!\S)\$[A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?(?!\w)")
 
 
 def cashtags(text: str) -> int:
-    """How many cashtags ($XYZ) the text holds."""
+    """The number of cashtags ($XYZ) in the text."""
     return len(_CASHTAG.findall(text))
 
 
@@ -91,8 +93,8 @@ CAPABILITIES = Capabilities(
         "properties": {
             "reply_settings": {
                 "type": "string",
-                "description": "Who may reply: accounts that are followed, mentioned, subscribed or verified; everybody "
-                "where it is left out.",
+                "description": "Who may reply: accounts that are followed, mentioned, subscribed or verified. Everybody "
+                "by default.",
                 "enum": ["following", "mentionedUsers", "subscribers", "verified"],
             },
             "made_with_ai": {"type": "boolean", "description": "Label the post as made with AI."},
@@ -103,7 +105,7 @@ CAPABILITIES = Capabilities(
         "additionalProperties": False,
     },
     links_url=has_linked_url,
-    # Of an account: 100 posts in 15 minutes, and 300 in three hours.
+    # X accepts 100 posts of an account in 15 minutes and 300 in three hours.
     pace=Pace(seconds=40, burst=30),
     thread=THREAD,
     poll=POLL,

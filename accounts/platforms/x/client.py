@@ -1,7 +1,7 @@
-"""X's API v2: calls, and what X's errors mean.
+"""Calls of X's API v2 and the meaning of its errors.
 
-Errors are problem documents `{type, title, detail, errors?}` or `{errors: [{code, message}]}`. Source: docs.x.com, response
-codes and rate limits; the wording of refusals is what clients report.
+Errors are problem documents `{type, title, detail, errors?}` or `{errors: [{code, message}]}`. Sources: docs.x.com (response
+codes, rate limits), and reports of API clients for the wording of refusals.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.utils import timezone
-
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
-    bounded_wait,
+    as_object,
     json_object,
     objects_in,
     safe_line,
@@ -26,7 +24,7 @@ from accounts.platforms.http.responses import (
 )
 from config.outbound import Response
 
-OF_CONTENT = frozenset(
+CONTENT_PROBLEMS = frozenset(
     {"", "invalid-request", "resource-not-found", "not-authorized-for-resource", "disallowed-resource"}
 )
 _ACCOUNT_CLOSED = re.compile(
@@ -37,24 +35,25 @@ _ID = re.compile(r"[0-9]{1,19}")
 
 
 class XError(ApiError):
-    """An error response of X. `code` is the last part of the problem's type, such as usage-capped; `fields` are the
-    parameters that it is about."""
+    """An error response of X.
+
+    `code` is the last part of the problem's type, such as usage-capped; `fields` are the parameters that the error is about.
+    """
 
     def __init__(self, response: Response) -> None:
         content = json_object(response) or {}
-        super().__init__(response, code=_problem(content), reason=_reason(content))
+        reset_headers = (_reset_header(response.headers),)
+        super().__init__(response, code=_problem(content), reason=_reason(content), reset_headers=reset_headers)
         self.fields = frozenset(_fields(content))
-        if response.status == 429:
-            self.retry_after = _seconds_until_reset(response.headers)
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether X refuses a text because the account has posted it already."""
+        """Whether X refuses a text because the account has already posted it."""
         return self.status == 403 and "duplicate content" in self.reason.lower()
 
     @property
     def is_about_media(self) -> bool:
-        """Whether X does not know, or no longer accepts, the media of a post."""
+        """Whether X does not know the media of a post, or no longer accepts them."""
         return self.status == 400 and (
             "media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower()
         )
@@ -89,14 +88,14 @@ class XErrors(ErrorTranslator[XError]):
 
     def is_documented(self, error: XError) -> bool:
         """Whether the problem is one of the documented refusals."""
-        return error.code in OF_CONTENT
+        return error.code in CONTENT_PROBLEMS
 
 
 ERRORS = XErrors()
 
 
 def data_of(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The object that a response is about. Raises UnreadableAnswer."""
+    """The `data` object of a response. Raises UnreadableAnswer."""
     data = answer.get("data")
     if not isinstance(data, dict):
         raise UnreadableAnswer("The response has no data.")
@@ -114,20 +113,17 @@ def _problem(content: Mapping[str, Any]) -> str:
 
 
 def _reason(content: Mapping[str, Any]) -> str:
-    """What is wrong with a parameter, which says more than the title of the problem."""
+    """The message about a parameter if there is one, because it says more than the title of the problem."""
     messages = [safe_line(each.get("message")) for each in objects_in(content.get("errors"))]
     return next(filter(None, [*messages, safe_line(content.get("detail")), safe_line(content.get("title"))]), "")
 
 
 def _fields(content: Mapping[str, Any]) -> Iterator[str]:
     for each in objects_in(content.get("errors")):
-        parameters = each.get("parameters")
-        yield from parameters if isinstance(parameters, dict) else ()
+        yield from as_object(each.get("parameters"))
 
 
-def _seconds_until_reset(headers: Mapping[str, str]) -> float | None:
-    """Seconds until the last of the exhausted limits is reset; the headers hold Unix times."""
+def _reset_header(headers: Mapping[str, str]) -> str:
+    """The header with the Unix time at which the last of the exhausted limits is reset."""
     exhausted = [name for name in _LIMITS if headers.get(f"{name}-remaining") == "0"] or _LIMITS[:1]
-    resets = [headers.get(f"{name}-reset", "") for name in exhausted]
-    times = [int(reset) for reset in resets if reset.isascii() and reset.isdecimal() and len(reset) <= 12]
-    return bounded_wait(max(times) - timezone.now().timestamp()) if times else None
+    return max((f"{name}-reset" for name in exhausted), key=lambda name: headers.get(name, ""))

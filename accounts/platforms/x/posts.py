@@ -1,7 +1,7 @@
-"""Making a post, or the next segment of a thread, and what every answer to that means. Source: docs.x.com, POST /2/tweets.
+"""Publishing a post or the next segment of a thread. Source: docs.x.com, POST /2/tweets.
 
-X knows no idempotency key. It refuses a text that the account has posted shortly before, which tells that an earlier
-try may be out.
+X has no idempotency key. It refuses a text that the account posted shortly before, so such a refusal may mean that an
+earlier attempt has published the post.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from accounts.platforms.x.account import Account
 from accounts.platforms.x.capabilities import CAPABILITIES
 from accounts.platforms.x.client import ERRORS, XError, data_of, id_of
 
-OF_THE_FIRST = ("reply_settings", "made_with_ai", "paid_partnership")
+FIRST_SEGMENT_OPTIONS = ("reply_settings", "made_with_ai", "paid_partnership")
 
 
 def begin(content: Content) -> Progress:
-    """The first step's end: the moment after which the post would stand. Raises ContentRejected."""
+    """Start a publication: check the thread and the poll, and store the time. Raises ContentRejected."""
     check(content, CAPABILITIES, "X")
     polls.check(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0, "sent": []}
-    return media.following(content.media, state)
+    return media.next_step(content.media, state)
 
 
 def create(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Make the next post of the thread, which most often is its only one. Raises platform errors."""
-    post_id = _make(account, content, state)
+    """Publish the post, or the next segment of a thread. Raises platform errors."""
+    post_id = _publish(account, content, state)
     if post_id is None:
-        return media.following(content.media, {**state, "media": [], "described": 0, "again": True})
-    return _following(account, content, state, post_id)
+        return media.next_step(content.media, {**state, "media": [], "described": 0, "again": True})
+    return _after_post(account, content, state, post_id)
 
 
 def find(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
-    """What follows when an earlier try of `create` has made its post; Absent when it certainly has not.
+    """The step after `create` if an earlier attempt has published its post; Absent if it certainly has not.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
     found = _find(account, content, state)
-    return found if isinstance(found, Absent) else _following(account, content, state, found)
+    return found if isinstance(found, Absent) else _after_post(account, content, state, found)
 
 
 def _find(account: Account, content: Content, state: Mapping[str, Any]) -> str | Absent:
@@ -54,8 +54,8 @@ def _find(account: Account, content: Content, state: Mapping[str, Any]) -> str |
         return lookup.find(account, _next_text(content, state), state, with_poll=with_poll)
 
 
-def _make(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
-    """The id of the post; None when its media have to be uploaded once more, because X no longer knows them."""
+def _publish(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
+    """Publish the post and return its id; None if its media have to be uploaded again, because X no longer knows them."""
     with ERRORS.publish_errors("this post"):
         try:
             return id_of(data_of(account.api.post("/2/tweets", json=_body(content, state))))
@@ -74,7 +74,7 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
         body["media"] = {"media_ids": state["media"]}
     if poll := polls.poll_of(content.options):
         body["poll"] = {"options": poll["choices"], "duration_minutes": poll["duration_minutes"]}
-    return body | {name: content.options[name] for name in OF_THE_FIRST if name in content.options}
+    return body | {name: content.options[name] for name in FIRST_SEGMENT_OPTIONS if name in content.options}
 
 
 def _after_refusal(account: Account, content: Content, state: Mapping[str, Any], refused: XError) -> str | None:
@@ -97,7 +97,7 @@ def _next_text(content: Content, state: Mapping[str, Any]) -> str:
     return segments(content)[len(state["sent"])]
 
 
-def _following(account: Account, content: Content, state: Mapping[str, Any], post_id: str) -> Progress | Published:
+def _after_post(account: Account, content: Content, state: Mapping[str, Any], post_id: str) -> Progress | Published:
     sent = [*state["sent"], post_id]
     if len(sent) < len(segments(content)):
         return Progress("create", {**state, "sent": sent})

@@ -14,14 +14,14 @@ SETUP = OperatorSetup(
             products=(
                 "User authentication by OAuth 2.0, with the type Web App or Automated App, which are confidential clients.",
                 "The redirect address, as a callback URL.",
-                "Credits: X takes no posts from an app without them.",
+                "Credits: X accepts no posts from an app without them.",
             ),
             scopes=SCOPES,
             settings=("X_CLIENT_ID", "X_CLIENT_SECRET"),
             notes=(
-                "X bills the operator for each post: 0.015 US dollars, or 0.200 for one with a link (prices of April 2026).",
-                "Each post of a thread is billed. PRICE_LIST sets what this service charges in turn.",
-                "All accounts together may publish 10,000 posts in 24 hours by one app.",
+                "X bills the operator for each post: 0.015 US dollars, or 0.200 with a link (prices of April 2026).",
+                "Each post of a thread is billed. PRICE_LIST sets what this service charges for it.",
+                "All accounts of an app together may publish 10,000 posts in 24 hours.",
             ),
         ),
     ),

@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from accounts.platforms.http.responses import as_object, https_url, safe_line
 from accounts.platforms.types import Identity
-from accounts.platforms.youtube.client import Api, id_of, items_of, line
+from accounts.platforms.youtube.client import Api, id_of, items_of
 
 SITE = "https://www.youtube.com"
-_PICTURE = re.compile(r"https://[\x21-\x7e]{1,2000}")
 
 
 def identities(api: Api) -> tuple[Identity, ...]:
-    """The channels of the grant, mostly one: a person with several picks it at the consent. None where there is no channel.
-
-    Raises YouTubeError, NotSent, NoAnswer.
-    """
+    """The channels of the grant, usually one: owners of several choose one at the consent. Raises YouTubeError, NotSent,
+    NoAnswer."""
     answer = api.get("/youtube/v3/channels", {"part": "snippet", "mine": "true"})
     return tuple(_identity(channel) for channel in items_of(answer))
 
 
 def permalink(video_id: str) -> str:
-    """Where a video is shown."""
+    """The URL of a video."""
     return f"{SITE}/watch?v={video_id}"
 
 
 def _identity(channel: Mapping[str, Any]) -> Identity:
-    told = channel.get("snippet")
-    snippet = told if isinstance(told, dict) else {}
-    title, channel_id = line(snippet.get("title")), id_of(channel)
+    snippet = as_object(channel.get("snippet"))
+    title, channel_id = safe_line(snippet.get("title")), id_of(channel)
+    picture = as_object(as_object(snippet.get("thumbnails")).get("default"))
     return Identity(
         external_id=channel_id,
-        handle=line(snippet.get("customUrl")).removeprefix("@") or title or channel_id,
+        handle=safe_line(snippet.get("customUrl")).removeprefix("@") or title or channel_id,
         display_name=title,
-        avatar_url=_picture(snippet.get("thumbnails")),
+        avatar_url=https_url(picture.get("url")),
         profile_url=f"{SITE}/channel/{channel_id}",
     )
-
-
-def _picture(thumbnails: Any) -> str:
-    try:
-        url = thumbnails["default"]["url"]
-    except (KeyError, TypeError):
-        return ""
-    return url if isinstance(url, str) and _PICTURE.fullmatch(url) else ""

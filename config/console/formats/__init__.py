@@ -1,1 +1,1 @@
-"""How the console writes times: Django asks here before its own locale (FORMAT_MODULE_PATH)."""
+"""Date formats of the console, which override Django's (FORMAT_MODULE_PATH)."""

@@ -1,1 +1,1 @@
-"""How operators sign in to the console: passwords, limits on wrong ones, the second factor."""
+"""Sign-in of operators: password, rate limits on wrong passwords, and the second factor."""

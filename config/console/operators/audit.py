@@ -1,7 +1,7 @@
-"""What the audit log, the metrics and the log say of operators' sign-ins.
+"""Records operators' sign-ins in the audit log, the metrics and the log.
 
-Entries are of no workspace. A failed sign-in names the operator only when there is one of that name: what somebody typed
-into the field may be a password.
+The entries belong to no workspace. A failed sign-in names the operator only if the name exists, because the name field may
+contain a password by mistake.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from workspaces.models import User
 
 logger = logging.getLogger(__name__)
 SIGN_IN = "operators.sign_in"
-KNOWN_FOR = timedelta(days=30)  # how long an address counts as the operator's own after a sign-in
-MOST_SIGN_INS = 200
-RENEWAL = "`manage.py reset_second_factor` lets an operator set up a new app and new codes."
-FAILURES_TIER = "pro"  # failed sign-ins are kept for 90 days, since anybody can cause them
+KNOWN_ADDRESS_AGE = timedelta(days=30)  # how long an address counts as known after a sign-in
+MAX_SIGN_INS_READ = 200
+RESET_HINT = "`manage.py reset_second_factor` lets an operator set up a new authenticator app and new recovery codes."
+FAILURES_TIER = "pro"  # failed sign-ins are stored for 90 days, since anybody can cause them
 
 
-def signed_in(request: HttpRequest, user: User, *, by: str) -> None:
-    """An operator has signed in."""
+def record_sign_in(request: HttpRequest, user: User, *, by: str) -> None:
+    """Record a successful sign-in of an operator."""
     metrics.OPERATOR_SIGN_INS.labels("signed_in").inc()
     _record(_caller(request, user), SIGN_IN, user, metadata={"by": by})
 
 
-def failed(request: HttpRequest, name: str, *, reason: str) -> None:
-    """A wrong password or code (`reason`: wrong_password, wrong_code)."""
+def record_failed_sign_in(request: HttpRequest, name: str, *, reason: str) -> None:
+    """Record a failed sign-in; `reason` is wrong_password or wrong_code."""
     metrics.OPERATOR_SIGN_INS.labels(reason).inc()
     user = User.objects.filter(username=name, is_staff=True).first()
     caller = replace(operator_caller(_address(request)), retention_tier=FAILURES_TIER)
@@ -46,13 +46,13 @@ def failed(request: HttpRequest, name: str, *, reason: str) -> None:
     )
 
 
-def noted(request: HttpRequest, user: User, operation: str) -> None:
-    """Something an operator did with their own sign-in."""
+def record_own_change(request: HttpRequest, user: User, operation: str) -> None:
+    """Record a change that an operator made to their own sign-in."""
     _record(_caller(request, user), operation, user)
 
 
 def failures_since(user: User, since: datetime | None) -> int:
-    """How many sign-ins with the operator's name have failed since then, counted to a thousand."""
+    """Return how many sign-ins with the operator's name failed since then, at most 1,000."""
     entries = AuditEntry.objects.filter(
         workspace_id="", operation=SIGN_IN, resource_id=user.pk, outcome=AuditEntry.Outcome.REFUSED
     )
@@ -60,8 +60,8 @@ def failures_since(user: User, since: datetime | None) -> int:
     return recent.order_by()[:1000].count()
 
 
-def addresses_of(name: str) -> list[str]:
-    """From where the operator of this name has signed in lately."""
+def recent_sign_in_addresses(name: str) -> list[str]:
+    """Return the addresses from which the operator of this name signed in during KNOWN_ADDRESS_AGE."""
     user = User.objects.filter(username=name, is_staff=True).only("pk").first()
     if user is None:
         return []
@@ -70,10 +70,10 @@ def addresses_of(name: str) -> list[str]:
         actor_id=user.pk,
         operation=SIGN_IN,
         outcome=AuditEntry.Outcome.SUCCEEDED,
-        created_at__gte=timezone.now() - KNOWN_FOR,
+        created_at__gte=timezone.now() - KNOWN_ADDRESS_AGE,
         ip__isnull=False,
     )
-    return [str(ip) for ip in entries.order_by("-pk").values_list("ip", flat=True)[:MOST_SIGN_INS]]
+    return [str(ip) for ip in entries.order_by("-pk").values_list("ip", flat=True)[:MAX_SIGN_INS_READ]]
 
 
 def _record(caller: Caller, operation: str, user: User | None, **more: object) -> None:

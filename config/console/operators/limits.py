@@ -1,12 +1,12 @@
-"""Limits on wrong passwords of operators. The console is the only place that takes passwords.
+"""Limits on wrong passwords of operators. Only the console accepts passwords.
 
 - Five failures for a name from one address lock that pair for 15 minutes (django-axes).
 - Twenty failures from one address, over all names, lock the address for 15 minutes.
-- Ten failures for a name, over all addresses, slow the name down: each further attempt has to come later than the one
-  before, by 1 second, then 2, 4, and so on to 60. Addresses from which the operator has signed in during the last 30 days
+- Ten failures for a name, over all addresses, slow the name down: attempts must be 1 second apart, then 2, 4, and so on up to
+  60. Addresses from which the operator has signed in during the last 30 days
   are exempt, so an attack from elsewhere never keeps the operator out.
 
-An attempt that is refused by a limit is not checked, not counted, and does not prolong the limit.
+An attempt refused by a limit is not checked and not counted, and does not extend the limit.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from django.http import HttpRequest, HttpResponse
 from config import metrics
 from config.api.errors import RateLimited
 from config.console.operators import audit
-from workspaces.frame import error_page
+from config.jobs.backoff import doubling_pause
+from workspaces.workspace_page import error_page
 
 ADDRESS_LIMIT = 20
 NAME_LIMIT = 10
-LONGEST_PAUSE = 60  # seconds between two attempts for a name that is slowed down
-IPV6_NETWORK = 64  # one customer's share of addresses counts as one address
+MAX_PAUSE_SECONDS = 60  # seconds between two attempts for a name that is slowed down
+IPV6_PREFIX_LENGTH = 64  # the network of one customer counts as one address
 
 
 class SignInLimits(AxesDatabaseHandler):
-    """django-axes' handler with the two limits that it does not offer (AXES_HANDLER)."""
+    """The django-axes handler with two additional limits: by address and by name (AXES_HANDLER)."""
 
     def is_locked(self, request: HttpRequest, credentials: dict[str, str] | None = None) -> bool:
-        """Whether this attempt is refused without looking at the password."""
+        """Return whether this attempt is refused without checking the password."""
         wait = seconds_to_wait(request, get_client_username(request, credentials) or "")
         request.sign_in_wait = wait  # type: ignore[attr-defined]  # for `locked_out`
         if wait:
@@ -46,29 +47,29 @@ class SignInLimits(AxesDatabaseHandler):
 
 
 def seconds_to_wait(request: HttpRequest, name: str) -> int:
-    """For how long attempts for this name from this request's address are refused; 0 when they are not."""
+    """Return for how many seconds attempts for this name from this request's address are refused; 0 if allowed."""
     now: datetime = request.axes_attempt_time  # type: ignore[attr-defined]  # set by django-axes, as the address is
     address: str | None = request.axes_ip_address  # type: ignore[attr-defined]
     recent = AccessAttempt.objects.filter(attempt_time__gte=now - settings.AXES_COOLOFF_TIME)
-    whole = settings.AXES_COOLOFF_TIME
+    cooloff = settings.AXES_COOLOFF_TIME
     pair, pair_last = _failures(recent.filter(username=name, ip_address=address))
     if pair >= settings.AXES_FAILURE_LIMIT:
-        return _left(pair_last, whole, now)
+        return _seconds_left(pair_last, cooloff, now)
     from_address, address_last = _failures(recent.filter(ip_address=address))
     if from_address >= ADDRESS_LIMIT:
-        return _left(address_last, whole, now)
+        return _seconds_left(address_last, cooloff, now)
     for_name, name_last = _failures(recent.filter(username=name))
     if for_name < NAME_LIMIT or _is_known(name, address):
         return 0
-    pause = timedelta(seconds=min(2 ** min(for_name - NAME_LIMIT, 10), LONGEST_PAUSE))
-    return _left(name_last, pause, now)
+    pause = doubling_pause(for_name - NAME_LIMIT + 1, first=1, longest=MAX_PAUSE_SECONDS)
+    return _seconds_left(name_last, pause, now)
 
 
 def locked_out(request: HttpRequest, response: HttpResponse | None = None, credentials: object = None) -> HttpResponse:
-    """The answer to a refused attempt, and to the one that reached a limit (AXES_LOCKOUT_CALLABLE)."""
+    """Return the page for an attempt that is refused by a limit or reaches one (AXES_LOCKOUT_CALLABLE)."""
     wait = getattr(request, "sign_in_wait", 0) or int(settings.AXES_COOLOFF_TIME.total_seconds())
     error = RateLimited(
-        "Too many attempts to sign in have failed.",
+        "Too many failed sign-in attempts.",
         suggested_action=f"Wait for {_in_words(wait)}, then try again.",
     )
     page = error_page(request, error)
@@ -77,7 +78,7 @@ def locked_out(request: HttpRequest, response: HttpResponse | None = None, crede
 
 
 def counted_address(request: HttpRequest) -> str | None:
-    """The address whose attempts are counted together (AXES_CLIENT_IP_CALLABLE)."""
+    """Return the client address, or its IPv6 /64 network, under which attempts are counted (AXES_CLIENT_IP_CALLABLE)."""
     return _counted(request.META.get("REMOTE_ADDR", ""))
 
 
@@ -87,23 +88,23 @@ def _counted(address: str) -> str | None:
     except ValueError:
         return None
     if found.version == 6:
-        return str(ip_network((found, IPV6_NETWORK), strict=False).network_address)
+        return str(ip_network((found, IPV6_PREFIX_LENGTH), strict=False).network_address)
     return str(found)
 
 
 def _failures(attempts: QuerySet[AccessAttempt]) -> tuple[int, datetime | None]:
-    """How many there were, and when the last one was."""
+    """Return the number of failures and the time of the last one."""
     found = attempts.aggregate(total=Sum("failures_since_start"), last=Max("attempt_time"))
     return found["total"] or 0, found["last"]
 
 
-def _left(last: datetime | None, pause: timedelta, now: datetime) -> int:
-    """Whole seconds until the pause after the last failure is over."""
+def _seconds_left(last: datetime | None, pause: timedelta, now: datetime) -> int:
+    """Return the seconds until the pause after the last failure ends, rounded up."""
     return max(0, math.ceil((last + pause - now).total_seconds())) if last else 0
 
 
 def _is_known(name: str, address: str | None) -> bool:
-    return address is not None and address in {_counted(used) for used in audit.addresses_of(name)}
+    return address is not None and address in {_counted(used) for used in audit.recent_sign_in_addresses(name)}
 
 
 def _in_words(seconds: int) -> str:

@@ -1,4 +1,4 @@
-"""An operator's second factor: an authenticator app (RFC 6238) and recovery codes for when it is lost."""
+"""The SecondFactor model: an operator's authenticator app (TOTP, RFC 6238) and recovery codes."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from config.db.encryption import EncryptedJSONField
 from workspaces.models import User
 
 ISSUER = "Social Publishing Service"
-DIGITS = 6
-TOLERANCE = 1  # steps of 30 seconds by which the app's clock may differ
-RECOVERY_CODES = 10
-RECOVERY_BYTES = 10  # 80 bits, 16 characters
-MOST_FAILURES_COUNTED = 11  # so the pause between wrong codes grows to 2**10 seconds, 17 minutes, and no further
+CODE_DIGITS = 6
+TOLERATED_STEPS = 1  # 30-second steps by which the app's clock may differ
+RECOVERY_CODE_COUNT = 10
+RECOVERY_CODE_BYTES = 10  # 80 bits, 16 characters
+MAX_FAILURES_COUNTED = 11  # limits the pause between wrong codes to 2**10 seconds, 17 minutes
 
 
 class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
-    """One for each operator who signs in by password. `secrets` holds the key and the recovery codes, encrypted.
+    """The second factor of an operator who signs in by password. `secrets` stores the key and recovery codes, encrypted.
 
-    Change it in a transaction, under a lock of its row: two requests must not use the same code.
+    Change it in a transaction with the row locked, so that two requests cannot use the same code.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="second_factor")
     secrets = EncryptedJSONField()  # {"key": hex, "recovery_codes": [...]}
-    last_step = models.BigIntegerField(default=-1)  # of the last accepted code: that one and earlier ones are used up
+    last_step = models.BigIntegerField(default=-1)  # of the last accepted code; it and earlier codes are refused
 
     class Meta:
         db_table = "site_secondfactor"
@@ -44,7 +44,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @classmethod
     def new_for(cls, user: User) -> SecondFactor:
-        """A device that is not confirmed yet, in place of any other such one."""
+        """Create an unconfirmed second factor for the user, replacing another unconfirmed one."""
         cls.objects.filter(user=user, confirmed=False).delete()
         made = cls(user=user, name="Authenticator app", confirmed=False)
         made.secrets = {"key": token_hex(20), "recovery_codes": []}
@@ -53,12 +53,12 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @property
     def key_in_base32(self) -> str:
-        """The key as people type it into an app."""
+        """The key as a person types it into an authenticator app."""
         return b32encode(self._key).decode()
 
     @property
     def config_url(self) -> str:
-        """The key as a QR code tells it to an app."""
+        """The otpauth:// URL of the key, for the QR code."""
         label = f"{ISSUER}:{self.user.get_username()}@{urlsplit(settings.BASE_URL).hostname}"
         query = urlencode({"secret": self.key_in_base32, "issuer": ISSUER}, quote_via=quote)
         return f"otpauth://totp/{quote(label)}?{query}"
@@ -68,7 +68,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return len(self.secrets["recovery_codes"])
 
     def verify_token(self, token: str) -> bool:
-        """Whether this is the app's code or a recovery code. Each is accepted once; wrong ones make the next wait."""
+        """Check a code of the app or a recovery code. Each is accepted once; wrong codes delay the next attempt."""
         allowed, _ = self.verify_is_allowed()
         if not allowed:
             return False
@@ -82,8 +82,8 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return True
 
     def confirm(self) -> list[str]:
-        """Take the device into use. Returns its recovery codes, which are shown once."""
-        made = [b32encode(token_bytes(RECOVERY_BYTES)).decode().lower() for _ in range(RECOVERY_CODES)]
+        """Activate the second factor and return its new recovery codes, which are shown once."""
+        made = [b32encode(token_bytes(RECOVERY_CODE_BYTES)).decode().lower() for _ in range(RECOVERY_CODE_COUNT)]
         self.secrets = {**self.secrets, "recovery_codes": made}
         self.confirmed = True
         self.save()
@@ -91,7 +91,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     def throttle_increment(self, commit: bool = True) -> None:
         super().throttle_increment(commit=False)
-        self.throttling_failure_count: int = min(self.throttling_failure_count, MOST_FAILURES_COUNTED)
+        self.throttling_failure_count: int = min(self.throttling_failure_count, MAX_FAILURES_COUNTED)
         if commit:
             self.save()
 
@@ -103,10 +103,10 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return bytes.fromhex(self.secrets["key"])
 
     def _accepts_code(self, token: str) -> bool:
-        if not (token.isascii() and token.isdecimal() and len(token) == DIGITS):
+        if not (token.isascii() and token.isdecimal() and len(token) == CODE_DIGITS):
             return False
-        totp: Any = TOTP(self._key, digits=DIGITS)
-        if not totp.verify(int(token), TOLERANCE, self.last_step + 1):
+        totp: Any = TOTP(self._key, digits=CODE_DIGITS)
+        if not totp.verify(int(token), TOLERATED_STEPS, self.last_step + 1):
             return False
         self.last_step = totp.t()
         return True

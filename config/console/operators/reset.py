@@ -1,4 +1,4 @@
-"""Taking an operator's second factor away, for somebody with a shell on the machine."""
+"""Removes an operator's second factor, for `manage.py reset_second_factor`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NoSuchOperator(Exception):
 def reset_second_factor(name: str) -> bool:
     """Remove the second factor of the operator with this user name, and end their sessions.
 
-    Returns whether there was one. The next sign-in by password sets up a new one. Raises NoSuchOperator.
+    Returns whether there was one. The next sign-in by password sets up a new second factor. Raises NoSuchOperator.
     """
     user = User.objects.filter(username=name, is_staff=True).first()
     if user is None:

@@ -1,4 +1,4 @@
-"""Second factors that nobody can use any more."""
+"""The retention rule for unused second factors."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from django.utils import timezone
 from config.console.operators.models import SecondFactor
 from config.db.retention import ExpiredRows
 
-UNCONFIRMED_FOR = timedelta(days=1)
+UNCONFIRMED_TTL = timedelta(days=1)
 
 
 class SecondFactors(ExpiredRows):
-    """Those of people who are no operators any more, and those that were begun and never confirmed."""
+    """Deletes second factors of former operators, and those that were not confirmed within a day."""
 
     name = "second_factors"
 
     def rows(self) -> QuerySet[SecondFactor]:
-        unfinished = Q(confirmed=False, created_at__lt=timezone.now() - UNCONFIRMED_FOR)
+        unfinished = Q(confirmed=False, created_at__lt=timezone.now() - UNCONFIRMED_TTL)
         return SecondFactor.objects.filter(unfinished | Q(user__is_staff=False)).order_by("pk")

@@ -1,6 +1,6 @@
-"""Signing in to the console by password: the password, then a code, and only then a session.
+"""The sign-in views of the console: the password, then a code of the second factor.
 
-Between the two steps the browser's session holds who gave the right password, for ten minutes; it opens nothing.
+Between the two steps the browser's session remembers for ten minutes who entered the right password. It grants no access.
 """
 
 from __future__ import annotations
@@ -27,20 +27,23 @@ from django.views.generic.edit import FormView
 from config.console.operators import audit
 from config.console.operators.models import SecondFactor
 from workspaces.models import User
-from workspaces.sign_in.sessions import SignedInBy, begin_session, signed_in_by
+from workspaces.sign_in.sessions import SignInMethod, begin_session, sign_in_method
 
-PENDING = "pending_operator"  # in the session: {"user", "at", "next", "device"}
-PENDING_FOR = timedelta(minutes=10)
-WITH_SECOND_FACTOR = (SignedInBy.PASSWORD_AND_CODE, SignedInBy.PROVIDER)  # the provider asks for its own
+PENDING_SESSION_KEY = "pending_operator"  # in the session: {"user", "at", "next", "device"}
+PENDING_TTL = timedelta(minutes=10)
+STRONG_SIGN_INS = (
+    SignInMethod.PASSWORD_AND_CODE,
+    SignInMethod.PROVIDER,
+)  # the identity provider has its own second factor
 
 
 def is_strong_enough(request: HttpRequest) -> bool:
-    """Whether the session began with all the factors that operators need (OPERATOR_SECOND_FACTOR)."""
-    return not settings.OPERATOR_SECOND_FACTOR or signed_in_by(request) in WITH_SECOND_FACTOR
+    """Return whether the person signed in with a second factor, if OPERATOR_SECOND_FACTOR requires it."""
+    return not settings.OPERATOR_SECOND_FACTOR or sign_in_method(request) in STRONG_SIGN_INS
 
 
 class PasswordStep(LoginView):
-    """Name and password."""
+    """The first step of the sign-in: name and password."""
 
     template_name = "admin/login.html"
     authentication_form = AdminAuthenticationForm
@@ -49,10 +52,10 @@ class PasswordStep(LoginView):
     def form_valid(self, form: Any) -> HttpResponse:
         user = cast(User, form.get_user())
         if not settings.OPERATOR_SECOND_FACTOR:
-            _sign_in(self.request, user, by=SignedInBy.PASSWORD)
+            _sign_in(self.request, user, by=SignInMethod.PASSWORD)
             return HttpResponseRedirect(self.get_success_url())
         self.request.session.cycle_key()
-        self.request.session[PENDING] = {
+        self.request.session[PENDING_SESSION_KEY] = {
             "user": user.pk,
             "at": timezone.now().timestamp(),
             "next": self.get_success_url(),
@@ -60,14 +63,14 @@ class PasswordStep(LoginView):
         return redirect("admin:second-factor")
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """`sign_in_wait` is 0 when the password was checked; a limit or an empty field comes before that."""
+        """Record a wrong password. `sign_in_wait` is 0 if the password was checked, not refused by a limit."""
         if getattr(self.request, "sign_in_wait", None) == 0:
-            audit.failed(self.request, form.cleaned_data["username"], reason="wrong_password")
+            audit.record_failed_sign_in(self.request, form.cleaned_data["username"], reason="wrong_password")
         return super().form_invalid(form)
 
 
 class CodeForm(forms.Form):
-    """A code of the app, or a recovery code."""
+    """The form for a code of the authenticator app or a recovery code."""
 
     code = forms.CharField(
         max_length=40,
@@ -78,7 +81,7 @@ class CodeForm(forms.Form):
 
 @method_decorator([never_cache, sensitive_post_parameters()], name="dispatch")
 class SecondStep(FormView):
-    """A step of somebody who has given the right password."""
+    """Base class of the steps after the right password."""
 
     form_class = CodeForm
     title = ""
@@ -97,18 +100,18 @@ class SecondStep(FormView):
 
     @property
     def pending(self) -> dict[str, Any]:
-        return cast(dict[str, Any], self.request.session[PENDING])
+        return cast(dict[str, Any], self.request.session[PENDING_SESSION_KEY])
 
     def check(self, form: CodeForm, **wanted: Any) -> SecondFactor | None:
-        """The operator's device that accepts the form's code; else None, and the form says why."""
-        problem = "This code is not right, or it was used already."
+        """Return the second factor that accepts the form's code; otherwise add an error to the form and return None."""
+        problem = "This code is wrong or was already used."
         with transaction.atomic():
             device = SecondFactor.objects.select_for_update().filter(user=self.user, **wanted).first()
             allowed, _ = device.verify_is_allowed() if device else (True, None)
             if device and device.verify_token(form.cleaned_data["code"]):
                 return device
         if allowed:
-            audit.failed(self.request, self.user.get_username(), reason="wrong_code")
+            audit.record_failed_sign_in(self.request, self.user.get_username(), reason="wrong_code")
         else:
             problem = "Too many wrong codes. Wait a while, then try again; the wait grows with each wrong code."
         form.add_error("code", problem)
@@ -116,7 +119,7 @@ class SecondStep(FormView):
 
 
 class CodeStep(SecondStep):
-    """The code of an operator who has an app."""
+    """The second step: a code of the authenticator app."""
 
     template_name = "admin/second_factor.html"
     title = "Second factor"
@@ -131,15 +134,15 @@ class CodeStep(SecondStep):
         device = self.check(form, confirmed=True)
         if device is None:
             return self.form_invalid(form)
-        _sign_in(self.request, self.user, by=SignedInBy.PASSWORD_AND_CODE)
+        _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         if not form.cleaned_data["code"].strip().isdecimal():
             left = device.recovery_codes_left
-            messages.warning(self.request, f"That was a recovery code; {left} are left. {audit.RENEWAL}")
+            messages.warning(self.request, f"That was a recovery code; {left} are left. {audit.RESET_HINT}")
         return HttpResponseRedirect(next_page)
 
 
 class SetUpStep(SecondStep):
-    """An operator's first sign-in: the key for the app, confirmed by a code, and then the recovery codes."""
+    """The second step of the first sign-in: sets up the authenticator app and shows the recovery codes."""
 
     template_name = "admin/second_factor_set_up.html"
     title = "Set up your second factor"
@@ -163,17 +166,17 @@ class SetUpStep(SecondStep):
         if device is None:
             return self.form_invalid(form)
         codes = device.confirm()
-        audit.noted(self.request, self.user, "operators.set_up_second_factor")
-        _sign_in(self.request, self.user, by=SignedInBy.PASSWORD_AND_CODE)
+        audit.record_own_change(self.request, self.user, "operators.set_up_second_factor")
+        _sign_in(self.request, self.user, by=SignInMethod.PASSWORD_AND_CODE)
         shown = {**admin.site.each_context(self.request), "title": "Recovery codes", "codes": codes}
         return render(self.request, "admin/recovery_codes.html", {**shown, "next_page": next_page})
 
     def _device(self) -> SecondFactor:
-        """The device of this sign-in. One of an earlier sign-in is not used: who knows who has seen its key?"""
+        """Return the unconfirmed second factor of this sign-in. One from an earlier sign-in may have been seen by others."""
         found = SecondFactor.objects.filter(user=self.user, confirmed=False, pk=self.pending.get("device")).first()
         if found is None:
             found = SecondFactor.new_for(self.user)
-            self.request.session[PENDING] = {**self.pending, "device": str(found.pk)}
+            self.request.session[PENDING_SESSION_KEY] = {**self.pending, "device": str(found.pk)}
         return found
 
 
@@ -182,18 +185,18 @@ def _has_second_factor(user: User) -> bool:
 
 
 def _pending_user(request: HttpRequest) -> User | None:
-    """Who has given the right password in this browser a moment ago."""
-    pending = request.session.get(PENDING)
-    if not pending or timezone.now().timestamp() - pending["at"] > PENDING_FOR.total_seconds():
+    """Return the user who entered the right password in this browser within PENDING_TTL, or None."""
+    pending = request.session.get(PENDING_SESSION_KEY)
+    if not pending or timezone.now().timestamp() - pending["at"] > PENDING_TTL.total_seconds():
         return None
     return User.objects.filter(pk=pending["user"], is_active=True, is_staff=True).first()
 
 
-def _sign_in(request: HttpRequest, user: User, *, by: SignedInBy) -> None:
+def _sign_in(request: HttpRequest, user: User, *, by: SignInMethod) -> None:
     failures = audit.failures_since(user, user.last_login)
-    request.session.pop(PENDING, None)
+    request.session.pop(PENDING_SESSION_KEY, None)
     begin_session(request, user, by=by, authenticated_at=timezone.now())
-    audit.signed_in(request, user, by=by.value)
+    audit.record_sign_in(request, user, by=by.value)
     if failures:
         messages.warning(
             request,

@@ -1,1 +1,1 @@
-"""The operators' API: /ops, opened by ADMIN_TOKEN alone."""
+"""The operators' API at /ops, which accepts only ADMIN_TOKEN."""

@@ -1,4 +1,4 @@
-"""The operator's token: compared in constant time, good for /ops and /metrics and for nothing else."""
+"""Authentication by ADMIN_TOKEN, for /ops and /metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from config.api.errors import NotFound, Unauthenticated
 
 
 class OperatorAuthentication(BaseAuthentication):
-    """`request.user` becomes the operator as a Caller. Raises NotFound while no token is set, Unauthenticated."""
+    """Sets `request.user` to the operator's Caller. Raises NotFound if ADMIN_TOKEN is not set, else Unauthenticated."""
 
     def authenticate(self, request: Request) -> tuple[Caller, None]:
         require_admin_token(request._request)
@@ -25,12 +25,12 @@ class OperatorAuthentication(BaseAuthentication):
 
 
 def require_admin_token(request: HttpRequest) -> None:
-    """Let pass who bears ADMIN_TOKEN. Raises NotFound while none is set, else Unauthenticated."""
+    """Check the request's bearer token. Raises NotFound if ADMIN_TOKEN is not set, Unauthenticated if it does not match."""
     if not settings.ADMIN_TOKEN:
         raise NotFound()
     scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     right = hmac.compare_digest(token.strip().encode(), settings.ADMIN_TOKEN.encode())
     if scheme.lower() != "bearer" or not right:
         raise Unauthenticated(
-            "This needs the operator's token.", suggested_action="Send `Authorization: Bearer <ADMIN_TOKEN>`."
+            "This operation needs the operator's token.", suggested_action="Send `Authorization: Bearer <ADMIN_TOKEN>`."
         )

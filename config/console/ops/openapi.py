@@ -1,4 +1,4 @@
-"""How the OpenAPI document describes the operator's token."""
+"""Describes ADMIN_TOKEN in the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class AdminTokenScheme(OpenApiAuthenticationExtension):
         return {
             "type": "http",
             "scheme": "bearer",
-            "description": "The operator's token, the setting ADMIN_TOKEN. It opens /ops and /metrics and nothing else.",
+            "description": "The operator's token, the setting ADMIN_TOKEN. It is valid only for /ops and /metrics.",
         }

@@ -1,4 +1,4 @@
-"""What operators send and get."""
+"""Serializers of the operators' API."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from webhooks.serializers import DeliverySerializer
 from workspaces.models import Workspace
 from workspaces.serializers import WorkspaceSerializer
 
-MOST_IDS = 200
+MAX_IDS = 200
 
 
 class QueueSerializer(serializers.Serializer):
-    """One duty of the workers."""
+    """The state of one work queue (`duty` is its name)."""
 
     duty = serializers.CharField()
-    due = serializers.IntegerField(help_text="How many rows are due; counted to 10,000.")
+    due = serializers.IntegerField(help_text="How many rows are due, counted up to 10,000.")
     oldest_due_at = serializers.DateTimeField(allow_null=True)
-    late_seconds = serializers.FloatField(help_text="For how long the oldest of them has been due.")
+    late_seconds = serializers.FloatField(help_text="How long the oldest row has been due.")
     heartbeat_at = serializers.DateTimeField(allow_null=True)
-    alive = serializers.BooleanField(help_text="A worker went its round within the last 30 seconds.")
+    alive = serializers.BooleanField(help_text="Whether a worker ran within the last 30 seconds.")
 
 
 class PeriodicWorkSerializer(serializers.Serializer):
-    """What the beat sets going."""
+    """The state of scheduled work."""
 
-    beat_at = serializers.DateTimeField(allow_null=True, help_text="When its word last reached a worker.")
+    beat_at = serializers.DateTimeField(allow_null=True, help_text="When a task of the beat last reached a worker.")
     beat_alive = serializers.BooleanField()
-    retention_at = serializers.DateTimeField(allow_null=True, help_text="When all that was over had gone.")
+    retention_at = serializers.DateTimeField(allow_null=True, help_text="When retention last deleted all expired rows.")
 
 
 class AlarmSerializer(serializers.ModelSerializer):
-    """Something about money that is not as it must be."""
+    """An open billing alarm."""
 
-    kind = serializers.CharField(help_text="`books` is a month whose counter is not the sum of its ledger entries.")
+    kind = serializers.CharField(help_text="`books`: a month's counter differs from the sum of its ledger entries.")
 
     class Meta:
         model = BillingAlarm
@@ -49,7 +49,7 @@ class AlarmSerializer(serializers.ModelSerializer):
 
 
 class StatusSerializer(serializers.Serializer):
-    """How the service stands."""
+    """The status of the service."""
 
     version = serializers.CharField()
     at = serializers.DateTimeField()
@@ -57,14 +57,12 @@ class StatusSerializer(serializers.Serializer):
     periodic = PeriodicWorkSerializer()
     dead_letters = serializers.IntegerField(help_text="Deliveries that were given up.")
     accounts_needing_reauth = serializers.IntegerField()
-    ledger_drift_months = serializers.IntegerField(
-        help_text="As the last nightly look at the books found it; must be 0."
-    )
-    billing_alarms = AlarmSerializer(many=True, help_text="The open ones, the oldest first, 100 at the most.")
+    ledger_drift_months = serializers.IntegerField(help_text="Found by the last nightly check; must be 0.")
+    billing_alarms = AlarmSerializer(many=True, help_text="Open alarms, the oldest first, at most 100.")
 
 
 class OperatorsWorkspaceSerializer(WorkspaceSerializer):
-    """A workspace as operators see it; `paused_by` names each whose pause holds it."""
+    """A workspace as operators see it. `paused_by` lists who paused it."""
 
     owner_email = serializers.CharField(source="owner_user.email")
     retention_tier = serializers.CharField()
@@ -91,12 +89,12 @@ class OperatorsWorkspacesQuery(PageQuery):
         default="",
         allow_blank=True,
         max_length=255,
-        help_text="The id of a workspace or owner, the owner's e-mail address, or a part of the name or slug.",
+        help_text="A workspace or owner id, the owner's e-mail address, or a part of the name or slug.",
     )
 
 
 class OperatorsDeliverySerializer(DeliverySerializer):
-    """A delivery, and whose it is."""
+    """A delivery with its workspace."""
 
     class Meta:
         model = Delivery
@@ -108,7 +106,7 @@ OperatorsDeliveryPage = page_of("OperatorsDeliveryPage", "deliveries", Operators
 
 class OperatorsDeliveriesQuery(PageQuery):
     status = fields.Choice(choices=DeliveryStatus.choices, default=DeliveryStatus.DEAD_LETTER)
-    workspace_id = fields.Identifier("wrk", required=False, help_text="Those of one workspace.")
+    workspace_id = fields.Identifier("wrk", required=False, help_text="Only deliveries of this workspace.")
 
 
 class EitherBody(WriteBody):
@@ -122,22 +120,22 @@ class EitherBody(WriteBody):
 
 
 class ReplayDeliveriesSerializer(EitherBody):
-    """Deliveries by their ids, or all dead letters of a workspace."""
+    """Deliveries to replay: by id, or all dead letters of a workspace."""
 
-    ids = StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MOST_IDS)
+    ids = StrictList(child=fields.Identifier("dlv"), required=False, min_length=1, max_length=MAX_IDS)
     workspace_id = fields.Identifier("wrk", required=False)
 
 
 class ReplaysSerializer(serializers.Serializer):
-    """What came of a replay of many."""
+    """The result of a bulk replay."""
 
-    replayed = serializers.IntegerField(help_text="Due at once; 10,000 in one call at the most.")
-    in_flight = serializers.IntegerField(help_text="Left alone, since an attempt is being made.")
-    remaining = serializers.IntegerField(help_text="Dead letters of the workspace that are left for another call.")
+    replayed = serializers.IntegerField(help_text="Deliveries made due now, at most 10,000 in one call.")
+    in_flight = serializers.IntegerField(help_text="Skipped, because an attempt is in progress.")
+    remaining = serializers.IntegerField(help_text="Dead letters of the workspace left for another call.")
 
 
 class ReplayRequestShown(serializers.Serializer):
-    """What was asked to be replayed."""
+    """The deliveries requested for replay."""
 
     ids = serializers.ListField(child=serializers.CharField(), required=False)
     workspace_id = serializers.CharField(required=False)
@@ -147,32 +145,34 @@ ReplayDeliveriesPreview = preview_of("OpsDeliveryReplay", request=ReplayRequestS
 
 
 class RuleSerializer(serializers.Serializer):
-    """One kind of rows that go when their time is over."""
+    """A retention rule and its number of rows."""
 
     name = serializers.CharField()
     rows = serializers.IntegerField()
 
 
 class RetainedSerializer(serializers.Serializer):
-    """What went, or in a preview what would go by now."""
+    """The rows that were deleted or, in a dry run, would be deleted."""
 
     rules = RuleSerializer(many=True)
-    complete = serializers.BooleanField(help_text="False: more is over; the next run goes on.")
-    faults = serializers.ListField(child=serializers.CharField(), help_text="Rules that met a fault; the log says why.")
-    kept = serializers.ListField(child=serializers.CharField(), help_text="What no rule touches.")
+    complete = serializers.BooleanField(help_text="False: expired rows are left for the next run.")
+    faults = serializers.ListField(child=serializers.CharField(), help_text="Rules that failed; see the log.")
+    kept = serializers.ListField(child=serializers.CharField(), help_text="Data that no rule deletes.")
 
 
 RunRetentionPreview = preview_of("OpsRetentionRun", would_delete=RetainedSerializer)
 
 
 class ReconciledSerializer(serializers.Serializer):
-    """What a look at the payment processor's truth and at the books found."""
+    """The result of comparing with the payment processor and checking the ledger."""
 
-    workspaces = serializers.IntegerField(help_text="That the processor was asked about.")
+    workspaces = serializers.IntegerField(help_text="Workspaces compared with the processor.")
     subscriptions_changed = serializers.IntegerField()
     usage_differences = serializers.IntegerField()
     drifting_months = serializers.IntegerField()
-    complete = serializers.BooleanField(help_text="False: the processor did not answer; the beat takes it up again.")
+    complete = serializers.BooleanField(
+        help_text="False: the processor did not answer; the next scheduled run tries again."
+    )
 
 
 class ReconciledEnvelope(serializers.Serializer):
@@ -180,7 +180,7 @@ class ReconciledEnvelope(serializers.Serializer):
 
 
 class ReconcileScopeSerializer(serializers.Serializer):
-    """What would be looked at."""
+    """The workspaces that would be checked."""
 
     workspaces = serializers.IntegerField()
 
@@ -189,7 +189,7 @@ ReconcileBillingPreview = preview_of("OpsBillingReconcile", would_update=Reconci
 
 
 class RevokeKeySerializer(EitherBody):
-    """A key by the token that has leaked, or by its id."""
+    """The API key to revoke: by its token or its id."""
 
     token = fields.Text(required=False, max_length=200)
     id = fields.Identifier("key", required=False)

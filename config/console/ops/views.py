@@ -1,4 +1,4 @@
-"""The operators' API: how the service stands, and what an operator does when something is not as it must be."""
+"""Views of the operators' API: status, workspaces, deliveries, retention, billing and API keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
-from agents.services import revoke_any_key
+from agents.services import revoke_key_as_operator
 from billing.services import reconcile_now
 from config.api.operation import Call, Preview, Reply, operation
 from config.api.paging import page_body
@@ -34,17 +34,17 @@ from config.console.ops.serializers import (
     RunRetentionPreview,
     StatusSerializer,
 )
-from config.console.retention import KEPT, Retained, run_for_operator
-from webhooks.selectors import every_delivery
+from config.console.retention import NEVER_DELETED, RetentionReport, run_for_operator
+from webhooks.selectors import list_all_deliveries
 from webhooks.services import replay_deliveries
-from workspaces.selectors import every_workspace
+from workspaces.selectors import search_workspaces
 from workspaces.services import pause_workspace, resume_workspace
 
-MOST_ALARMS = 100
+MAX_ALARMS = 100
 
 
 class OperatorsViewSet(OperationViewSet):
-    """Views of /ops: they take ADMIN_TOKEN alone."""
+    """Base class of the /ops views, which accept only ADMIN_TOKEN."""
 
     authentication_classes = [OperatorAuthentication]
 
@@ -52,7 +52,7 @@ class OperatorsViewSet(OperationViewSet):
 class StatusViewSet(OperatorsViewSet):
     @operation(
         "ops.status",
-        summary="Read how the service stands",
+        summary="Read the status of the service",
         operator=True,
         responses={200: StatusSerializer},
     )
@@ -67,13 +67,13 @@ class StatusViewSet(OperatorsViewSet):
                 "duties": status.queues(now),
                 "periodic": {
                     "beat_at": beat_at,
-                    "beat_alive": status.is_fresh(beat_at, now, status.BEAT_FRESH),
+                    "beat_alive": status.is_recent(beat_at, now, status.BEAT_ALIVE_WITHIN),
                     "retention_at": beats.get(status.RETENTION),
                 },
                 "dead_letters": status.dead_letters(),
                 "accounts_needing_reauth": status.accounts_needing_reauth(),
                 "ledger_drift_months": status.drifting_months(),
-                "billing_alarms": status.open_alarms()[:MOST_ALARMS],
+                "billing_alarms": status.open_alarms()[:MAX_ALARMS],
             }
         )
 
@@ -81,18 +81,18 @@ class StatusViewSet(OperatorsViewSet):
 class WorkspacesViewSet(OperatorsViewSet):
     @operation(
         "ops.list_workspaces",
-        summary="Find workspaces, the deleted ones too, newest first",
+        summary="Find workspaces, including deleted ones, newest first",
         operator=True,
         query=OperatorsWorkspacesQuery,
         responses={200: OperatorsWorkspacePage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("workspaces", every_workspace(caller=call.caller, **call.query)))
+        return Reply(page_body("workspaces", search_workspaces(caller=call.caller, **call.query)))
 
     @operation(
         "ops.pause_workspace",
         summary="Pause a workspace",
-        description="It reads as before, refuses writes, and holds its scheduled posts. Only an operator lifts this pause.",
+        description="A paused workspace can only be read, and its scheduled posts wait. Only an operator can resume it.",
         operator=True,
         responses={200: OperatorsWorkspaceEnvelope},
         preview=PauseWorkspacePreview,
@@ -103,8 +103,8 @@ class WorkspacesViewSet(OperatorsViewSet):
 
     @operation(
         "ops.resume_workspace",
-        summary="Lift the operators' pause of a workspace",
-        description="It stays paused where its owner has paused it as well.",
+        summary="End the operators' pause of a workspace",
+        description="It stays paused if its owner paused it too.",
         operator=True,
         responses={200: OperatorsWorkspaceEnvelope},
         preview=PauseWorkspacePreview,
@@ -123,13 +123,13 @@ class DeliveriesViewSet(OperatorsViewSet):
         responses={200: OperatorsDeliveryPage},
     )
     def list(self, call: Call) -> Reply:
-        return Reply(page_body("deliveries", every_delivery(caller=call.caller, **call.query)))
+        return Reply(page_body("deliveries", list_all_deliveries(caller=call.caller, **call.query)))
 
     @operation(
         "ops.replay_deliveries",
-        summary="Send many deliveries once more",
-        description="Those of the ids, or the dead letters of a workspace: the same bytes under the same delivery ids, with "
-        "fresh signatures.",
+        summary="Send many deliveries again",
+        description="The deliveries with these ids, or all dead letters of a workspace, with the same bodies and ids "
+        "and new signatures.",
         operator=True,
         body=ReplayDeliveriesSerializer,
         responses={200: ReplaysSerializer},
@@ -143,23 +143,22 @@ class DeliveriesViewSet(OperatorsViewSet):
 class RetentionViewSet(OperatorsViewSet):
     @operation(
         "ops.run_retention",
-        summary="Delete what is over, or in a dry run say what would go",
-        description="As the beat does each hour; this call stops after 20 seconds.",
+        summary="Delete expired rows, or count them in a dry run",
+        description="The same as the hourly run, but it stops after 20 seconds.",
         operator=True,
         responses={200: RetainedSerializer},
         preview=RunRetentionPreview,
     )
     def run(self, call: Call) -> Reply | Preview:
-        told = _retained(run_for_operator(caller=call.caller, dry_run=call.dry_run))
-        return Preview({}, told, "would_delete") if call.dry_run else Reply(told)
+        report = _report_body(run_for_operator(caller=call.caller, dry_run=call.dry_run))
+        return Preview({}, report, "would_delete") if call.dry_run else Reply(report)
 
 
 class BillingViewSet(OperatorsViewSet):
     @operation(
         "ops.reconcile_billing",
-        summary="Compare what is known with the payment processor's truth, and the books with themselves",
-        description="The nightly look, at once; it takes as long as the processor does. `manage.py reconcile_billing` does "
-        "the same and says how far it is.",
+        summary="Compare subscriptions and usage with the payment processor, and check the ledger",
+        description="Runs the nightly check now. `manage.py reconcile_billing` does the same and shows its progress.",
         operator=True,
         responses={200: ReconciledEnvelope},
         preview=ReconcileBillingPreview,
@@ -175,19 +174,19 @@ class KeysViewSet(OperatorsViewSet):
     @operation(
         "ops.revoke_key",
         summary="Stop an API key at once, by its token or its id",
-        description="For a key that has leaked. The token is kept nowhere.",
+        description="For a key that has leaked. The token is not stored.",
         operator=True,
         body=RevokeKeySerializer,
         responses={200: RevokedKeyEnvelope},
         preview=RevokeKeyPreview,
     )
     def revoke(self, call: Call) -> Reply | Preview:
-        key = revoke_any_key(
+        key = revoke_key_as_operator(
             caller=call.caller, token=call.data.get("token"), api_key_id=call.data.get("id"), dry_run=call.dry_run
         )
         return Preview({}, key, "would_update") if call.dry_run else Reply({"api_key": key})
 
 
-def _retained(found: Retained) -> dict[str, Any]:
+def _report_body(found: RetentionReport) -> dict[str, Any]:
     rules = [{"name": name, "rows": rows} for name, rows in found.rows.items()]
-    return {**asdict(found), "rules": rules, "kept": KEPT}
+    return {**asdict(found), "rules": rules, "kept": NEVER_DELETED}

@@ -1,4 +1,4 @@
-"""`manage.py doctor`: whether this deployment is well, part by part, and what to do where it is not."""
+"""`manage.py doctor`: check each part of this deployment and say what to do about problems."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from config.console.doctor import Level, examine
+from config.console.doctor import Level, diagnose
 
 
 class Command(BaseCommand):
-    """A line for each finding. Ends with an error when one of them is a fault."""
+    """Prints a line for each finding. Exits with an error if one of them is a fault."""
 
     help = (
         "Checks settings, database, broker, workers, scanner, storage, providers, mail and sign-in of this deployment."
     )
-    requires_system_checks = []  # they are one of its looks
+    requires_system_checks = []  # it runs them as one of its own checks
 
     def handle(self, *args: Any, **options: Any) -> None:
         styles = {Level.OK: self.style.SUCCESS, Level.WARNING: self.style.WARNING, Level.FAULT: self.style.ERROR}
         faults = 0
-        for finding in examine():
+        for finding in diagnose():
             faults += finding.level is Level.FAULT
             mark = styles[finding.level](f"{finding.level:<8}")
             self.stdout.write(f"{mark} {finding.what:<15} {finding.found}")
             if finding.todo:
                 self.stdout.write(f"{'':<24} → {finding.todo}")
         if faults:
-            raise CommandError(f"{faults} {'fault' if faults == 1 else 'faults'}; what to do stands behind each arrow.")
-        self.stdout.write("Nothing is at fault.")
+            raise CommandError(f"{faults} {'fault' if faults == 1 else 'faults'}; the lines with → say what to do.")
+        self.stdout.write("No faults found.")

@@ -1,4 +1,4 @@
-"""`manage.py platforms_page`: print docs/platforms.md as it is made from the adapters."""
+"""`manage.py platforms_page`: print docs/platforms.md, generated from the platform adapters."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from accounts.platforms_page import platforms_page
 
 
 class Command(BaseCommand):
-    """Prints the page and changes nothing."""
+    """Prints the page; changes nothing."""
 
-    help = "Prints docs/platforms.md: what each platform takes, and what the operator registers where."
+    help = "Prints docs/platforms.md: what each platform accepts, and how operators set it up."
     requires_system_checks = []
 
     def handle(self, *args: Any, **options: Any) -> None:

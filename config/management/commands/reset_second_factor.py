@@ -1,4 +1,4 @@
-"""`manage.py reset_second_factor NAME`: for an operator who has lost the app and the recovery codes."""
+"""`manage.py reset_second_factor NAME`: remove the second factor of an operator who lost app and recovery codes."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ class Command(BaseCommand):
             had_one = reset_second_factor(name)
         except NoSuchOperator as error:
             raise CommandError(f"There is no operator with the user name {name!r}.") from error
-        removed = "is removed" if had_one else "was not set up"
-        self.stdout.write(f"The second factor of {name} {removed}, and all sessions have ended.")
+        removed = "was removed" if had_one else "was not set up"
+        self.stdout.write(f"The second factor of {name} {removed}; all sessions were ended.")

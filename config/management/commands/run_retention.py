@@ -1,4 +1,4 @@
-"""`manage.py run_retention`: let go what is over, now, or say what would go."""
+"""`manage.py run_retention`: delete expired rows now, or count them."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from config.console.retention import BEATS_SECONDS, KEPT, count_expired, run_retention
+from config.console.retention import NEVER_DELETED, SCHEDULED_RUN_SECONDS, count_expired, run_retention
 
 
 class Command(BaseCommand):
-    """Says how far it is, then what went by rule. Ends with an error when something that could go is left."""
+    """Prints the number of deleted rows by rule. Exits with an error if deletable rows are left."""
 
-    help = "Deletes what is over: purged workspaces, old audit entries, deliveries, idempotency records and the like."
+    help = "Deletes expired rows: purged workspaces, old audit entries, deliveries, idempotency records and others."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="say what would go, and delete nothing")
-        parser.add_argument("--seconds", type=float, default=BEATS_SECONDS, help="at the most (default: %(default)s)")
+        parser.add_argument("--dry-run", action="store_true", help="count expired rows, delete nothing")
+        parser.add_argument(
+            "--seconds", type=float, default=SCHEDULED_RUN_SECONDS, help="maximum duration (default: %(default)s)"
+        )
 
     def handle(self, *args: Any, dry_run: bool, seconds: float, **options: Any) -> None:
-        found = count_expired() if dry_run else run_retention(seconds=seconds, say=self._tell)
+        found = count_expired() if dry_run else run_retention(seconds=seconds, report=self._report)
         for name, rows in found.rows.items():
             self.stdout.write(f"{rows:>12,}  {name}")
-        for line in KEPT:
+        for line in NEVER_DELETED:
             self.stdout.write(f"{'kept':>12}  {line}")
         if found.faults:
-            raise CommandError(f"Not carried out, the log says why: {', '.join(found.faults)}.")
+            raise CommandError(f"Failed rules, see the log: {', '.join(found.faults)}.")
         if not found.complete:
-            raise CommandError(f"Not all went within {seconds:g} seconds; run this again.")
+            raise CommandError(f"Not all expired rows were deleted within {seconds:g} seconds; run this again.")
 
-    def _tell(self, line: str) -> None:
-        """Progress, apart from the figures."""
+    def _report(self, line: str) -> None:
+        """Print progress to stderr."""
         self.stderr.write(line)

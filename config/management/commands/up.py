@@ -1,4 +1,4 @@
-"""`manage.py up`: the whole service with one command."""
+"""`manage.py up`: run the whole service on one machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from django.db import OperationalError, connections
 
 from config.jobs.models import Heartbeat
 from config.runtime.demo import Demo, write_demo
-from config.runtime.startup import address, answers, check_address_free, data_dir_lock, local_host
+from config.runtime.startup import answers_ok, check_address_free, data_dir_lock, host_and_port, loopback_host
 from config.runtime.supervisor import Child, Supervisor
 from config.runtime.welcome import print_welcome
 
@@ -25,7 +25,7 @@ READY_SECONDS = 60
 
 
 class Command(BaseCommand):
-    """Migrates, starts web and worker, says where to go, and keeps both running until SIGINT or SIGTERM."""
+    """Migrates the database, starts web and worker, prints the URLs, and runs both until SIGINT or SIGTERM."""
 
     help = "Migrates the database, then runs the web and worker processes until Ctrl-C."
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
                 signal.signal(number, supervisor.request_stop)
             demo = self._prepare_database(base_url)
             try:
-                self._run(supervisor, demo, host=local_host(host), port=port, base_url=base_url)
+                self._run(supervisor, demo, host=loopback_host(host), port=port, base_url=base_url)
             finally:
                 supervisor.stop()
         self._say("Stopped.")
@@ -53,23 +53,23 @@ class Command(BaseCommand):
         self._say("Migrating the database …")
         try:
             call_command("migrate", interactive=False, verbosity=0)
-            Heartbeat.objects.all().delete()  # those of an earlier run would call this one ready too early
+            Heartbeat.objects.all().delete()  # heartbeats of an earlier run would make this one ready too early
             return None if settings.PRODUCTION else write_demo(base_url=base_url)
         except OperationalError as error:
-            raise CommandError(f"The database does not serve: {error}") from error
+            raise CommandError(f"The database is not available: {error}") from error
         finally:
             connections.close_all()
 
     def _run(self, supervisor: Supervisor, demo: Demo | None, *, host: str, port: int, base_url: str) -> None:
-        """Start the children, welcome the user when all answers, and watch on until a stop is requested."""
+        """Start the children, print the welcome text when they are ready, and run until a stop is requested."""
 
         def ready() -> bool:
             own_host = urlsplit(base_url).netloc
-            return all(answers(host, port, path, host_header=own_host) for path in ("/healthz", "/readyz"))
+            return all(answers_ok(host, port, path, host_header=own_host) for path in ("/healthz", "/readyz"))
 
         self._say("Starting web and worker …")
         if not supervisor.watch(until=ready, timeout=READY_SECONDS) and not supervisor.stopping:
-            self.stderr.write(f"Not ready after {READY_SECONDS} s; the log above says why. Still trying.")
+            self.stderr.write(f"Not ready after {READY_SECONDS} s; see the log above. Still trying.")
             supervisor.watch(until=ready)
         if not supervisor.stopping:
             print_welcome(self.stdout, demo, base_url=base_url, data_dir=settings.DATA_DIR)
@@ -87,32 +87,32 @@ def _port(text: str) -> int:
 
 
 def _use_data_dir(data_dir: Path | None) -> None:
-    """Begin again with DATA_DIR set when the settings, which are read before the options, hold another one."""
+    """Restart this command with DATA_DIR set, because settings are read before command-line options."""
     if data_dir is not None and data_dir.resolve() != settings.DATA_DIR:
         os.environ["DATA_DIR"] = str(data_dir.resolve())
         os.execv(sys.executable, [sys.executable, *sys.argv])  # noqa: S606 (this same command, no shell)
 
 
 def _prepare_environment(host: str, port: int) -> str:
-    """Set what the children inherit; returns the service's base URL.
+    """Set the environment that the children inherit; returns the service's base URL.
 
-    All of it runs in the project's folder: `-m` finds its modules there, and a relative path means one place to all.
+    Everything runs in the project's folder, where `-m` finds its modules and relative paths are the same for all.
     """
     os.chdir(settings.BASE_DIR)
     os.environ["DATA_DIR"] = str(settings.DATA_DIR)
     if settings.PRODUCTION:
         return settings.BASE_URL
-    base_url = os.environ.get("BASE_URL") or f"http://{address(local_host(host), port)}"
+    base_url = os.environ.get("BASE_URL") or f"http://{host_and_port(loopback_host(host), port)}"
     os.environ["BASE_URL"] = base_url
     return base_url.rstrip("/")
 
 
 def _children(host: str, port: int) -> list[Child]:
-    """The web process and the worker process, which also keeps the time for scheduled work."""
+    """Return the web process and the worker process, which also runs the beat."""
     gunicorn = [sys.executable, "-m", "gunicorn", "config.wsgi:application", "-c", "python:config.gunicorn"]
-    web_processes = 1 if settings.EMBEDDED else 2  # without Redis the rate limits are kept inside the one process
+    web_processes = 1 if settings.EMBEDDED else 2  # without Redis one process must count all rate limits
     celery = [sys.executable, "-m", "celery", "-A", "config.celery", "-q", "worker"]
     return [
-        Child("web", [*gunicorn, "--bind", address(host, port), "--workers", str(web_processes)]),
+        Child("web", [*gunicorn, "--bind", host_and_port(host, port), "--workers", str(web_processes)]),
         Child("worker", [*celery, "-P", "threads", "-c", "8", "--loglevel", "INFO"]),
     ]

@@ -8,11 +8,15 @@ from urllib.parse import urlencode
 
 from django import template
 from django.conf import settings
+from django.forms.utils import flatatt
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
+
+from config.pages.navigation import entries
 
 register = template.Library()
 
@@ -83,7 +87,16 @@ def query(context: dict[str, Any], **changed: Any) -> str:
     return f"?{urlencode(given)}" if given else "?"
 
 
-@register.inclusion_tag("dashboard/pager.html", takes_context=True)
+@register.simple_block_tag
+def page_link(content: str, route: str, *arguments: str, css_class: str = "", **query: str) -> SafeString:
+    """Link the content to a page of a higher app; show the content alone if no app has registered the page."""
+    if all(entry.route != route for entry in entries()):
+        return format_html("{}", content)
+    address = reverse(route, args=arguments, query=query)
+    return format_html("<a{}>{}</a>", flatatt({"class": css_class or None, "href": address}), content)
+
+
+@register.inclusion_tag("pages/pager.html", takes_context=True)
 def pager(context: dict[str, Any], next_cursor: str | None) -> dict[str, Any]:
     """Links to the first page and to the next one of a list read by cursor."""
     request = context["request"]

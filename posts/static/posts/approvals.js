@@ -1,5 +1,5 @@
-// Keys of the approvals page: j and k move between posts, a, e and r go to what can be done with the one that is open.
-// They can be switched off on the page, and do nothing while somebody types. The buttons work without them.
+// Keyboard shortcuts of the approvals page: j and k select the next or previous post; a, e and r approve, edit and reject it.
+// A checkbox switches them off, and they are ignored while the user types. The page works without them.
 "use strict";
 
 const STORED = "approval-keys";

@@ -1,13 +1,13 @@
-// The composer beside htmx and site/upload.js: an account's own text.
+// The composer's own script, besides htmx and site/upload.js: texts for single accounts.
 "use strict";
 
-// It begins as the text for all.
+// An account's own text starts as a copy of the text for all accounts.
 document.addEventListener("change", (event) => {
   const field = event.target.checked && document.getElementById(event.target.dataset.own ?? "");
   if (field && !field.value) field.value = document.querySelector("#text").value;
 });
 
-// What was typed and chosen before the scripts were there, or comes back from the browser's history, is looked at too.
+// Check input that was entered before the scripts were loaded, or that the browser restored from its history.
 document.addEventListener("htmx:load", () => {
   const moved = [...document.querySelectorAll("#composer .accounts input")].find((box) => box.checked !== box.defaultChecked);
   moved?.dispatchEvent(new Event("change", { bubbles: true }));

@@ -1,4 +1,4 @@
-"""The pages of API keys."""
+"""The API key pages: list, create, revoke."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORM = {"key": "k", "name": "Script", "scopes": ["posts.read", "usage.read"], "e
 
 @pytest.fixture
 def clock() -> Iterator[time_machine.Traveller]:
-    """It is noon until the clock is moved."""
+    """The frozen clock, set to noon."""
     with time_machine.travel(NOON, tick=False) as traveller:
         yield traveller
 
@@ -39,7 +39,7 @@ def token_on(page: Any) -> str:
     return str(page.content.decode().partition('<code id="token">')[2].partition("<")[0])
 
 
-def test_a_key_is_made_and_shown_once(pages: Pages, workspace: Workspace) -> None:
+def test_a_new_key_is_shown_once(pages: Pages, workspace: Workspace) -> None:
     page = pages.post("api-key-new", FORM)
 
     key, token = ApiKey.objects.get(), token_on(page)
@@ -49,7 +49,7 @@ def test_a_key_is_made_and_shown_once(pages: Pages, workspace: Workspace) -> Non
     assert "no-store" in page["cache-control"]
 
     again = pages.post("api-key-new", FORM, follow=True)
-    assert "That key was made already" in words(again)
+    assert "This key was already created" in words(again)
     assert token not in again.content.decode()
     assert ApiKey.objects.count() == 1
     assert "Script" in words(again)
@@ -65,7 +65,7 @@ def test_the_last_day_ends_at_midnight_in_the_workspaces_zone(pages: Pages, work
     assert "works until 1 Apr 2027, 00:00" in shown
 
 
-def test_a_key_for_some_networks_says_which(pages: Pages) -> None:
+def test_a_key_limited_to_networks_shows_them(pages: Pages) -> None:
     page = pages.post("api-key-new", {**FORM, "allowed_networks": " 203.0.113.0/24\r\n2001:DB8::/32, 198.51.100.7\n"})
 
     assert ApiKey.objects.get().allowed_networks == ["203.0.113.0/24", "2001:db8::/32", "198.51.100.7/32"]
@@ -73,72 +73,72 @@ def test_a_key_for_some_networks_says_which(pages: Pages) -> None:
         assert "works only from 203.0.113.0/24, 2001:db8::/32, 198.51.100.7/32" in shown
 
 
-def test_the_list_says_where_a_key_was_used_from(pages: Pages, workspace: Workspace) -> None:
+def test_the_list_shows_the_networks_that_a_key_was_used_from(pages: Pages, workspace: Workspace) -> None:
     token = factories.workspace_key(workspace)
     for address in ("203.0.113.7", "198.51.100.7"):
         Client(headers={"authorization": f"Bearer {token}"}, REMOTE_ADDR=address).get("/capabilities")
 
-    told = "used from 203.0.113.0/24, 198.51.100.0/24; the last of these new on 10 Mar 2027, 12:00"
-    assert told in words(pages.get("api-keys"))
+    expected = "used from 203.0.113.0/24, 198.51.100.0/24; the last of these new on 10 Mar 2027, 12:00"
+    assert expected in words(pages.get("api-keys"))
 
 
-def test_the_form_says_when_a_key_without_a_last_day_ends(pages: Pages, settings: Any) -> None:
-    assert "Empty: until somebody revokes it." in words(pages.get("api-key-new"))
+def test_the_form_shows_the_default_expiry(pages: Pages, settings: Any) -> None:
+    assert "Empty: works until it is revoked." in words(pages.get("api-key-new"))
     settings.API_KEY_DEFAULT_DAYS = 90
-    assert "Empty: it ends after 90 days." in words(pages.get("api-key-new"))
+    assert "Empty: works for 90 days." in words(pages.get("api-key-new"))
 
     assert "works until 8 Jun 2027, 12:00" in words(pages.post("api-key-new", FORM))
     assert "works until 8 Jun 2027, 12:00" in words(pages.get("api-keys"))
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "expected"),
     [
         ({"name": " "}, "This field is required."),
         ({"scopes": []}, "This field is required."),
         ({"scopes": ["posts.everything"]}, "posts.everything is not one of the available choices"),
-        ({"expires_at": "2027-03-09"}, "Must lie in the future."),
+        ({"expires_at": "2027-03-09"}, "Must be in the future."),
         ({"expires_at": "9999-12-31"}, "Choose an earlier day"),
         ({"expires_at": "soon"}, "Enter a valid date."),
         (
             {"allowed_networks": "203.0.113.7/24"},
-            "203.0.113.7/24: Has bits set behind its prefix; write 203.0.113.0/24.",
+            "203.0.113.7/24: Has bits set after its prefix; write 203.0.113.0/24.",
         ),
         ({"allowed_networks": "0.0.0.0/0\nhere"}, "here: Must be a network such as"),
-        ({"allowed_networks": " ".join(f"10.0.0.{number}" for number in range(21))}, "Name at most 20 networks."),
+        ({"allowed_networks": " ".join(f"10.0.0.{number}" for number in range(21))}, "Enter at most 20 networks."),
         ({"key": ""}, "Must be 1 to 255 printable ASCII characters."),
     ],
     ids=str,
 )
-def test_a_form_with_mistakes_is_shown_again(pages: Pages, typed: dict[str, Any], told: str) -> None:
+def test_a_form_with_mistakes_is_shown_again(pages: Pages, typed: dict[str, Any], expected: str) -> None:
     form = {**FORM, "name": "Kept", **typed}
     page = pages.post("api-key-new", form)
 
     assert page.status_code == 422
-    assert told in words(page)
+    assert expected in words(page)
     assert form_of(page)["name"].strip() == form["name"].strip()
     assert not ApiKey.objects.exists()
 
 
-def test_every_key_says_what_it_opens_and_can_be_revoked(pages: Pages, workspace: Workspace) -> None:
+def test_every_key_shows_its_scopes_and_can_be_revoked(pages: Pages, workspace: Workspace) -> None:
     token = factories.workspace_key(workspace, ["usage.read"])
     key = ApiKey.objects.get()
     agent = factories.AgentFactory(workspace=workspace, scopes=["api_keys.write"])
     factories.agent_key(agent)
 
     shown = words(pages.get("api-keys"))
-    assert "See what is used and what it costs" in shown
+    assert "See usage and costs" in shown
     assert "key of the agent Robot" in shown
     assert "Nothing: agents cannot administer" in shown
     assert "Administer" not in shown
 
-    told = pages.post("api-key-revoke", follow=True, api_key_id=key.id)
-    assert "The key A key is revoked" in words(told)
+    expected = pages.post("api-key-revoke", follow=True, api_key_id=key.id)
+    assert "The key A key is revoked" in words(expected)
     assert ApiClient(token).get(f"/usage?workspace_id={workspace.id}").json()["code"] == "API_KEY_REVOKED"
     assert AuditEntry.objects.get(operation="api_keys.revoke").resource_id == key.id
 
 
-def test_nobody_else_sees_or_makes_or_revokes_keys(
+def test_members_and_strangers_cannot_see_create_or_revoke_keys(
     workspace: Workspace, owner: User, teammate: User, stranger: User
 ) -> None:
     factories.workspace_key(workspace)
@@ -157,7 +157,7 @@ def test_nobody_else_sees_or_makes_or_revokes_keys(
     assert [each.status for each in ApiKey.objects.all()] == ["active"]
 
 
-def test_a_key_of_another_workspace_of_theirs_is_not_revoked_under_this_one(pages: Pages, owner: User) -> None:
+def test_a_key_of_the_owners_other_workspace_is_not_revoked(pages: Pages, owner: User) -> None:
     factories.workspace_key(factories.WorkspaceFactory(owner_user=owner))
     key = ApiKey.objects.get()
     assert "There is no such API key" in words(pages.post("api-key-revoke", follow=True, api_key_id=key.id))
@@ -165,7 +165,7 @@ def test_a_key_of_another_workspace_of_theirs_is_not_revoked_under_this_one(page
     assert key.status == "active"
 
 
-def test_a_paused_workspace_makes_no_key_and_says_why(pages: Pages, workspace: Workspace) -> None:
+def test_a_paused_workspace_refuses_a_new_key_and_shows_why(pages: Pages, workspace: Workspace) -> None:
     Workspace.objects.filter(pk=workspace.pk).update(status="paused")
     page = pages.post("api-key-new", FORM)
     assert page.status_code == 403
@@ -173,7 +173,7 @@ def test_a_paused_workspace_makes_no_key_and_says_why(pages: Pages, workspace: W
     assert not ApiKey.objects.exists()
 
 
-def test_the_list_asks_the_database_little(
+def test_the_list_needs_few_queries(
     pages: Pages, workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for _ in range(5):

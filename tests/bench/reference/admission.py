@@ -1,4 +1,4 @@
-"""Who calls: the key's look-up by its hash, the workspace's state, and the rate limit in Redis."""
+"""Authentication and rate limit of the reference API."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class RateLimit:
         self._take = redis.register_script(_TAKE)
 
     async def take(self, key: str) -> dict[str, str]:
-        """Count one request; what its answer tells of the limit. Raises RefusedError."""
+        """Count one request; return its rate-limit headers. Raises RefusedError."""
         interval = PERIOD / self.per_minute
         allowed, told = await self._take(keys=[f"rate:{self.per_minute}:{key}"], args=[interval, PERIOD])
         backlog = float(told)

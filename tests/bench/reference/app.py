@@ -48,14 +48,14 @@ app = FastAPI(lifespan=lifespan, openapi_url=None)
 
 @app.exception_handler(RefusedError)
 async def refused(request: Request, error: RefusedError) -> JSONResponse:
-    """The envelope of a refusal."""
+    """Return the error envelope for a refusal."""
     trace_id = secrets.token_hex(16)
     return JSONResponse(error.envelope(trace_id), error.status, {**error.headers, "x-trace-id": trace_id})
 
 
 @app.get("/healthz")
 async def healthz() -> JSONResponse:
-    """Whether the process answers."""
+    """Answer the health check."""
     return JSONResponse({"status": "ok"})
 
 

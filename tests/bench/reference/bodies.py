@@ -1,4 +1,4 @@
-"""What comes in and goes out."""
+"""Request and response bodies of the reference API."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CreatePost(Strict):
 
 
 def told_time(at: datetime | None) -> str | None:
-    """As answers tell it: in UTC, with a Z."""
+    """Format a time as in API answers: in UTC, with a Z."""
     return None if at is None else at.isoformat().replace("+00:00", "Z")
 
 

@@ -1,4 +1,4 @@
-"""Reading one post, and the posts of a local calendar day."""
+"""Reads of the reference API: one post, and the posts of a day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call is refused with."""
+"""Errors of the reference API."""
 
 from __future__ import annotations
 

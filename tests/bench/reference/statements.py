@@ -1,4 +1,4 @@
-"""The statements that schedule a post."""
+"""The SQL statements of the reference API."""
 
 from __future__ import annotations
 

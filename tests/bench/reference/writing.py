@@ -1,4 +1,4 @@
-"""Scheduling a post: one transaction, every row of it written once."""
+"""Creates a scheduled post in the reference API, in one transaction."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CENTS = 1  # of each target, by the default price list
 
 @dataclass
 class Draft:
-    """A post on its way: what was asked for, by whom, and the ids that its rows get."""
+    """A post to create: its input, its caller and its new ids."""
 
     caller: Caller
     body: CreatePost
@@ -126,7 +126,7 @@ def _check_texts(body: CreatePost) -> None:
 
 
 async def _hold(connection: Connection, draft: Draft) -> None:
-    """Count the cost in the month's counter as long as the cap has room, and enter the holds."""
+    """Reserve the cost in the month's counter within the cap, and write the ledger entries."""
     due = draft.scheduled_at.date()
     cents = CENTS * len(draft.target_ids)
     values = {"workspace": draft.caller.workspace_id, "month": due.replace(day=1), "cents": cents}

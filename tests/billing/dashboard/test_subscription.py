@@ -1,4 +1,4 @@
-"""The subscription on the page of usage and billing, and the ways to the payment processor."""
+"""The usage page: subscription, checkout and portal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workspaces.models import User, Workspace
 
 @pytest.fixture
 def pages(processor: FakePaymentProcessor, clock: time_machine.Traveller, workspace: Workspace, owner: User) -> Pages:
-    """The owner in March, of a service in paid mode with prices for two of the three plans."""
+    """The owner's pages in March, in paid mode with prices for two of the three plans."""
     return Pages(workspace, owner, csrf=True)
 
 
@@ -30,13 +30,13 @@ def subscribed(workspace: Workspace, status: str, **fields: Any) -> None:
 
 
 def offered(pages: Pages) -> list[str]:
-    """The plans that can be subscribed to on the page."""
+    """Return the plans that the page offers."""
     return [plan for plan in ("payg", "pro", "scale") if f'value="{plan}"' in pages.get("usage").content.decode()]
 
 
-def test_without_a_subscription_the_plans_with_a_price_are_offered(pages: Pages) -> None:
+def test_without_a_subscription_plans_with_a_price_are_offered(pages: Pages) -> None:
     assert offered(pages) == ["payg", "pro"]
-    assert "There is none." in words(pages.get("usage"))
+    assert "There is no subscription." in words(pages.get("usage"))
 
 
 def test_checkout_and_portal_lead_to_the_processor_and_back_to_this_page(
@@ -57,7 +57,7 @@ def test_checkout_and_portal_lead_to_the_processor_and_back_to_this_page(
 
 
 @pytest.mark.parametrize("plan", ["scale", ""])
-def test_a_plan_without_a_price_is_refused_in_words(pages: Pages, plan: str) -> None:
+def test_a_plan_without_a_price_shows_an_error(pages: Pages, plan: str) -> None:
     token = form_of(pages.get("usage"), pages.address("usage-portal"))
     page = pages.post("usage-checkout", {**token, "plan": plan}, follow=True)
 
@@ -68,14 +68,14 @@ def test_a_plan_without_a_price_is_refused_in_words(pages: Pages, plan: str) -> 
 @pytest.mark.parametrize(
     ("status", "said", "plans"),
     [
-        ("active", "It pays for what goes beyond the free credit.", []),
-        ("past_due", "Its last payment failed, and is tried again.", []),
+        ("active", "It pays for usage beyond the free credit.", []),
+        ("past_due", "Its last payment failed and will be tried again.", []),
         ("unpaid", "so it pays for nothing", []),
         ("canceled", "It has ended.", ["payg", "pro"]),
         ("something_new", "Something new", ["payg", "pro"]),
     ],
 )
-def test_a_subscription_says_how_it_stands(
+def test_the_subscriptions_status_is_explained(
     pages: Pages, workspace: Workspace, status: str, said: str, plans: list[str]
 ) -> None:
     subscribed(workspace, status)
@@ -86,16 +86,16 @@ def test_a_subscription_says_how_it_stands(
     assert offered(pages) == plans
 
 
-def test_a_failed_payment_names_the_last_day(pages: Pages, workspace: Workspace, settings: Any) -> None:
+def test_a_failed_payment_shows_the_end_of_the_grace_period(pages: Pages, workspace: Workspace, settings: Any) -> None:
     settings.PAST_DUE_GRACE_DAYS = 14
     subscribed(workspace, "past_due", status_since=MARCH - timedelta(days=4))
 
-    assert "until 20 March 2027 the subscription still pays" in words(pages.get("usage"))
+    assert "the subscription still pays until 20 March 2027" in words(pages.get("usage"))
     Subscription.objects.update(status_since=MARCH - timedelta(days=15))
     assert "the subscription still pays" not in words(pages.get("usage"))
 
 
-def test_who_has_used_up_the_free_credit_is_told_to_subscribe(pages: Pages, workspace: Workspace) -> None:
+def test_a_used_up_free_credit_asks_the_owner_to_subscribe(pages: Pages, workspace: Workspace) -> None:
     Workspace.objects.update(monthly_spend_cap_cents=100_000)
     said = "The free credit is used up and no subscription pays for more"
     spend(workspace, "tgt_1", cents=99)
@@ -108,7 +108,7 @@ def test_who_has_used_up_the_free_credit_is_told_to_subscribe(pages: Pages, work
     assert "To be invoiced: $0.00." in words(pages.get("usage"))
 
 
-def test_alarms_are_told_that_the_owner_can_do_something_about(pages: Pages, workspace: Workspace) -> None:
+def test_alarms_that_the_owner_can_resolve_are_shown(pages: Pages, workspace: Workspace) -> None:
     Kind = BillingAlarm.Kind
     for kind, subject in (
         (Kind.SUBSCRIPTIONS, workspace.id),
@@ -125,20 +125,20 @@ def test_alarms_are_told_that_the_owner_can_do_something_about(pages: Pages, wor
     assert "several subscriptions" not in words(pages.get("usage"))
 
 
-def test_members_see_the_subscription_and_no_way_to_pay(
+def test_members_see_the_subscription_but_no_payment_buttons(
     pages: Pages, workspace: Workspace, teammate: User, processor: FakePaymentProcessor
 ) -> None:
     theirs = Pages(workspace, teammate)
     page = theirs.get("usage")
 
-    assert "There is none." in words(page)
+    assert "There is no subscription." in words(page)
     for name in ("usage-checkout", "usage-portal"):
         assert not has_form(page, theirs.address(name))
         assert theirs.post(name, {"plan": "pro"})["Location"] == theirs.address("home")
     assert processor.form("/v1/customers") == []
 
 
-def test_paid_mode_takes_few_queries_too(
+def test_the_page_needs_few_queries_in_paid_mode(
     pages: Pages, workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     subscribed(workspace, "active")

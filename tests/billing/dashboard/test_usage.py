@@ -1,4 +1,4 @@
-"""The page of usage and billing: a month's figures and drawings, the caps, and the month's charges as a file."""
+"""The usage page: a month's figures and charts, caps, and the CSV of charges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agents.models import Agent
 from auditlog.models import AuditEntry
 from billing import services
 from billing.caps import SpendCap
-from billing.dashboard.drawings import BudgetBar, day_bars
+from billing.dashboard.charts import BudgetBar, day_bars
 from billing.selectors import DayUsage, charges_of
 from config.api.caller import Caller
 from config.db.ids import new_id
@@ -30,14 +30,14 @@ from workspaces.models import User, Workspace
 
 @pytest.fixture
 def workspace(owner: User) -> Workspace:
-    """A workspace that may spend 100 free and 400 further cents."""
+    """A workspace with 100 cents of free credit and a cap of 400 cents."""
     made: Workspace = factories.WorkspaceFactory.create(owner_user=owner, monthly_spend_cap_cents=400)
     return made
 
 
 @pytest.fixture
 def pages(clock: time_machine.Traveller, workspace: Workspace, owner: User) -> Pages:
-    """The owner in March."""
+    """The owner's pages in March."""
     return Pages(workspace, owner, csrf=True)
 
 
@@ -47,7 +47,7 @@ def agent(workspace: Workspace) -> Agent:
 
 
 def rows_under(page: Any, heading: str) -> list[str]:
-    """What the rows of the table under this heading say."""
+    """Return the text of the table rows below a heading."""
     table = page.content.decode().partition(f'id="{heading}"')[2].partition("<tbody>")[2].partition("</tbody>")[0]
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in table.split("<tr>")[1:]]
 
@@ -56,7 +56,7 @@ def targets(number: int) -> list[str]:
     return [new_id("tgt") for _ in range(number)]
 
 
-def test_a_month_without_posts_says_so(pages: Pages) -> None:
+def test_a_month_without_posts_shows_a_message(pages: Pages) -> None:
     shown = words(pages.get("usage"))
 
     assert "$0.00 spent, of $5.00" in shown
@@ -65,7 +65,7 @@ def test_a_month_without_posts_says_so(pages: Pages) -> None:
     assert "Subscri" not in shown
 
 
-def test_a_month_by_day_platform_and_agent(pages: Pages, workspace: Workspace, agent: Agent) -> None:
+def test_usage_is_shown_by_day_platform_and_agent(pages: Pages, workspace: Workspace, agent: Agent) -> None:
     spend(
         workspace,
         *targets(3),
@@ -81,7 +81,7 @@ def test_a_month_by_day_platform_and_agent(pages: Pages, workspace: Workspace, a
 
     page = pages.get("usage")
 
-    assert "$0.70 spent, $0.30 held for posts that are not out yet, of $5.00" in words(page)
+    assert "$0.70 spent, $0.30 held for posts that are not published yet, of $5.00" in words(page)
     assert rows_under(page, "by-day") == ["2 March 3 $0.60", "31 March 2 $0.10"]
     assert rows_under(page, "by-platform") == ["Bluesky 2 1 $0.10", "Mastodon 3 0 $0.60"]
     assert rows_under(page, "by-agent") == ["Herald 3 0 $0.60", "People and API keys 2 1 $0.10"]
@@ -89,7 +89,7 @@ def test_a_month_by_day_platform_and_agent(pages: Pages, workspace: Workspace, a
     assert columns == ["100.0", "16.7"]
 
 
-def test_another_month_is_chosen_among_those_that_there_are(pages: Pages, workspace: Workspace) -> None:
+def test_months_with_usage_can_be_selected(pages: Pages, workspace: Workspace) -> None:
     spend(workspace, *targets(1), cents=90, due=APRIL)
 
     march, april = pages.get("usage"), pages.get("usage", query={"month": "2027-04"})
@@ -97,7 +97,7 @@ def test_another_month_is_chosen_among_those_that_there_are(pages: Pages, worksp
 
     assert offered == ["2027-04", "2027-03"]
     assert "$0.90 spent" in words(april)
-    assert "as they stand now" in words(april)
+    assert "as currently set" in words(april)
     for odd in ("2027-13", "0001-01", "9999-12", "x"):
         assert '<option value="2027-03" selected>' in pages.get("usage", query={"month": odd}).content.decode()
 
@@ -111,7 +111,7 @@ def test_another_month_is_chosen_among_those_that_there_are(pages: Pages, worksp
         (400, 100, 300, "More is spent or held than the caps allow."),
     ],
 )
-def test_the_owner_is_warned_before_the_budget_ends(
+def test_the_owner_is_warned_before_the_budget_is_used_up(
     pages: Pages, workspace: Workspace, spent: int, held: int, cap: int, said: str | None
 ) -> None:
     spend(workspace, *targets(1), cents=spent)
@@ -128,7 +128,7 @@ def _plain(text: str) -> str:
     return text.replace("&#x27;", "'")
 
 
-def test_caps_are_changed_on_this_page_too(pages: Pages, workspace: Workspace) -> None:
+def test_caps_can_be_changed_on_the_usage_page(pages: Pages, workspace: Workspace) -> None:
     address = pages.address("usage-caps")
     form = form_of(pages.get("usage"), address)
     assert form["spend_cap"] == "4.00"
@@ -144,7 +144,7 @@ def test_caps_are_changed_on_this_page_too(pages: Pages, workspace: Workspace) -
     assert AuditEntry.objects.get().operation == "workspaces.update_caps"
 
 
-def test_the_file_holds_the_months_charges(pages: Pages, workspace: Workspace, agent: Agent) -> None:
+def test_the_csv_contains_the_months_charges(pages: Pages, workspace: Workspace, agent: Agent) -> None:
     [late], [early] = targets(1), targets(1)
     spend(workspace, late, agent=agent, cents=20, due=datetime.fromisoformat("2027-03-31T12:00Z"))
     spend(workspace, early, cents=5, due=datetime.fromisoformat("2027-03-01T00:00Z"))
@@ -162,7 +162,7 @@ def test_the_file_holds_the_months_charges(pages: Pages, workspace: Workspace, a
     ]
 
 
-def test_members_read_and_strangers_find_nothing(
+def test_members_can_read_and_strangers_get_404(
     clock: time_machine.Traveller, workspace: Workspace, teammate: User, stranger: User
 ) -> None:
     theirs, strangers = Pages(workspace, teammate), Pages(workspace, stranger)
@@ -178,13 +178,13 @@ def test_members_read_and_strangers_find_nothing(
 
 
 @pytest.mark.parametrize("name", ["usage-caps", "usage-checkout", "usage-portal"])
-def test_no_form_is_taken_without_its_token(pages: Pages, name: str) -> None:
+def test_forms_need_a_csrf_token(pages: Pages, name: str) -> None:
     assert pages.post(name, {"spend_cap": "1", "url_post_cap": "1"}).status_code == 403
     assert pages.get(name).status_code == 405
     assert not AuditEntry.objects.exists()
 
 
-def test_the_page_takes_few_queries_however_much_was_posted(
+def test_the_number_of_queries_does_not_depend_on_usage(
     pages: Pages, workspace: Workspace, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(8):
@@ -197,7 +197,7 @@ def test_the_page_takes_few_queries_however_much_was_posted(
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL reads a small table whole.")
-def test_a_months_charges_are_found_by_their_index(workspace: Workspace, owner: User) -> None:
+def test_the_query_of_a_months_charges_uses_the_index(workspace: Workspace, owner: User) -> None:
     rows = charges_of(caller=Caller("user", owner.id), workspace_id=workspace.id, at=MARCH)
 
     assert "ledger_spent (workspace_id=? AND month=?)" in rows.explain()
@@ -212,14 +212,14 @@ def test_a_months_charges_are_found_by_their_index(workspace: Workspace, owner: 
         (0, 0, 0, 0, (0.0, 0.0, 0.0)),
     ],
 )
-def test_the_budget_is_drawn_within_its_bar(
+def test_the_budget_bar_never_exceeds_100_percent(
     free: int, cap: int, spent: int, held: int, drawn: tuple[float, float, float]
 ) -> None:
     bar = BudgetBar.of(SpendCap(cap, free, spent, held))
     assert (bar.spent, bar.used, bar.free) == drawn
 
 
-def test_the_smallest_day_can_still_be_seen() -> None:
+def test_the_smallest_day_is_visible_in_the_chart() -> None:
     days = [DayUsage(MARCH.date().replace(day=number), 1, cents) for number, cents in ((1, 10_000), (2, 1), (3, 0))]
 
     assert [(bar.top, bar.height) for bar in day_bars(days)] == [(0.0, 100.0), (98.5, 1.5), (100.0, 0.0)]

@@ -1,4 +1,4 @@
-"""The owner of a workspace at the pages of its media."""
+"""Fixtures for the tests of the media pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One asset's page: its facts, its platforms, its alt text, its posts, and its end."""
+"""The page of one asset: properties, platforms, alt text, posts that use it, and deletion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from auditlog.models import AuditEntry
 from config.db.ids import made_at
 from media.models import MediaAsset
 from media.tasks import purge_deleted_files
-from posts.media import files_of
+from posts.attached_media import adapter_media_files
 from posts.models import PostGroup
 from tests.conftest import ApiClient
 from tests.factories import MediaAssetFactory
@@ -46,9 +46,16 @@ def test_a_picture_says_what_it_is_and_who_takes_it(
         page = pages.get("media-asset", media_id=picture.id)
 
     told = words(page)
-    for fact in ("Image image/png", "195.3", "1200 × 1200 pixels", "Clean", picture.id, "No post that still has to go"):
+    for fact in (
+        "Image image/png",
+        "195.3",
+        "1200 × 1200 pixels",
+        "Clean",
+        picture.id,
+        "No unpublished post uses this file",
+    ):
         assert fact in told
-    assert "Taken as it is: Bluesky," in told
+    assert "Accepted by: Bluesky," in told
     assert "Instagram takes no PNG files, but JPEG. Convert it to JPEG." in told
     assert "YouTube takes no images." in told
     assert 'alt="A bench in the workshop"' in page.content.decode()
@@ -61,24 +68,24 @@ def test_a_video_says_how_long_it_lasts_and_is_played_here(pages: Pages, workspa
 
     page = pages.get("media-asset", media_id=video.id)
 
-    assert "Lasts 1:02:03.5" in words(page)
+    assert "Duration 1:02:03.5" in words(page)
     assert "<video " in page.content.decode()
 
 
-def test_the_alt_text_is_changed_and_goes_out_with_posts_that_have_none_of_their_own(
+def test_a_changed_alt_text_applies_to_posts_without_their_own(
     pages: Pages, picture: MediaAsset, api: ApiClient, account: ConnectedAccount
 ) -> None:
     tomorrow = (timezone.now() + timedelta(days=1)).isoformat()
     own = [{"media_id": picture.id, "alt_text": "Its own"}]
     groups = [create(api, account, media=media, scheduled_at=tomorrow)["id"] for media in (media_of(picture), own)]
     page = pages.get("media-asset", media_id=picture.id)
-    assert "scheduled ones too" in words(page)
+    assert "including scheduled ones" in words(page)
 
     form = form_of(page) | {field(picture): "Two people\r\non a bench"}
     told = pages.post("media-asset", form, media_id=picture.id, follow=True)
 
     assert "The alt text is saved." in words(told)
-    texts = [files_of(PostGroup.objects.get(pk=pk))[0].alt_text for pk in groups]
+    texts = [adapter_media_files(PostGroup.objects.get(pk=pk))[0].alt_text for pk in groups]
     assert texts == ["Two people\non a bench", "Its own"]
     entry = AuditEntry.objects.get(operation="media.describe")
     assert (entry.actor_type, entry.resource_id) == ("user", picture.id)
@@ -99,7 +106,7 @@ def test_a_text_too_long_for_a_platform_is_warned_of_and_for_all_of_them_refused
 
     assert "This alt text is too long for Discord, X" in words(long)
     assert "The alt text has 1,200 characters; X takes 1,000." in words(long)
-    assert (longest.status_code, "10001 characters; 10000 fit" in words(longest)) == (422, True)
+    assert (longest.status_code, "10001 characters; the maximum is 10000" in words(longest)) == (422, True)
     assert MediaAsset.objects.get().alt_text == "x" * 1200
 
 
@@ -111,11 +118,11 @@ def test_what_a_post_still_needs_is_linked_and_stays(
 
     assert f'href="{pages.address("post", post_group_id=group.id)}"' in page.content.decode()
     assert f'<time datetime="{made_at(group.id):%Y-%m-%dT%H:%M:%SZ}"' in page.content.decode().partition('id="uses"')[2]
-    assert "It cannot be deleted while that post needs it." in words(page)
+    assert "This file cannot be deleted while that post uses it." in words(page)
     assert not has_form(page, pages.address("media-delete", media_id=picture.id))
 
     told = pages.post("media-delete", media_id=picture.id, follow=True)
-    assert "A post that is not finished uses this asset." in words(told)
+    assert "An unfinished post uses this asset." in words(told)
     assert MediaAsset.objects.get().status == "ready"
     assert AuditEntry.objects.get(operation="media.delete").code == "MEDIA_IN_USE"
 
@@ -132,13 +139,13 @@ def test_a_file_is_deleted_for_good(pages: Pages, api: ApiClient, stored: Stored
     assert stored() == []
     assert Client().get(media["url"]).status_code == 404
     gone = pages.get("media-asset", media_id=media["id"])
-    assert "gone from the storage" in words(gone)
+    assert "removed from the storage" in words(gone)
     assert not has_form(gone)
     assert not has_form(gone, action)
 
 
 @committed
-def test_a_file_that_the_storage_would_not_give_up_is_told_of(
+def test_a_file_that_could_not_be_removed_is_reported(
     pages: Pages, api: ApiClient, settings: Settings, tmp_path: Any
 ) -> None:
     media_id = api.upload(jpeg()).json()["media"]["id"]
@@ -150,7 +157,7 @@ def test_a_file_that_the_storage_would_not_give_up_is_told_of(
     purge_deleted_files()
 
     assert "could not be removed from the storage yet" in before
-    assert "gone from the storage" in words(pages.get("media-asset", media_id=media_id))
+    assert "removed from the storage" in words(pages.get("media-asset", media_id=media_id))
 
 
 @pytest.mark.parametrize("who", ["teammate", "stranger"])
@@ -170,7 +177,7 @@ def test_only_owners_and_admins_change_it(
 
 
 def test_a_file_is_found_under_its_own_workspace_only(pages: Pages, owner: User) -> None:
-    """Also by somebody who belongs to both."""
+    """Even for a member of both workspaces."""
     other = Workspace.objects.create(name="Other", slug="other", owner_user=owner)
     Member.objects.create(workspace=other, user=owner, role="owner")
     asset = MediaAssetFactory(workspace=other)

@@ -1,4 +1,4 @@
-"""The library's page: its grid, its search, and the form that brings files."""
+"""The page of the media library: grid, search and upload form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from auditlog.models import AuditEntry
 from media.models import MediaAsset
-from media.selectors import SEARCHED
+from media.selectors import SEARCH_SPAN
 from tests.factories import MediaAssetFactory
 from tests.media.pictures import jpeg, png
 from tests.pages import Pages, form_of, has_form, words
@@ -22,7 +22,7 @@ from workspaces.models import Member, User, Workspace
 
 
 def shown(page: Any) -> list[str]:
-    """The ids of the assets in the grid, in its order."""
+    """The ids of the assets in the grid, in order."""
     return re.findall(r'href="[^"]*/media/(med_\w+)"', page.content.decode())
 
 
@@ -36,7 +36,7 @@ def file(name: str, content: bytes) -> SimpleUploadedFile:
 
 
 def test_an_empty_library_says_what_comes_next(pages: Pages) -> None:
-    assert "Upload one above" in words(pages.get("media"))
+    assert "Upload files above" in words(pages.get("media"))
 
 
 def test_files_are_shown_newest_first_page_by_page(
@@ -68,7 +68,7 @@ def test_files_are_shown_newest_first_page_by_page(
         ({"q": "bench\0", "kind": "no such"}, ["harbour.jpg", "clip.mp4"]),
     ],
 )
-def test_a_search_goes_by_name_alt_text_and_kind(
+def test_search_by_name_alt_text_and_kind(
     pages: Pages, workspace: Workspace, query: dict[str, str], found: list[str]
 ) -> None:
     rows = {
@@ -80,20 +80,20 @@ def test_a_search_goes_by_name_alt_text_and_kind(
     page = pages.get("media", query=query)
 
     assert shown(page) == [rows[name].id for name in found]
-    assert ("No file fits" in words(page)) == (not found)
+    assert ("files found." in words(page)) == (not found)
 
 
-def test_a_search_looks_through_so_many_uploads_and_then_further_back(pages: Pages, workspace: Workspace) -> None:
+def test_a_search_examines_a_span_of_uploads_per_page(pages: Pages, workspace: Workspace) -> None:
     old = MediaAssetFactory(workspace=workspace, filename="needle.jpg")
     facts = {name: getattr(old, name) for name in ("workspace_id", "kind", "mime_type", "size_bytes", "sha256")}
-    MediaAsset.objects.bulk_create(MediaAsset(filename="hay.jpg", **facts) for _ in range(SEARCHED))
+    MediaAsset.objects.bulk_create(MediaAsset(filename="hay.jpg", **facts) for _ in range(SEARCH_SPAN))
 
     first = pages.get("media", query={"q": "needle"})
     further = re.search(r'href="\?(q=needle&amp;cursor=([\w-]+))"', first.content.decode())
     assert further
     second = pages.get("media", query={"q": "needle", "cursor": further[2]})
 
-    assert "Nothing fits among the 2000 uploads" in words(first)
+    assert "No matches among the 2000 uploads" in words(first)
     assert shown(second) == [old.id]
 
 
@@ -104,7 +104,7 @@ def test_files_are_uploaded_and_then_asked_about(pages: Pages, incoming: Path) -
     bench, sign = MediaAsset.objects.order_by("pk")
     assert (bench.filename, sign.filename, sign.mime_type) == ("bench.jpg", "sign.png", "image/png")
     assert sent.status_code == 303
-    assert "notes.txt was not taken." in words(asked)
+    assert "notes.txt was not uploaded." in words(asked)
     assert list(incoming.iterdir()) == []
     assert AuditEntry.objects.filter(operation="media.upload", code="MEDIA_TYPE_NOT_ALLOWED").count() == 1
 
@@ -121,13 +121,13 @@ def test_a_script_is_sent_on_to_the_same_question(pages: Pages) -> None:
     assert answer["HX-Redirect"] == f"{pages.address('media-describe')}?id={MediaAsset.objects.get().id}"
 
 
-def test_what_is_refused_altogether_is_told_at_the_form(pages: Pages, workspace: Workspace) -> None:
+def test_refused_uploads_are_reported_at_the_form(pages: Pages, workspace: Workspace) -> None:
     kept = MediaAssetFactory(workspace=workspace)
 
     refused, nothing = send(pages, file("notes.txt", b"these are only words"), live=True), send(pages)
 
     assert (refused.status_code, nothing.status_code) == (422, 422)
-    assert "notes.txt was not taken." in words(refused)
+    assert "notes.txt was not uploaded." in words(refused)
     assert "Choose a file first." in words(nothing)
     assert shown(refused) == [kept.id]
 
@@ -138,7 +138,7 @@ def test_an_alt_text_beyond_the_limit_is_asked_for_again(pages: Pages, workspace
 
     page = pages.http.post(address, {f"{asset.id}-alt_text": "x" * 10_001})
 
-    assert (page.status_code, "10001 characters; 10000 fit" in words(page)) == (422, True)
+    assert (page.status_code, "10001 characters; the maximum is 10000" in words(page)) == (422, True)
     assert form_of(page)[f"{asset.id}-alt_text"] == "x" * 10_001
     assert MediaAsset.objects.get().alt_text == asset.alt_text
 
@@ -152,7 +152,7 @@ def test_only_files_of_the_workspace_are_asked_about(pages: Pages) -> None:
     assert MediaAsset.objects.get().alt_text == foreign.alt_text
 
 
-def test_a_member_looks_and_brings_nothing(
+def test_a_member_can_read_but_not_upload(
     workspace: Workspace, teammate: User, stored: Callable[[], list[bytes]]
 ) -> None:
     asset = MediaAssetFactory(workspace=workspace)
@@ -174,7 +174,7 @@ def test_an_admin_uploads(workspace: Workspace, teammate: User) -> None:
     assert send(Pages(workspace, teammate), file("bench.jpg", jpeg())).status_code == 303
 
 
-def test_strangers_and_who_is_signed_out_see_nothing(workspace: Workspace, stranger: User) -> None:
+def test_strangers_and_signed_out_users_see_nothing(workspace: Workspace, stranger: User) -> None:
     asset = MediaAssetFactory(workspace=workspace)
     for name, named in (("media", {}), ("media-describe", {}), ("media-asset", {"media_id": asset.id})):
         assert Pages(workspace, stranger).get(name, **named).status_code == 404

@@ -1,4 +1,4 @@
-"""Assets whose bytes are in the storage, at a time that stands still."""
+"""Fixtures for the tests of file serving: assets with stored files, at a fixed time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time_machine
 from pytest_django import Settings
 
 from media.models import MediaAsset
-from media.storage import keep, new_key
+from media.storage import new_key, store_file
 from tests import factories
 from tests.media.files.fetching import CONTENT, NOW, MakeAsset
 from workspaces.models import Workspace
@@ -28,14 +28,14 @@ def clock(settings: Settings) -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture
 def make(workspace: Workspace, tmp_path: Path) -> MakeAsset:
-    """Makes an asset whose bytes are in the storage."""
+    """Create an asset with a stored file."""
 
     def make(suffix: str = ".jpg", content: bytes = CONTENT, **fields: Any) -> MediaAsset:
         path = tmp_path / "upload"
         path.write_bytes(content)
         sha256 = hashlib.sha256(content).hexdigest()
         key = new_key(workspace_id=workspace.id, sha256=sha256, suffix=suffix)
-        keep(path, key)
+        store_file(path, key)
         named = {"sha256": sha256, "size_bytes": len(content), "storage_key": key, **fields}
         asset: MediaAsset = factories.MediaAssetFactory(workspace=workspace, **named)
         return asset

@@ -1,4 +1,4 @@
-"""Fetching files by their links."""
+"""Helpers to fetch files by their links."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MakeAsset = Callable[..., MediaAsset]
 
 
 def fetch(url: str, method: str = "GET", **headers: str) -> Any:
-    """The answer to a request for this address; `answer.body` is its whole body."""
+    """The response for this URL; `answer.body` is the whole body."""
     parts = urlsplit(url)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     answer: Any = Client().generic(method, f"{parts.path}?{parts.query}", headers=named)
@@ -30,8 +30,8 @@ def fetch(url: str, method: str = "GET", **headers: str) -> Any:
 
 
 def assert_gone(url: str) -> None:
-    """The one answer to everything that is no good link."""
+    """Assert the response that every invalid link gets."""
     answer = fetch(url)
 
     assert (answer.status_code, answer.json()["code"]) == (404, "NOT_FOUND")
-    assert answer.json()["message"] == "There is nothing at this address for this caller."
+    assert answer.json()["message"] == "Not found."

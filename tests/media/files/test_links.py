@@ -1,4 +1,4 @@
-"""A link opens one file until it expires; whatever is wrong with it, the answer is the same."""
+"""Signed links open one file until they expire; every invalid link gets the same response."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 import time_machine
 from pytest_django import Settings
 
-from media.links import link, media_file
+from media.links import adapter_media_file, file_link
 from media.models import MediaAsset
 from tests.media.files.fetching import CONTENT, ETAG, NOW, MakeAsset, assert_gone, fetch
 from workspaces.models import Workspace
 
 
 def test_a_link_ends_at_its_time(asset: MediaAsset, clock: time_machine.Traveller) -> None:
-    url, longer = link(asset), link(asset, seconds=601)
+    url, longer = file_link(asset), file_link(asset, seconds=601)
 
     clock.shift(timedelta(seconds=599))
     answer = fetch(url)
@@ -45,7 +45,7 @@ def test_a_link_ends_at_its_time(asset: MediaAsset, clock: time_machine.Travelle
 )
 def test_a_changed_link_opens_nothing(make: MakeAsset, change: dict[str, str]) -> None:
     asset = make(thumbnail_key=make(content=b"small").storage_key)
-    parts = urlsplit(link(asset))
+    parts = urlsplit(file_link(asset))
     query = {**dict(parse_qsl(parts.query)), **change}
 
     assert_gone(parts._replace(query=urlencode(query)).geturl())
@@ -53,7 +53,7 @@ def test_a_changed_link_opens_nothing(make: MakeAsset, change: dict[str, str]) -
 
 def test_a_link_opens_its_own_file_under_its_own_name_alone(make: MakeAsset) -> None:
     first, second = make(), make(content=b"other")
-    url = link(first)
+    url = file_link(first)
 
     assert_gone(url.replace(first.id, second.id))
     assert_gone(url.replace("bench.jpg", "bench.html"))
@@ -61,7 +61,7 @@ def test_a_link_opens_its_own_file_under_its_own_name_alone(make: MakeAsset) -> 
 
 
 def test_a_renewed_key_opens_the_links_of_the_old_one(asset: MediaAsset, settings: Settings) -> None:
-    url, settings.SECRET_KEY_FALLBACKS = link(asset), [settings.SECRET_KEY]
+    url, settings.SECRET_KEY_FALLBACKS = file_link(asset), [settings.SECRET_KEY]
     settings.SECRET_KEY = "another key, which signs from now on"
     assert fetch(url).status_code == 200
 
@@ -71,7 +71,7 @@ def test_a_renewed_key_opens_the_links_of_the_old_one(asset: MediaAsset, setting
 
 def test_what_is_deleted_is_gone_with_its_links(make: MakeAsset, workspace: Workspace) -> None:
     deleted, kept = make(), make()
-    urls = link(deleted), link(kept)
+    urls = file_link(deleted), file_link(kept)
     MediaAsset.objects.filter(pk=deleted.pk).update(status=MediaAsset.Status.DELETED)
     assert_gone(urls[0])
     assert fetch(urls[1]).status_code == 200
@@ -85,28 +85,28 @@ def test_a_paused_workspace_still_shows_its_files(asset: MediaAsset, workspace: 
     workspace.status = "paused"
     workspace.save()
 
-    assert fetch(link(asset)).status_code == 200
+    assert fetch(file_link(asset)).status_code == 200
 
 
 def test_the_thumbnail_has_a_link_of_its_own(make: MakeAsset) -> None:
     asset = make(".png", mime_type="image/png", filename="bench.png")
     asset.thumbnail_key = make(content=b"small").storage_key
     asset.save()
-    answer = fetch(link(asset, thumbnail=True))
+    answer = fetch(file_link(asset, thumbnail=True))
 
     assert (answer.body, answer["Content-Type"]) == (b"small", "image/jpeg")
     assert answer["Content-Disposition"] == 'inline; filename="bench.jpg"'
-    assert answer["ETag"] not in (ETAG, fetch(link(asset))["ETag"])
+    assert answer["ETag"] not in (ETAG, fetch(file_link(asset))["ETag"])
 
 
 def test_an_adapter_gets_the_file_with_a_link_for_a_day(make: MakeAsset, clock: time_machine.Traveller) -> None:
     asset = make(filename='Öl; "Gas".jpg', alt_text="A bench")
-    file = media_file(asset)
+    file = adapter_media_file(asset)
 
     with file.open() as opened:
         assert opened.read() == CONTENT
     assert (file.id, file.filename, file.alt_text, file.size_bytes) == (asset.id, "Ol-Gas.jpg", "A bench", 1024)
-    assert media_file(asset, "Another").alt_text == "Another"
+    assert adapter_media_file(asset, "Another").alt_text == "Another"
     clock.shift(timedelta(hours=23, minutes=59))
     assert fetch(file.url).body == CONTENT
     clock.shift(timedelta(minutes=1))
@@ -117,4 +117,4 @@ def test_an_adapter_gets_the_file_with_a_link_for_a_day(make: MakeAsset, clock: 
 def test_an_adapter_gets_a_name_that_any_form_takes(make: MakeAsset, filename: str) -> None:
     asset = make(filename=filename)
 
-    assert media_file(asset).filename == f"{asset.id}.jpg"
+    assert adapter_media_file(asset).filename == f"{asset.id}.jpg"

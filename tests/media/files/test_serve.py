@@ -1,4 +1,4 @@
-"""Stored files go out in pieces, as the caller asks for them, and do no harm where they arrive."""
+"""Serving stored files: ranges, conditional requests, and security headers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from media.links import link
+from media.links import file_link
 from media.models import MediaAsset
 from tests.media.files.fetching import CONTENT, ETAG, SHA256, MakeAsset, assert_gone, fetch
 
 
-def test_the_file_goes_out_whole_and_harmless(asset: MediaAsset) -> None:
-    url = link(asset)
+def test_the_whole_file_is_sent_with_security_headers(asset: MediaAsset) -> None:
+    url = file_link(asset)
     answer = fetch(url)
 
     assert url.startswith(f"https://posts.example.com/files/{asset.id}/bench.jpg?")
@@ -35,15 +35,15 @@ def test_the_file_goes_out_whole_and_harmless(asset: MediaAsset) -> None:
 
 def test_a_large_file_is_never_whole_in_memory(make: MakeAsset) -> None:
     content = bytes(3_000_000)
-    answer = Client().get(urlsplit(link(make(content=content)))._replace(scheme="", netloc="").geturl())
+    answer = Client().get(urlsplit(file_link(make(content=content)))._replace(scheme="", netloc="").geturl())
 
     pieces = [len(piece) for piece in answer.streaming_content]  # type: ignore[attr-defined]
     assert sum(pieces) == len(content)
     assert max(pieces) <= 300_000
 
 
-def test_head_tells_the_same_without_the_file(asset: MediaAsset) -> None:
-    whole, head = fetch(link(asset)), fetch(link(asset), "HEAD", range="bytes=0-9")
+def test_head_returns_the_same_headers_without_the_body(asset: MediaAsset) -> None:
+    whole, head = fetch(file_link(asset)), fetch(file_link(asset), "HEAD", range="bytes=0-9")
 
     assert (head.status_code, head.body) == (200, b"")
     assert {**head.headers, "x-trace-id": ""} == {**whole.headers, "x-trace-id": ""}
@@ -51,7 +51,7 @@ def test_head_tells_the_same_without_the_file(asset: MediaAsset) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 def test_files_are_only_read(asset: MediaAsset, method: str) -> None:
-    answer = fetch(link(asset), method)
+    answer = fetch(file_link(asset), method)
 
     assert (answer.status_code, answer.json()["code"]) == (405, "METHOD_NOT_ALLOWED")
     assert answer["Allow"] == "GET, HEAD"
@@ -68,7 +68,7 @@ def test_files_are_only_read(asset: MediaAsset, method: str) -> None:
 def test_what_a_browser_would_run_is_saved_instead(
     make: MakeAsset, suffix: str, mime_type: str, disposition: str
 ) -> None:
-    answer = fetch(link(make(suffix, mime_type=mime_type, filename="plan" + suffix)))
+    answer = fetch(file_link(make(suffix, mime_type=mime_type, filename="plan" + suffix)))
 
     assert answer["Content-Disposition"] == f'{disposition}; filename="plan{suffix}"'
     assert answer["Content-Type"] == mime_type
@@ -87,7 +87,7 @@ def test_what_a_browser_would_run_is_saved_instead(
     ],
 )
 def test_a_file_is_saved_under_a_name_that_does_no_harm(make: MakeAsset, filename: str, shown: str) -> None:
-    answer = fetch(link(make(filename=filename)))
+    answer = fetch(file_link(make(filename=filename)))
 
     assert (answer.status_code, answer.body) == (200, CONTENT)
     assert answer["Content-Disposition"] == shown
@@ -97,7 +97,7 @@ def test_a_file_is_saved_under_a_name_that_does_no_harm(make: MakeAsset, filenam
 def test_a_file_without_a_usable_name_is_called_by_its_id(make: MakeAsset, filename: str) -> None:
     asset = make(filename=filename)
 
-    assert fetch(link(asset))["Content-Disposition"] == f'inline; filename="{asset.id}.jpg"'
+    assert fetch(file_link(asset))["Content-Disposition"] == f'inline; filename="{asset.id}.jpg"'
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_file_without_a_usable_name_is_called_by_its_id(make: MakeAsset, filen
     ],
 )
 def test_a_range_is_answered_alone(asset: MediaAsset, asked: str, start: int, length: int) -> None:
-    answer = fetch(link(asset), range=asked)
+    answer = fetch(file_link(asset), range=asked)
 
     assert (answer.status_code, answer.body) == (206, CONTENT[start : start + length])
     assert answer["Content-Range"] == f"bytes {start}-{start + length - 1}/1024"
@@ -136,7 +136,7 @@ def test_a_range_is_answered_alone(asset: MediaAsset, asked: str, start: int, le
     ],
 )
 def test_a_range_that_means_nothing_is_passed_over(asset: MediaAsset, asked: str) -> None:
-    answer = fetch(link(asset), range=asked)
+    answer = fetch(file_link(asset), range=asked)
 
     assert (answer.status_code, answer.body) == (200, CONTENT)
     assert "Content-Range" not in answer
@@ -144,7 +144,7 @@ def test_a_range_that_means_nothing_is_passed_over(asset: MediaAsset, asked: str
 
 @pytest.mark.parametrize("asked", ["bytes=1024-", "bytes=1024-2000", "bytes=-0"])
 def test_a_range_behind_the_end_is_refused(asset: MediaAsset, asked: str) -> None:
-    answer = fetch(link(asset), range=asked)
+    answer = fetch(file_link(asset), range=asked)
 
     assert (answer.status_code, answer.json()["code"]) == (416, "RANGE_NOT_SATISFIABLE")
     assert answer["Content-Range"] == "bytes */1024"
@@ -155,7 +155,7 @@ def test_a_range_behind_the_end_is_refused(asset: MediaAsset, asked: str) -> Non
     [(ETAG, 206), ('"another"', 200), (f"W/{ETAG}", 200), ("Fri, 20 Nov 2026 12:00:00 GMT", 200)],
 )
 def test_a_range_of_other_bytes_is_the_whole_file(asset: MediaAsset, validator: str, status: int) -> None:
-    answer = fetch(link(asset), range="bytes=0-9", if_range=validator)
+    answer = fetch(file_link(asset), range="bytes=0-9", if_range=validator)
 
     assert (answer.status_code, len(answer.body)) == (status, 10 if status == 206 else 1024)
 
@@ -164,7 +164,7 @@ def test_a_range_of_other_bytes_is_the_whole_file(asset: MediaAsset, validator: 
     ("known", "status"), [(ETAG, 304), (f'"a", W/{ETAG}', 304), ("*", 304), ('"another"', 200), (SHA256, 200)]
 )
 def test_a_file_that_the_caller_has_is_not_sent_again(asset: MediaAsset, known: str, status: int) -> None:
-    answer = fetch(link(asset), if_none_match=known)
+    answer = fetch(file_link(asset), if_none_match=known)
 
     assert (answer.status_code, len(answer.body)) == (status, 0 if status == 304 else 1024)
     assert (answer["ETag"], answer["Cache-Control"]) == (ETAG, "private, max-age=600")
@@ -173,5 +173,5 @@ def test_a_file_that_the_caller_has_is_not_sent_again(asset: MediaAsset, known: 
 def test_a_file_that_the_storage_has_lost_is_gone(make: MakeAsset, caplog: pytest.LogCaptureFixture) -> None:
     asset = make(storage_key="wrk_1/lost.jpg")
 
-    assert_gone(link(asset))
+    assert_gone(file_link(asset))
     assert "wrk_1/lost.jpg" in caplog.text

@@ -1,4 +1,4 @@
-"""A person of the workspace at the dashboard."""
+"""Fixtures for the tests of the posts pages."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from workspaces.models import User, Workspace
 
 @pytest.fixture
 def dashboard(clock: Any, owner: User, workspace: Workspace) -> Dashboard:
-    """The owner at the dashboard of the workspace; it is noon."""
+    """The workspace's owner, signed in to the dashboard at noon."""
     return Dashboard(workspace, owner)

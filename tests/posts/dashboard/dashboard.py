@@ -1,4 +1,4 @@
-"""The dashboard as a person works at it: pages of one workspace, and their forms."""
+"""A driver for the dashboard's posts pages and their forms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.models import User, Workspace
 
 
 class Dashboard:
-    """A browser in which somebody is signed in (None: nobody)."""
+    """A browser session in one workspace; without a user nobody is signed in."""
 
     def __init__(self, workspace: Workspace, user: User | None, *, csrf: bool = False) -> None:
         self.workspace = workspace
@@ -25,7 +25,7 @@ class Dashboard:
             sign_in_here(self.http, user)
 
     def address(self, name: str, group: Any = None) -> str:
-        """Of a page; `group` is a row or a body of the API."""
+        """The URL of a page; `group` is a model instance or an API body."""
         named = {"workspace_id": self.workspace.id}
         if group is not None:
             named["post_group_id"] = group["id"] if isinstance(group, dict) else group.id
@@ -35,14 +35,14 @@ class Dashboard:
         return self.http.get(self.address(name, group), query)
 
     def post(self, name: str, group: Any = None, *, live: bool = False, **form: Any) -> Any:
-        """Send a form; `live`: as htmx does."""
+        """Submit a form; `live`: as an htmx request."""
         headers = {"HX-Request": "true"} if live else {}
         return self.http.post(self.address(name, group), form, headers=headers)
 
     def compose(
         self, action: str, *accounts: ConnectedAccount, group: Any = None, live: bool = False, **form: Any
     ) -> Any:
-        """Press a button of the composer with these accounts chosen; `extra` are fields whose names are no words."""
+        """Submit the composer with these accounts chosen; `extra` holds fields whose names are not identifiers."""
         fields = {"key": "k", "text": "Hello", **form.pop("extra", {}), **form}
         chosen = [account.id for account in accounts]
         name = "post-edit" if group else "compose"
@@ -50,18 +50,18 @@ class Dashboard:
 
 
 def the_group() -> PostGroup:
-    """The only group there is."""
+    """The only post group in the database."""
     return PostGroup.objects.get()
 
 
 def words(page: Any) -> str:
-    """What a person reads."""
+    """The visible text of a page."""
     main = page.content.decode().partition("<main")[2] or page.content.decode()
     return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", main).split()))
 
 
 def fields(page: Any, name: str) -> list[str]:
-    """The values of the page's inputs of this name, in order."""
+    """The values of all inputs with this name, in order."""
     return [
         html.unescape(value[1])
         for tag in re.findall(rf'<input[^>]*name="{re.escape(name)}"[^>]*>', page.content.decode())
@@ -70,7 +70,7 @@ def fields(page: Any, name: str) -> list[str]:
 
 
 def typed(page: Any, name: str) -> str:
-    """What stands in the text area of this name; HTML drops the line end at its beginning."""
+    """The content of the text area with this name; HTML drops a leading line break."""
     found = re.search(
         rf'<textarea[^>]*name="{re.escape(name)}"[^>]*>\n?(.*?)</textarea>', page.content.decode(), re.DOTALL
     )

@@ -1,4 +1,4 @@
-"""What waits for a person: shown as it would go out, and confirmed, edited or rejected as it was read."""
+"""The approvals page: posts are shown as they would be published, and approved, edited or rejected."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workspaces.models import Workspace
 
 @pytest.fixture
 def agent(agent_client: Any) -> ApiClient:
-    """An agent that asks first."""
+    """An agent whose posts need confirmation."""
     return agent_client(default_mode="requires_confirmation")
 
 
@@ -32,7 +32,7 @@ def asked(agent: ApiClient, *accounts: ConnectedAccount, **fields: Any) -> dict[
     return dict(answer.json()["post_group"])
 
 
-def test_everything_that_would_go_out_is_shown(
+def test_the_whole_content_is_shown(
     dashboard: Dashboard,
     agent: ApiClient,
     accounts: list[ConnectedAccount],
@@ -99,7 +99,7 @@ def test_it_is_confirmed(
 
 
 @pytest.mark.parametrize("version", ["1", "9" * 5000, "one"])
-def test_nobody_confirms_what_they_did_not_read(
+def test_an_outdated_version_cannot_be_approved(
     dashboard: Dashboard, agent: ApiClient, account: ConnectedAccount, version: str
 ) -> None:
     group = asked(agent, account)
@@ -123,7 +123,7 @@ def test_it_is_rejected_with_a_reason(
 
     read = agent.get(f"/posts/{group['id']}").json()["post_group"]
     assert (read["status"], read["rejection_reason"]) == ("rejected", reason or None)
-    assert "Nothing waits for approval." in words(dashboard.get("approvals"))
+    assert "Nothing is awaiting approval." in words(dashboard.get("approvals"))
 
 
 def test_it_is_edited_and_confirmed_in_one_go(
@@ -145,7 +145,7 @@ def test_an_edit_without_approval_still_waits(
 ) -> None:
     group = asked(agent, account)
 
-    dashboard.compose("keep", account, group=group, content_version="1", text="In our tone")
+    dashboard.compose("save", account, group=group, content_version="1", text="In our tone")
 
     assert (the_group().status, the_group().content_version) == ("pending_confirmation", 2)
 
@@ -159,7 +159,7 @@ def test_a_long_one_is_confirmed_where_it_can_be_read_whole(
     page = dashboard.get("approvals")
     assert len(page.content) < 20_000
     assert dashboard.address("post-confirm", group) not in page.content.decode()
-    assert "Read it all" in words(page)
+    assert "Read the whole post" in words(page)
 
     whole = dashboard.get("post", group)
     assert "the end" in words(whole)

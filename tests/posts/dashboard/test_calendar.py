@@ -1,4 +1,4 @@
-"""The calendar: months, weeks and days on the workspace's clocks."""
+"""The calendar page: months, weeks and days in the workspace's time zone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def group_at(workspace: Workspace, at: str | None, status: str = "scheduled", **
 
 
 def days(page: Any) -> dict[str, list[str]]:
-    """What stands under each day that has something, by the day's date."""
+    """The posts shown on each day that has any, by date."""
     cells = re.findall(
         r'<h2><a href="[^"]*date=([0-9-]+)[^"]*">.*?</h2>(.*?)(?=<h2>|</ol>)', page.content.decode(), re.S
     )
@@ -43,7 +43,7 @@ def days(page: Any) -> dict[str, list[str]]:
         ("Pacific/Kiritimati", "2027-02-28T10:30:00+00:00", "2027-03-01"),
     ],
 )
-def test_a_post_stands_on_its_local_day(dashboard: Dashboard, zone: str, instant: str, day: str) -> None:
+def test_a_post_is_shown_on_its_local_day(dashboard: Dashboard, zone: str, instant: str, day: str) -> None:
     Workspace.objects.update(default_timezone=zone)
     group = group_at(dashboard.workspace, instant)
 
@@ -154,6 +154,6 @@ def test_days_of_200_posts_stay_small(
 
 
 def test_an_empty_calendar_teaches_the_next_step(dashboard: Dashboard) -> None:
-    assert "Nothing goes out or went out in this time." in words(dashboard.get("calendar"))
+    assert "No posts in this period." in words(dashboard.get("calendar"))
     page = dashboard.get("calendar", view="day", date="2027-03-12")
     assert f"{dashboard.address('compose')}?when=2027-03-12T09:00" in page.content.decode()

@@ -1,4 +1,4 @@
-"""The composer: what its buttons make of the form, by the API's own rules."""
+"""The composer: creating posts through its buttons, with the API's validation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accounts.models import ConnectedAccount
 from accounts.platforms.registry import PLATFORMS
 from auditlog.models import AuditEntry
 from billing.models import LedgerEntry
-from config.api import budget
+from config.api import request_limits
 from posts.models import PostGroup
 from tests.factories import AccountFactory
 from tests.hostile.texts import hostile_text
@@ -33,12 +33,12 @@ def test_an_empty_desk_offers_the_accounts(
     assert page.status_code == 200
     assert sorted(fields(page, "account")) == sorted(account.id for account in accounts)
     assert words(page).count("Sandbox") == 3
-    assert "Choose an account to see what it takes." in words(page)
+    assert "Choose an account to check the content." in words(page)
 
 
 @pytest.mark.parametrize(
     ("action", "status", "told"),
-    [("keep", "draft", "Saved."), ("publish", "publishing", "It goes out now.")],
+    [("save", "draft", "Saved."), ("publish", "publishing", "It is being published now.")],
 )
 def test_the_buttons_make_a_post(
     dashboard: Dashboard, accounts: list[ConnectedAccount], action: str, status: str, told: str
@@ -69,7 +69,7 @@ def test_a_text_and_options_of_an_account_of_its_own(dashboard: Dashboard, accou
         f"{mastodon.id}-sensitive": "false",
         f"{mastodon.id}-language": "",
     }
-    dashboard.compose("keep", bluesky, mastodon, extra=extra)
+    dashboard.compose("save", bluesky, mastodon, extra=extra)
 
     targets = {target.account_id: target for target in the_group().targets.all()}
     assert (targets[bluesky.id].text, targets[bluesky.id].options) == (None, {})
@@ -77,7 +77,7 @@ def test_a_text_and_options_of_an_account_of_its_own(dashboard: Dashboard, accou
     assert targets[mastodon.id].options == {"visibility": "unlisted", "sensitive": False}
 
 
-def test_the_link_card_is_chosen_and_told_and_own_words_are_kept(
+def test_link_card_options_are_saved_and_custom_text_is_preserved(
     dashboard: Dashboard, accounts: list[ConnectedAccount]
 ) -> None:
     bluesky, mastodon, _ = accounts
@@ -88,7 +88,7 @@ def test_the_link_card_is_chosen_and_told_and_own_words_are_kept(
     assert words(page).count("With a link card of https://example.com/a") == 1
     assert "With a link card" not in words(dashboard.compose("check", bluesky, extra={field: "none"}, text=text))
 
-    dashboard.compose("keep", bluesky, extra={field: "none"}, text=text)
+    dashboard.compose("save", bluesky, extra={field: "none"}, text=text)
     group = the_group()
     assert [target.options for target in group.targets.all()] == [{"link_card": "none"}]
 
@@ -96,14 +96,14 @@ def test_the_link_card_is_chosen_and_told_and_own_words_are_kept(
     group.targets.update(options={"link_card": own})
     page = dashboard.get("post-edit", group)
     assert f'name="{field}"' not in page.content.decode()
-    [kept] = fields(page, f"{bluesky.id}-kept")
+    [hidden] = fields(page, f"{bluesky.id}-unshown")
     version = fields(page, "content_version")[0]
-    dashboard.compose("keep", bluesky, group=group, extra={f"{bluesky.id}-kept": kept}, content_version=version)
+    dashboard.compose("save", bluesky, group=group, extra={f"{bluesky.id}-unshown": hidden}, content_version=version)
     assert [target.options for target in the_group().targets.all()] == [{"link_card": own}]
 
 
 def test_a_form_that_is_sent_twice_posts_once(dashboard: Dashboard, account: ConnectedAccount) -> None:
-    """As a double click does, and a reload of what it answers."""
+    """A double click, or a reload of the response, sends the form twice."""
     first, second = (dashboard.compose("publish", account) for _ in range(2))
 
     assert first["location"] == second["location"] == dashboard.address("post", the_group())
@@ -114,10 +114,10 @@ def test_a_form_that_is_sent_twice_posts_once(dashboard: Dashboard, account: Con
 @pytest.mark.parametrize(
     ("action", "form", "told"),
     [
-        ("publish", {"text": TOO_LONG}, "the content does not fit all accounts yet"),
+        ("publish", {"text": TOO_LONG}, "the content does not fit all accounts"),
         ("schedule", {}, "Choose the day and time."),
-        ("schedule", {"when": "2027-03-09T09:00"}, "Lies more than 60 seconds in the past."),
-        ("keep", {"when": "soon"}, "Write a day and a time"),
+        ("schedule", {"when": "2027-03-09T09:00"}, "Must not be more than 60 seconds in the past."),
+        ("save", {"when": "soon"}, "Enter a date and time"),
         ("publish", {"text": "a" * 100_001}, "no more than 100000 characters"),
         ("publish", {"key": ""}, "1 to 255"),
     ],
@@ -135,13 +135,13 @@ def test_a_form_with_mistakes_is_shown_again(
 
 
 def test_a_post_needs_an_account_of_the_workspace(dashboard: Dashboard) -> None:
-    page = dashboard.compose("keep", AccountFactory())
+    page = dashboard.compose("save", AccountFactory())
 
     assert (page.status_code, PostGroup.objects.exists()) == (422, False)
     assert "Choose at least one account." in words(page)
 
 
-def test_what_the_caps_refuse_is_told_and_on_record(dashboard: Dashboard, workspace: Workspace) -> None:
+def test_a_spend_cap_refusal_is_reported_and_audited(dashboard: Dashboard, workspace: Workspace) -> None:
     Workspace.objects.update(free_monthly_credit_cents=0)
     real = AccountFactory(workspace=workspace, sandbox=False)
 
@@ -163,7 +163,7 @@ def test_the_check_says_what_each_platform_takes(
     assert (part.status_code, "<html" in part.content.decode()) == (200, False)
     assert "400 of 300 characters" in words(part)
     assert "400 of 500 characters" in words(part)
-    assert "1 problem to mend. It costs nothing." in words(part)
+    assert "1 problem to fix. It costs nothing." in words(part)
     assert not PostGroup.objects.exists()
     assert not AuditEntry.objects.exists()
 
@@ -173,7 +173,7 @@ def test_the_check_names_the_price(dashboard: Dashboard, workspace: Workspace) -
 
     part = dashboard.compose("check", real, text="See https://example.com", live=True)
 
-    assert "It costs $0.20 of the $1.00 that may still be spent this month." in words(part)
+    assert "It costs $0.20. $1.00 of this month's spend cap is left." in words(part)
 
 
 def test_without_scripts_the_whole_page_is_answered(dashboard: Dashboard, account: ConnectedAccount) -> None:
@@ -193,7 +193,7 @@ def test_a_repair_is_applied_with_one_click(dashboard: Dashboard, accounts: list
     shorter = typed(page, f"text-{bluesky.id}")
     assert 200 < len(shorter) <= 300
     assert typed(page, "text") == TOO_LONG
-    assert "It fits all accounts." in words(page)
+    assert "Valid for all accounts." in words(page)
     extra = {f"own-{bluesky.id}": "on", f"text-{bluesky.id}": shorter}
     assert dashboard.compose("publish", bluesky, mastodon, text=TOO_LONG, extra=extra).status_code == 303
 
@@ -202,7 +202,7 @@ def test_a_repair_that_is_not_needed_any_more_changes_nothing(dashboard: Dashboa
     page = dashboard.compose("repair:targets[0].text|TEXT_TOO_LONG", account, text="Short")
 
     assert (page.status_code, typed(page, "text")) == (200, "Short")
-    assert "It fits its account." in words(page)
+    assert "Valid for this account." in words(page)
 
 
 def test_a_lost_account_leads_to_its_reconnection(dashboard: Dashboard, workspace: Workspace) -> None:
@@ -236,7 +236,7 @@ def test_times_are_on_the_workspaces_clocks(
 @pytest.mark.parametrize(
     ("when", "told"),
     [
-        ("2027-03-28T02:30", "so it never comes. Did you mean 03:30?"),
+        ("2027-03-28T02:30", "so this time does not exist. Did you mean 03:30?"),
         ("2027-10-31T02:30", "The first time, 02:30 CEST (00:30 UTC)"),
     ],
 )
@@ -280,7 +280,7 @@ def test_a_hostile_text_is_checked_at_little_cost(dashboard: Dashboard, workspac
 def test_a_check_that_takes_too_much_cpu_time_says_so(
     dashboard: Dashboard, accounts: list[ConnectedAccount], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget, "REQUEST_CPU_SECONDS", 0.0)
+    monkeypatch.setattr(request_limits, "REQUEST_CPU_SECONDS", 0.0)
 
     page = dashboard.compose("check", *accounts)
 

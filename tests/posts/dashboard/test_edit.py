@@ -1,4 +1,4 @@
-"""Editing a post that is not out yet, and releasing it from there."""
+"""The composer: editing unpublished posts and releasing them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workspaces.models import Workspace
 TIME = "2027-03-11T12:00"
 
 
-def test_the_form_begins_as_the_post_stands(
+def test_the_form_shows_the_stored_post(
     dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], workspace: Workspace
 ) -> None:
     _, mastodon, _ = accounts
@@ -37,16 +37,16 @@ def test_the_form_begins_as_the_post_stands(
     assert fields(page, "when") == [TIME]
     assert '<option value="private" selected>' in page.content.decode()
     assert '<option value="true" selected>' in page.content.decode()
-    assert "It also has thread, which stays as it is." in words(page)
+    assert "Not shown here and left unchanged: thread." in words(page)
 
-    [kept] = fields(page, f"{mastodon.id}-kept")
+    [hidden] = fields(page, f"{mastodon.id}-unshown")
     extra = {
         f"own-{mastodon.id}": "on",
         f"text-{mastodon.id}": "There",
-        f"{mastodon.id}-kept": kept,
+        f"{mastodon.id}-unshown": hidden,
         f"{mastodon.id}-visibility": "direct",
     }
-    saved = dashboard.compose("keep", mastodon, group=group, text="All", content_version="1", when=TIME, extra=extra)
+    saved = dashboard.compose("save", mastodon, group=group, text="All", content_version="1", when=TIME, extra=extra)
 
     assert saved.status_code == 303
     assert the_group().content_version == 2
@@ -71,9 +71,9 @@ def test_a_thread_that_may_fail_says_so(
 @pytest.mark.parametrize(
     ("made", "action", "when", "status", "at"),
     [
-        ({"draft": True}, "keep", "", "draft", None),
-        ({"draft": True}, "keep", TIME, "draft", NOON + timedelta(days=1)),
-        ({"draft": True, "scheduled_at": TOMORROW}, "keep", "", "draft", None),
+        ({"draft": True}, "save", "", "draft", None),
+        ({"draft": True}, "save", TIME, "draft", NOON + timedelta(days=1)),
+        ({"draft": True, "scheduled_at": TOMORROW}, "save", "", "draft", None),
         ({"draft": True}, "schedule", TIME, "scheduled", NOON + timedelta(days=1)),
         ({"draft": True, "scheduled_at": TOMORROW}, "publish", TIME, "publishing", None),
         ({"scheduled_at": TOMORROW}, "schedule", "2027-03-12T08:00", "scheduled", datetime(2027, 3, 12, 8, tzinfo=UTC)),
@@ -97,7 +97,9 @@ def test_what_the_buttons_make_of_it(
     assert (the_group().text, the_group().status, the_group().scheduled_at) == ("Better", status, at)
 
 
-def test_a_scheduled_post_can_go_out_at_once(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_scheduled_post_can_be_published_at_once(
+    dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
+) -> None:
     group = create(api, account, scheduled_at=TOMORROW)
 
     dashboard.compose("publish", account, group=group, content_version="1", when=TIME)
@@ -117,7 +119,7 @@ def test_a_time_that_is_left_as_it_was_keeps_its_seconds(
     assert kinds_of(group) == ["post.scheduled"]
 
 
-def test_nobody_overwrites_what_they_did_not_read(
+def test_an_outdated_version_cannot_be_overwritten(
     dashboard: Dashboard, api: ApiClient, account: ConnectedAccount
 ) -> None:
     group = create(api, account, draft=True)
@@ -126,12 +128,12 @@ def test_nobody_overwrites_what_they_did_not_read(
     page = dashboard.compose("publish", account, group=group, text="Mine", content_version="1")
 
     assert page.status_code == 422
-    assert "Somebody else changed this post while you were writing." in words(page)
+    assert "Somebody else changed this post while you were editing." in words(page)
     assert typed(page, "text") == "Mine"
     assert (the_group().text, the_group().status) == ("Meanwhile", "draft")
 
 
-def test_an_edit_that_cannot_be_released_is_not_kept_either(
+def test_an_edit_that_cannot_be_released_is_not_saved(
     dashboard: Dashboard, api: ApiClient, workspace: Workspace
 ) -> None:
     real = AccountFactory(workspace=workspace, sandbox=False)
@@ -173,15 +175,15 @@ def test_what_was_made_for_the_sandbox_says_that_it_stays_there(
 
     page = dashboard.compose("check", account, real, group=group)
 
-    assert "it stays in the sandbox" in words(page)
+    assert "stays in the sandbox" in words(page)
     assert "It costs nothing." in words(page)
 
 
-def test_what_is_out_is_not_edited(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_published_post_cannot_be_edited(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     group = create(api, account)
     publish_due()
 
     page = dashboard.get("post-edit", group)
-    assert (page.status_code, "cannot be edited any more" in words(page)) == (409, True)
+    assert (page.status_code, "can no longer be edited" in words(page)) == (409, True)
     assert dashboard.compose("publish", account, group=group, content_version="1", text="Again").status_code == 422
     assert PostGroup.objects.get().text == "Hello"

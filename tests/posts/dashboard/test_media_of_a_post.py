@@ -1,4 +1,4 @@
-"""Media in the composer: uploaded, chosen from the library, described, ordered."""
+"""The composer: uploading, attaching, describing and ordering media."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ def test_a_file_is_uploaded_and_attached(
     assert list(tmp_path.iterdir()) == []
 
     extra = {f"alt-{asset.id}": "Boats at dusk"}
-    dashboard.compose("keep", account, media=[asset.id], extra=extra)
+    dashboard.compose("save", account, media=[asset.id], extra=extra)
     assert the_group().media == [{"media_id": asset.id, "alt_text": "Boats at dusk"}]
 
 
-def test_a_file_that_is_refused_is_told_of_and_on_record(dashboard: Dashboard, account: ConnectedAccount) -> None:
+def test_a_refused_file_is_reported_and_audited(dashboard: Dashboard, account: ConnectedAccount) -> None:
     file = SimpleUploadedFile("notes.jpg", b"these are only words")
 
     page = dashboard.compose("upload", account, file=file)
 
-    assert "notes.jpg was not taken." in words(page)
+    assert "notes.jpg was not uploaded." in words(page)
     assert not MediaAsset.objects.exists()
     entry = AuditEntry.objects.get()
     assert (entry.operation, entry.code) == ("media.upload", "MEDIA_TYPE_NOT_ALLOWED")
 
 
-def test_files_are_kept_only_where_a_page_asks_for_them(
+def test_uploads_are_stored_only_by_pages_that_accept_them(
     dashboard: Dashboard, account: ConnectedAccount, api: ApiClient, settings: Any, tmp_path: Path
 ) -> None:
-    """Nobody fills the disk by way of a form that takes no files, nor before it is known who sends them."""
+    """Uploads are not written to disk for forms without files, nor before the sender is authenticated."""
     group = create(api, account, draft=True)
     settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "nowhere"  # a file that were kept would be a fault
     settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 100_000  # less than the body of such a page may have
@@ -109,7 +109,7 @@ def test_an_alt_text_that_is_the_assets_own_follows_it(
     one, two = pictures
     extra = {f"alt-{one.id}": "A bench in the workshop", f"alt-{two.id}": ""}
 
-    dashboard.compose("keep", account, media=[one.id, two.id], extra=extra)
+    dashboard.compose("save", account, media=[one.id, two.id], extra=extra)
 
     assert the_group().media == [{"media_id": one.id}, {"media_id": two.id, "alt_text": ""}]
 
@@ -123,7 +123,7 @@ def test_anothers_files_are_not_there(dashboard: Dashboard, account: ConnectedAc
     assert foreign.id not in page.content.decode()
 
 
-def test_a_file_that_is_gone_is_left_out_and_said_so(
+def test_a_deleted_file_is_removed_and_reported(
     dashboard: Dashboard, account: ConnectedAccount, api: ApiClient, pictures: list[MediaAsset]
 ) -> None:
     group = create(api, account, draft=True, media=media_of(*pictures))
@@ -132,10 +132,10 @@ def test_a_file_that_is_gone_is_left_out_and_said_so(
     page = dashboard.get("post-edit", group)
 
     assert fields(page, "media") == [pictures[1].id]
-    assert "no longer in the library" in words(page)
+    assert "was deleted from the library" in words(page)
 
 
-def test_a_repair_leaves_out_what_no_platform_takes(
+def test_a_repair_removes_unsupported_media(
     dashboard: Dashboard, workspace: Workspace, account: ConnectedAccount
 ) -> None:
     paper = MediaAssetFactory(workspace=workspace, kind="document", mime_type="application/pdf", filename="paper.pdf")
@@ -145,7 +145,7 @@ def test_a_repair_leaves_out_what_no_platform_takes(
     page = dashboard.compose("repair:media[0]|MEDIA_KIND_NOT_TAKEN", account, media=[paper.id])
 
     assert fields(page, "media") == []
-    assert "It fits its account." in words(page)
+    assert "Valid for this account." in words(page)
 
 
 def test_older_files_are_a_page_further(dashboard: Dashboard, account: ConnectedAccount, workspace: Workspace) -> None:

@@ -1,4 +1,4 @@
-"""Options that are lists or objects, and above all a poll: written in the composer's form, shown again, and kept whole."""
+"""The composer: options that are lists or objects, such as polls, are saved and shown again without loss."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def account(request: Any, workspace: Workspace) -> ConnectedAccount:
 
 
 def poll_of(account: ConnectedAccount, choices: str = "The bench\r\n\r\n  The lathe ", minutes: str = "60") -> Any:
-    """The poll as a browser sends it."""
+    """The form fields of a poll, as a browser sends them."""
     return {f"{account.id}-poll.choices": choices, f"{account.id}-poll.duration_minutes": minutes}
 
 
@@ -34,7 +34,7 @@ def options_of(account: ConnectedAccount) -> dict[str, Any]:
 
 
 def labelled(page: Any) -> dict[str, str]:
-    """The label of each field of a form, by the field's id."""
+    """The label of each form field, by the field's id."""
     found = re.findall(r'<label for="([^"]+)">(.*?)</label>', page.content.decode(), re.DOTALL)
     return {name: html.unescape(re.sub(r"<[^>]+>", "", label)).strip() for name, label in found}
 
@@ -43,15 +43,15 @@ def test_a_poll_is_written_with_a_line_for_each_choice(dashboard: Dashboard, acc
     page = dashboard.compose("check", account, text="What next?", extra=poll_of(account))
     assert "With a poll of 2 choices, open for 1 hour" in words(page)
     assert '<ul class="choices" aria-label="Choices of the poll"><li>The bench</li>' in page.content.decode()
-    assert "It fits its account." in words(page)
+    assert "Valid for this account." in words(page)
 
-    dashboard.compose("keep", account, text="What next?", extra=poll_of(account))
+    dashboard.compose("save", account, text="What next?", extra=poll_of(account))
 
     assert options_of(account) == {"poll": POLL}
     assert "poll choices: The bench, The lathe; duration minutes: 60" in words(dashboard.get("post", the_group()))
 
 
-def test_a_saved_poll_stands_in_the_form_again(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
+def test_a_saved_poll_is_shown_in_the_form(dashboard: Dashboard, api: ApiClient, account: ConnectedAccount) -> None:
     body = body_for(account, text="What next?", draft=True)
     body["targets"][0]["options"] = {"poll": POLL}
     assert api.post("/posts", body).status_code == 201
@@ -60,8 +60,8 @@ def test_a_saved_poll_stands_in_the_form_again(dashboard: Dashboard, api: ApiCli
 
     assert typed(page, f"{account.id}-poll.choices") == "The bench\nThe lathe"
     assert fields(page, f"{account.id}-poll.duration_minutes") == ["60"]
-    assert fields(page, f"{account.id}-kept") == []
-    assert "which stays as it is" not in words(page)
+    assert fields(page, f"{account.id}-unshown") == []
+    assert "left unchanged" not in words(page)
 
 
 def test_its_fields_are_named_for_everybody(dashboard: Dashboard, account: ConnectedAccount) -> None:
@@ -78,12 +78,12 @@ def test_its_fields_are_named_for_everybody(dashboard: Dashboard, account: Conne
 
 
 def test_an_empty_poll_is_no_poll(dashboard: Dashboard, account: ConnectedAccount) -> None:
-    dashboard.compose("keep", account, extra=poll_of(account, choices=" \r\n", minutes=""))
+    dashboard.compose("save", account, extra=poll_of(account, choices=" \r\n", minutes=""))
 
     assert options_of(account) == {}
 
 
-def test_what_does_not_fit_is_told_and_stands_as_it_was_written(dashboard: Dashboard, workspace: Workspace) -> None:
+def test_invalid_options_are_reported_and_shown_as_entered(dashboard: Dashboard, workspace: Workspace) -> None:
     x = AccountFactory(workspace=workspace, platform="x")
     page = dashboard.compose("publish", x, text="What next?", extra=poll_of(x, choices="The bench", minutes="soon"))
     assert page.status_code == 422
@@ -103,7 +103,7 @@ def test_a_choice_that_is_too_long_is_shortened_by_a_button(dashboard: Dashboard
     page = dashboard.compose(repair, x, text="What next?", extra=sent)
 
     assert typed(page, f"{x.id}-poll.choices") == "Tea\nEverything that is in…"
-    assert "It fits its account." in words(page)
+    assert "Valid for this account." in words(page)
 
 
 def test_switches_and_an_open_end(dashboard: Dashboard, workspace: Workspace) -> None:
@@ -114,7 +114,7 @@ def test_switches_and_an_open_end(dashboard: Dashboard, workspace: Workspace) ->
     }
     assert "open without an end" in words(dashboard.compose("check", telegram, extra=extra))
 
-    dashboard.compose("keep", telegram, extra=extra)
+    dashboard.compose("save", telegram, extra=extra)
 
     poll = {"choices": ["The bench", "The lathe"], "multiple": True, "anonymous": False}
     assert options_of(telegram) == {"poll": poll}
@@ -128,18 +128,20 @@ def test_switches_and_an_open_end(dashboard: Dashboard, workspace: Workspace) ->
         ("youtube", {"tags": ["a\nb"]}),
     ],
 )
-def test_what_the_fields_cannot_show_whole_is_kept(
+def test_options_without_fields_are_preserved(
     dashboard: Dashboard, workspace: Workspace, name: str, options: dict[str, Any]
 ) -> None:
     account = AccountFactory.create(workspace=workspace, platform=name)
-    dashboard.compose("keep", account)
+    dashboard.compose("save", account)
     the_group().targets.update(options=options)
     page = dashboard.get("post-edit", the_group())
-    assert f"It also has {next(iter(options))}, which stays as it is." in words(page)
+    assert f"Not shown here and left unchanged: {next(iter(options))}." in words(page)
 
-    [kept] = fields(page, f"{account.id}-kept")
+    [hidden] = fields(page, f"{account.id}-unshown")
     version = fields(page, "content_version")[0]
-    dashboard.compose("keep", account, group=the_group(), extra={f"{account.id}-kept": kept}, content_version=version)
+    dashboard.compose(
+        "save", account, group=the_group(), extra={f"{account.id}-unshown": hidden}, content_version=version
+    )
 
     assert options_of(account) == options
 
@@ -164,5 +166,5 @@ def test_other_lists_and_objects_have_fields_too(
     page = dashboard.compose("check", account, extra={f"{account.id}-{field}": value for field, value in sent.items()})
 
     assert f'name="{account.id}-{next(iter(sent))}"' in page.content.decode()
-    dashboard.compose("keep", account, extra={f"{account.id}-{field}": value for field, value in sent.items()})
+    dashboard.compose("save", account, extra={f"{account.id}-{field}": value for field, value in sent.items()})
     assert options_of(account) == options

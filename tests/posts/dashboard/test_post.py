@@ -1,4 +1,4 @@
-"""The page of one post: how it stands, what to do, and the actions."""
+"""The page of one post: status, errors, and actions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOOK = "https://hooks.example/posts"
 
 
 def ended(api: ApiClient, clock: Any, *accounts: ConnectedAccount, **fields: Any) -> dict[str, Any]:
-    """A group that has come to its end."""
+    """A group that has finished publishing."""
     group = create(api, *accounts, **fields)
     publish_rounds(clock)
     return group
@@ -78,21 +78,21 @@ def test_what_failed_is_sent_again(
     dashboard: Dashboard, api: ApiClient, accounts: list[ConnectedAccount], clock: Any
 ) -> None:
     group = ended(api, clock, *accounts[:2], texts=["It works", "[sandbox:reject] no"])
-    assert "It goes again to the 1 account where it failed." in words(dashboard.get("post", group))
+    assert "The post is sent again to the 1 account where it failed." in words(dashboard.get("post", group))
 
     dashboard.post("post-retry", group)
 
     assert [target.status for target in the_group().targets.order_by("position")] == ["published", "pending"]
 
 
-def test_what_may_be_out_is_sent_again_only_when_that_is_said(
+def test_unconfirmed_targets_are_retried_only_if_selected(
     dashboard: Dashboard, api: ApiClient, account: ConnectedAccount, clock: Any
 ) -> None:
     group = ended(api, clock, account, text="[sandbox:unknown]")
-    assert "It may then stand there twice" in words(dashboard.get("post", group))
+    assert "It could then appear twice" in words(dashboard.get("post", group))
 
     refused = dashboard.http.post(dashboard.address("post-retry", group), follow=True)
-    assert "nothing to send again" in words(refused)
+    assert "no targets to retry" in words(refused)
     assert the_target(group).status == "unconfirmed"
 
     dashboard.post("post-retry", group, include_unconfirmed="on")
@@ -130,7 +130,7 @@ def test_a_draft_is_deleted_and_a_scheduled_post_cancelled(
 ) -> None:
     draft, scheduled = create(api, account, draft=True), create(api, account, scheduled_at=TOMORROW)
     assert "Delete the draft" in words(dashboard.get("post", draft))
-    assert "Cancel it" in words(dashboard.get("post", scheduled))
+    assert "Cancel post" in words(dashboard.get("post", scheduled))
 
     for group in (draft, scheduled):
         assert dashboard.post("post-cancel", group)["location"] == dashboard.address("post", group)
@@ -153,7 +153,7 @@ def test_another_time(dashboard: Dashboard, api: ApiClient, account: ConnectedAc
     ("when", "told"),
     [
         ("", "Choose the day and time."),
-        ("2027-03-28T02:30", "it never comes"),
+        ("2027-03-28T02:30", "so this time does not exist"),
         ("2027-10-31T02:30", "The second time, 02:30 CET"),
         ("2027-03-09T09:00", "in the past"),
     ],

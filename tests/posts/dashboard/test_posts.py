@@ -1,4 +1,4 @@
-"""All posts: where drafts and rejected ones are found."""
+"""The list of all posts, including drafts and rejected posts."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def test_posts_by_their_state(
     shown = words(dashboard.get("posts", **query))
 
     assert [text for text in ("Draft one", "Planned one") if text in shown] == found
-    assert ("No post fits." in shown) is not bool(found)
+    assert ("No posts found." in shown) is not bool(found)
 
 
-def test_a_list_goes_on(dashboard: Dashboard) -> None:
+def test_the_list_is_paginated(dashboard: Dashboard) -> None:
     made = PostGroup.objects.bulk_create(
         PostGroup(workspace=dashboard.workspace, status="draft", created_by_type="user", trace_id="0" * 32)
         for _ in range(51)

@@ -1,4 +1,4 @@
-"""Who sees the pages of posts, and who may press their buttons."""
+"""Permissions on the posts pages and their actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGES = ["calendar", "posts", "approvals", "compose"]
 PAGES_OF_A_POST = ["post", "post-edit"]
 FORMS: list[tuple[str, dict[str, Any]]] = [
     ("compose", {"action": "publish", "key": "k", "text": "Hello"}),
-    ("post-edit", {"action": "keep", "key": "k", "text": "Better", "content_version": "1"}),
+    ("post-edit", {"action": "save", "key": "k", "text": "Better", "content_version": "1"}),
     ("post-cancel", {}),
     ("post-retry", {}),
     ("post-resolve", {"target_id": "tgt_00000000000000000000000000"}),
@@ -30,7 +30,7 @@ FORMS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.fixture
 def waiting(clock: Any, agent_client: Any, account: ConnectedAccount) -> dict[str, Any]:
-    """A group that waits for a person."""
+    """A group awaiting confirmation."""
     answer = agent_client(default_mode="requires_confirmation").post("/posts", body_for(account))
     return dict(answer.json()["post_group"])
 
@@ -72,7 +72,7 @@ def test_a_member_reads_and_sees_no_forms(waiting: dict[str, Any], workspace: Wo
     for name in PAGES + PAGES_OF_A_POST:
         page = dashboard.get(name, at(name, waiting)).content.decode()
         assert 'method="post"' not in page.partition("<main")[2], name
-    assert "Owners and admins approve." in words(dashboard.get("approvals"))
+    assert "Only owners and admins can approve posts." in words(dashboard.get("approvals"))
 
 
 def test_an_admin_may_do_as_the_owner(
@@ -101,7 +101,7 @@ def test_forms_need_their_token(
 
 
 def test_a_post_is_found_under_its_own_workspace_only(dashboard: Dashboard, owner: User) -> None:
-    """Also by somebody who belongs to both."""
+    """Even for a member of both workspaces."""
     other = Workspace.objects.create(name="Other", slug="other", owner_user=owner)
     Member.objects.create(workspace=other, user=owner, role="owner")
     elsewhere = PostGroup.objects.create(workspace=other, status="draft", created_by_type="user", trace_id="0" * 32)
@@ -120,7 +120,7 @@ def test_a_paused_workspace_is_read_but_not_changed(
     create(api, account, draft=True)
     Workspace.objects.update(status="paused")
 
-    page = dashboard.compose("keep", account)
+    page = dashboard.compose("save", account)
 
     assert (page.status_code, PostGroup.objects.count()) == (422, 1)
     assert "is paused" in words(page)

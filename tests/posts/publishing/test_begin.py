@@ -1,4 +1,4 @@
-"""What a claim begins is begun whole or not at all."""
+"""Beginning claimed targets is all or nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
-from posts.publishing.attempts import take_up
+from posts.publishing.attempts import begin_attempts
 from tests.conftest import ApiClient
 from tests.posts.publishing import steps
 from tests.posts.rows import create
@@ -22,7 +22,7 @@ SECONDS = 30
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks no single row")
 @pytest.mark.django_db(transaction=True)
-def test_a_group_that_somebody_holds_locked_leaves_nothing_begun(
+def test_a_locked_group_prevents_all_beginnings(
     api: ApiClient, telegram_account: ConnectedAccount, scripted: Any
 ) -> None:
     create(api, telegram_account, scheduled_at=(timezone.now() + timedelta(hours=1)).isoformat())
@@ -42,7 +42,7 @@ def test_a_group_that_somebody_holds_locked_leaves_nothing_begun(
     assert locked.wait(SECONDS)
     with connection.cursor() as cursor:
         cursor.execute("SET lock_timeout = '50ms'")
-    attempts = take_up([claimed])
+    attempts = begin_attempts([claimed])
     enough.set()
     holder.join(SECONDS)
     connection.close()  # with its time-out
@@ -50,5 +50,5 @@ def test_a_group_that_somebody_holds_locked_leaves_nothing_begun(
     assert attempts == []
     target = PostTarget.objects.get()
     assert (target.status, target.attempts, target.worker_losses, target.step_begun_at) == ("pending", 0, 0, None)
-    [attempt] = take_up([target])
+    [attempt] = begin_attempts([target])
     assert (attempt.target.attempts, PostGroup.objects.get().status) == (1, "publishing")

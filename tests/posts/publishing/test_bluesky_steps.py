@@ -1,4 +1,4 @@
-"""Videos and link cards take several steps. A worker may die at each of them, and the post is published once."""
+"""Videos and link cards on Bluesky take several steps; a worker may die at each, and the post is published once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.posts.rows import create, publish_rounds, read
 
 
 def video(number: int) -> bytes:
-    """A video like no other."""
+    """A unique video."""
     return movie(track(duration=6000 + number), header=movie_header(duration=6000 + number))
 
 
@@ -34,14 +34,14 @@ def web() -> Iterator[WebPages]:
 
 
 def embeds_of(pds: FakeBluesky) -> list[dict[str, Any]]:
-    """What each of the account's posts shows."""
+    """The embeds of the account's posts."""
     return [record["value"]["embed"] for record in pds.records(ConnectedAccount.objects.get().external_id)]
 
 
 def die_everywhere(
     api: ApiClient, account: ConnectedAccount, clock: Any, fields_of: Callable[[int], dict[str, Any]], *, done: bool
 ) -> set[str]:
-    """A post for each step at which a worker can die; the phases of these steps. Each is published once."""
+    """Let a worker die at each step of one post per step; returns the phases. Each post is published once."""
     phases = set()
     for step in count():
         group = create(api, account, **fields_of(step))

@@ -1,4 +1,4 @@
-"""Workers that die, at a platform that can be asked nothing: at most one post, and never in silence."""
+"""Worker crashes at an at-most-once platform: at most one post, and never without a report."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_what_kills_every_worker_is_given_up(
     assert (scripted.sent, MonthCounter.objects.get().held_cents) == ([], 0)
 
 
-def test_a_dead_worker_leaves_a_group_that_goes_on(
+def test_another_worker_continues_a_dead_workers_group(
     api: ApiClient, account: ConnectedAccount, telegram_account: ConnectedAccount, clock: Any
 ) -> None:
     group = create(api, telegram_account, account)

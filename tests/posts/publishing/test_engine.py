@@ -1,4 +1,4 @@
-"""The engine on the simulator: every marker, the schedule of attempts, and faults that no adapter foresaw."""
+"""The engine on the simulator: all sandbox markers, the retry schedule, and unexpected errors."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_the_platforms_own_pause_counts_where_it_is_longer(
     assert least <= (due_at - NOON).total_seconds() <= most
 
 
-def test_processing_is_looked_after_without_spending_attempts(
+def test_polling_a_processing_target_counts_no_attempts(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -131,7 +131,7 @@ def test_processing_is_looked_after_without_spending_attempts(
     assert (only_target(api, group)["status"], only_target(api, group)["attempts"]) == ("published", 1)
 
 
-def test_a_step_goes_on_from_where_the_one_before_led(
+def test_a_step_continues_from_the_progress_of_the_previous_one(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],

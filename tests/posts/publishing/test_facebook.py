@@ -1,23 +1,21 @@
-"""Facebook from the API to the page: an outcome that nobody learned is looked for, a video that was taken is never called
-failed, and a first comment takes nothing back from the post above it."""
+"""Facebook from the API to the page: lists that lag, videos that are processed, first comments, the limit of reels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
-from django.conf import settings as project
 from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
 from billing import selectors as billing
 from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
+from tests.accounts.platforms.contract.worlds import world_of
+from tests.accounts.platforms.facebook.world import PlatformWorld
 from tests.conftest import ApiClient
 from tests.fakes.facebook import COMMENT, COMMENTS, FEED, FINISH_REEL, OBJECT, START_REEL, FakeFacebook
-from tests.fakes.facebook_login import CLIENT_ID, CLIENT_SECRET
 from tests.fakes.http_server import Answer
 from tests.fakes.meta import forbidden
 from tests.media.pictures import jpeg
@@ -30,35 +28,27 @@ FILM = movie(track(duration=5000), header=movie_header(duration=5000))
 
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[FakeFacebook]:
-    with FakeFacebook() as running:
-        running.register_redirect(f"{project.BASE_URL}/dashboard/connect/callback")
-        settings.PLATFORM_SETTINGS = {
-            "FACEBOOK_CLIENT_ID": CLIENT_ID,
-            "FACEBOOK_CLIENT_SECRET": CLIENT_SECRET,
-            "FACEBOOK_API_BASE": running.url,
-            "FACEBOOK_VIDEO_API_BASE": running.video_api_base,
-            "FACEBOOK_AUTH_BASE": running.url,
-        }
+def world(settings: Settings, clock: Any) -> Iterator[PlatformWorld]:
+    with world_of("facebook", settings) as running:
+        assert isinstance(running, PlatformWorld)
         yield running
 
 
 @pytest.fixture
-def page_id(server: FakeFacebook) -> str:
-    server.add_page("Another", admin="alice")
-    return server.add_page("The Bakery", admin="alice")
+def server(world: PlatformWorld) -> FakeFacebook:
+    return world.server
 
 
 @pytest.fixture
-def account(api: ApiClient, workspace: Workspace, server: FakeFacebook, page_id: str, clock: Any) -> ConnectedAccount:
-    """The page that was picked from those that one login opens."""
-    begun = api.post("/accounts/connect", {"workspace_id": workspace.id, "platform": "facebook"}).json()
-    brought = {"state": begun["state"], "code": server.grant(begun["authorization_url"], "alice")}
-    choices = api.get(f"/accounts/oauth/callback?{urlencode(brought)}").json()["choices"]
-    assert [each["display_name"] for each in choices] == ["Another", "The Bakery"]
-    answer = api.get(f"/accounts/oauth/callback?{urlencode({**brought, 'choice': page_id})}")
-    assert answer.status_code == 200, answer.content
-    return ConnectedAccount.objects.get(pk=answer.json()["account"]["id"])
+def page_id(world: PlatformWorld) -> str:
+    return world.page
+
+
+@pytest.fixture
+def account(api: ApiClient, workspace: Workspace, world: PlatformWorld) -> ConnectedAccount:
+    """The page that was chosen from those that one login opens."""
+    world.server.add_page("Another", admin="alice")
+    return world.connect(api, workspace.id)
 
 
 @pytest.fixture(autouse=True)
@@ -68,36 +58,21 @@ def _books_balance(db: None) -> Any:
 
 
 def post(api: ApiClient, account: ConnectedAccount, *files: bytes, **options: str) -> dict[str, Any]:
-    """A post of "Hello" and these files."""
+    """Create a post of "Hello" with these files."""
     media = [{"media_id": api.upload(content).json()["media"]["id"], "alt_text": "Bread"} for content in files]
     target = {"platform": "facebook", "connected_account_id": account.id, "options": options}
     return create(api, account, targets=[target], **({"media": media} if media else {}))
 
 
 def ended(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
-    """The target's status and its error's code."""
+    """The target's status and error code."""
     [target] = read(api, group)["targets"]
     return target["status"], (target["error"] or {}).get("code")
 
 
-def test_photos_go_out_with_their_alt_texts_and_a_comment(
-    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str
-) -> None:
-    pictures = [jpeg(), jpeg(colour="red")]
-    group = post(api, account, *pictures, first_comment="More")
-
-    publish_due()
-
-    [target], [made] = read(api, group)["targets"], server.posts(page_id)
-    assert (target["status"], target["external_id"], target["error"]) == ("published", made["id"], None)
-    assert target["permalink"].startswith(f"https://www.facebook.com/{page_id}/posts/")
-    assert [alt_text for _, alt_text in made["photos"]] == ["Bread", "Bread"]
-    assert (made["message"], made["comments"]) == ("Hello", ["More"])
-
-
 @pytest.mark.parametrize("files", [[], [jpeg()]], ids=["text", "photo"])
 @pytest.mark.parametrize("lag", [0, 300])
-def test_a_lost_answer_is_looked_for_until_facebook_must_show_it_and_the_post_is_there_once(
+def test_a_post_without_a_response_is_found_when_facebook_lists_it(
     api: ApiClient,
     server: FakeFacebook,
     account: ConnectedAccount,
@@ -117,35 +92,8 @@ def test_a_lost_answer_is_looked_for_until_facebook_must_show_it_and_the_post_is
     assert server.requests_to(FEED) == 1
 
 
-def test_a_post_that_facebook_did_not_take_is_sent_again_when_it_cannot_appear_any_more(
-    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
-) -> None:
-    group = post(api, account)
-    server.fail_next(FEED, 503)
-
-    publish_rounds(clock)
-
-    assert ended(api, group) == ("published", None)
-    assert (len(server.posts(page_id)), server.requests_to(FEED)) == (1, 2)
-
-
-def test_a_page_that_cannot_be_read_leaves_it_to_a_person(
-    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
-) -> None:
-    group = post(api, account)
-    server.drop_next(FEED)
-    server.refuse_reading()
-
-    publish_rounds(clock)
-
-    assert ended(api, group) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
-    assert len(server.posts(page_id)) == 1
-    account.refresh_from_db()
-    assert account.status == "active"
-
-
 @pytest.mark.parametrize("until", ["create", "comment"])
-def test_a_worker_that_dies_leaves_the_rest_to_the_next(
+def test_a_worker_that_dies_leaves_the_first_comment_to_the_next(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any, until: str
 ) -> None:
     group = post(api, account, first_comment="More")
@@ -167,7 +115,7 @@ def test_a_worker_that_dies_leaves_the_rest_to_the_next(
 @pytest.mark.parametrize(
     "refusal", [forbidden("pages_manage_engagement").answer(), Answer(200, b"<html>")], ids=["refused", "unknown"]
 )
-def test_a_comment_that_failed_is_told_beside_a_post_that_stays_published(
+def test_a_failed_comment_leaves_the_post_published_with_an_error(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any, refusal: Answer
 ) -> None:
     group = post(api, account, first_comment="More")
@@ -188,7 +136,7 @@ def test_a_comment_that_failed_is_told_beside_a_post_that_stays_published(
     assert account.status == "active"
 
 
-def test_a_comment_whose_answer_was_lost_is_made_once(
+def test_a_comment_without_a_response_is_created_once(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
 ) -> None:
     group = post(api, account, first_comment="More")
@@ -215,7 +163,7 @@ def test_an_account_that_is_disconnected_before_its_comment_keeps_the_post_publi
     assert server.requests_to(FEED) == 1
 
 
-def test_a_video_that_was_taken_is_never_called_failed(
+def test_an_accepted_video_is_never_reported_as_failed(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
 ) -> None:
     server.process_videos(looks=3)
@@ -244,20 +192,7 @@ def test_a_video_is_waited_for_without_costing_an_attempt(
     assert (server.requests_to(FINISH_REEL), server.requests_to(OBJECT)) == (1, 13)
 
 
-def test_a_consent_that_was_withdrawn_needs_its_owner(
-    api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
-) -> None:
-    group = post(api, account)
-    server.withdraw("alice")
-
-    publish_rounds(clock)
-
-    assert ended(api, group) == ("failed", "ACCOUNT_NEEDS_REAUTH")
-    account.refresh_from_db()
-    assert account.status == "needs_reauth"
-
-
-def test_reels_beyond_the_days_limit_wait_while_other_posts_of_the_page_go_out(
+def test_reels_beyond_the_daily_limit_wait_while_other_posts_are_published(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
 ) -> None:
     server.add_reels(page_id, 30)

@@ -1,4 +1,4 @@
-"""A worker that lost its claim cannot write what came of its work."""
+"""A worker that lost its claim cannot write its outcome."""
 
 from __future__ import annotations
 

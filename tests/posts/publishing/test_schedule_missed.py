@@ -1,4 +1,4 @@
-"""A post whose time passed while nothing ran still goes out for a while, then fails and says so."""
+"""A post whose time passed while no worker ran is published within the grace period and fails after it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def group(api: ApiClient, telegram_account: ConnectedAccount, clock: Any) -> dic
     return create(api, telegram_account, scheduled_at=IN_AN_HOUR.isoformat())
 
 
-def test_a_post_still_goes_out_within_the_grace(api: ApiClient, group: dict[str, Any], clock: Any) -> None:
+def test_a_late_post_is_published_within_the_grace_period(api: ApiClient, group: dict[str, Any], clock: Any) -> None:
     clock.move_to(IN_AN_HOUR + timedelta(hours=24))
     publish_due()
 
@@ -54,7 +54,7 @@ def test_the_grace_is_a_setting(api: ApiClient, group: dict[str, Any], clock: An
 
 
 @pytest.mark.parametrize("fields", [{}, {"scheduled_at": (NOON + timedelta(days=9)).isoformat()}])
-def test_a_missed_post_that_is_retried_goes_out(
+def test_a_missed_post_is_published_when_retried(
     api: ApiClient, group: dict[str, Any], clock: Any, fields: dict[str, Any]
 ) -> None:
     clock.move_to(IN_AN_HOUR + timedelta(days=7))
@@ -98,7 +98,7 @@ def test_a_post_without_a_time_is_never_too_late(api: ApiClient, account: Connec
 
 
 def _retried_tomorrow(api: ApiClient, account: ConnectedAccount) -> dict[str, Any]:
-    """A post that ended unconfirmed and is to be sent again tomorrow."""
+    """An unconfirmed post with a retry scheduled for tomorrow."""
     group = create(api, account)
     publish_due()
     assert read(api, group)["status"] == "unconfirmed"
@@ -108,7 +108,7 @@ def _retried_tomorrow(api: ApiClient, account: ConnectedAccount) -> dict[str, An
 
 
 @pytest.mark.parametrize(("hours_late", "status", "sends"), [(23, "published", 2), (25, "failed", 1)])
-def test_a_retry_that_looks_first_and_finds_nothing_has_its_grace_as_well(
+def test_a_retry_that_searches_and_finds_nothing_has_a_grace_period(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     verifiable: type[ScriptedPlatform],
@@ -133,7 +133,7 @@ def test_a_retry_that_looks_first_and_finds_nothing_has_its_grace_as_well(
     assert target["error"] is None or target["error"]["code"] == "SCHEDULE_MISSED"
 
 
-def test_a_retry_that_looks_first_is_brought_to_its_end_once_it_was_sent(
+def test_a_retry_that_searches_first_is_completed_once_sent(
     api: ApiClient, telegram_account: ConnectedAccount, verifiable: type[ScriptedPlatform], clock: Any
 ) -> None:
     def lose(content: Content) -> Published:
@@ -164,5 +164,5 @@ def test_a_retry_that_comes_too_late_puts_no_record_under_its_key(
 
     [target] = read(api, group)["targets"]
     assert (target["status"], pds.writes) == ("unconfirmed", 0)
-    words = "It could not go out within 24 hours of its time. An earlier try may be out."
+    words = "The post could not be published within 24 hours of its time. An earlier attempt may have been published."
     assert target["error"]["message"] == words

@@ -1,4 +1,4 @@
-"""Slack from the API to the channel: one installation opens several channels, and each is posted to by itself."""
+"""Publishing to Slack end to end: one installation opens several channels, each published to separately."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_two_channels_of_one_installation_get_a_post_each_and_a_lost_answer_stay
     assert sum(len(server.messages(channel)) for channel in channels) == sent + 1
 
 
-def test_files_go_out_by_the_app_and_are_refused_for_a_webhook_before_anything_is_public(
+def test_files_are_published_by_apps_and_refused_for_webhooks(
     api: ApiClient, server: FakeSlack, workspace: Workspace, clock: Any
 ) -> None:
     channel = server.add_channel("news", has_app=True)

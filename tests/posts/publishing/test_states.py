@@ -1,4 +1,4 @@
-"""The states of groups and targets, as tables and as constraints of the database."""
+"""Statuses of groups and targets: transition table and database constraints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import ConnectedAccount
 from posts.models import PostGroup, PostTarget
-from posts.states import CANCELLABLE, FINISHED, RETRYABLE, TARGET_TRANSITIONS, TargetStatus, before, roll_up
+from posts.states import CANCELLABLE, FINISHED, RETRYABLE, TARGET_TRANSITIONS, TargetStatus, roll_up, statuses_before
 from tests.conftest import ApiClient
 from tests.posts.rows import create
 
@@ -61,7 +61,7 @@ def test_what_may_follow_a_targets_state(state: str, following: str) -> None:
 
 
 def test_only_a_target_whose_publication_has_begun_becomes_published() -> None:
-    assert before("published") == ["publishing", "processing", "retrying"]
+    assert statuses_before("published") == ["publishing", "processing", "retrying"]
     assert set(TARGET_TRANSITIONS) == set(TargetStatus)
 
 
@@ -71,7 +71,7 @@ def test_a_group_is_never_both_finished_and_cancellable_nor_running_and_retryabl
 
 
 @pytest.mark.parametrize("status", ["published", "failed", "unconfirmed", "cancelled"])
-def test_the_database_refuses_a_target_that_is_over_and_due(
+def test_the_database_refuses_a_finished_target_that_is_due(
     api: ApiClient, account: ConnectedAccount, status: str
 ) -> None:
     create(api, account)

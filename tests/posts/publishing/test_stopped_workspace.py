@@ -1,4 +1,4 @@
-"""A paused workspace holds its posts, a deleted one ends them."""
+"""A paused workspace postpones its posts, a deleted one ends them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def group(api: ApiClient, telegram_account: ConnectedAccount, clock: Any) -> dic
     return create(api, telegram_account, scheduled_at=NOON.isoformat())
 
 
-def test_a_paused_workspace_holds_its_posts_until_it_goes_on(
+def test_a_paused_workspace_postpones_its_posts_until_it_is_resumed(
     api: ApiClient, group: dict[str, Any], scripted: type[ScriptedPlatform], clock: Any
 ) -> None:
     Workspace.objects.update(status="paused")
@@ -51,7 +51,7 @@ def test_what_was_held_too_long_is_missed(api: ApiClient, group: dict[str, Any],
     assert read(api, group)["targets"][0]["error"]["code"] == "SCHEDULE_MISSED"
 
 
-def test_what_was_held_can_be_cancelled_once_the_workspace_goes_on(
+def test_postponed_posts_can_be_cancelled_after_the_workspace_is_resumed(
     api: ApiClient, group: dict[str, Any], clock: Any
 ) -> None:
     Workspace.objects.update(status="paused")

@@ -1,4 +1,4 @@
-"""Telegram from the API to the chat: a group that became a supergroup is known by its new number from then on."""
+"""Publishing to Telegram end to end: a group that becomes a supergroup keeps working under its new id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A thread is resumed at the segment that failed, and where that cannot be, says which segments are out."""
+"""A thread resumes at the failed segment, or reports which segments were published."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _books_balance(db: None) -> Any:
 
 @pytest.mark.parametrize("taken", [True, False])
 @pytest.mark.parametrize("platform", ["bluesky", "mastodon"])
-def test_a_thread_whose_third_call_is_cut_off_goes_on_there(
+def test_a_thread_continues_at_its_interrupted_third_call(
     api: ApiClient, workspace: Workspace, settings: Any, clock: Any, platform: str, taken: bool
 ) -> None:
     with world_of(platform, settings) as world:
@@ -47,7 +47,7 @@ def test_a_thread_whose_third_call_is_cut_off_goes_on_there(
 
 @pytest.mark.parametrize("platform", ["bluesky", "mastodon"])
 @pytest.mark.parametrize("dies", ["before the call", "after it"])
-def test_a_thread_whose_worker_dies_at_the_third_call_goes_on_there(
+def test_a_thread_continues_at_the_third_call_after_its_worker_died(
     api: ApiClient, workspace: Workspace, settings: Any, clock: Any, platform: str, dies: str
 ) -> None:
     with world_of(platform, settings) as world:
@@ -86,10 +86,12 @@ def test_a_server_that_cannot_be_read_leaves_the_thread_to_a_person(
 
         [target] = read(api, group)["targets"]
         assert target["status"] == "unconfirmed"
-        assert target["error"]["message"].startswith("Segments 1 and 2 are out; it is not known whether segment 3 is: ")
+        assert target["error"]["message"].startswith(
+            "Segments 1 and 2 were published; it is not known whether segment 3 was: "
+        )
 
 
-def test_an_account_that_is_lost_while_the_next_segment_is_made_ready_is_told_as_well(
+def test_a_disconnected_account_while_preparing_a_segment_is_reported(
     api: ApiClient, pds: FakeBluesky, bluesky_account: ConnectedAccount, clock: Any
 ) -> None:
     resolve = "com.atproto.identity.resolveHandle"
@@ -101,7 +103,7 @@ def test_an_account_that_is_lost_while_the_next_segment_is_made_ready_is_told_as
     publish_rounds(clock)
 
     [target] = read(api, group)["targets"]
-    words = "Segment 1 is out; segment 2 is not: The account is disconnected."
+    words = "Segment 1 was published; segment 2 was not: The account is disconnected."
     assert (target["status"], target["error"]["message"]) == ("unconfirmed", words)
     assert pds.writes == 1
 
@@ -112,9 +114,13 @@ def test_an_account_that_is_lost_while_the_next_segment_is_made_ready_is_told_as
         (
             "reject",
             "unconfirmed",
-            "Segment 1 is out; segment 2 is not: The sandbox rejects this post, as its text asks.",
+            "Segment 1 was published; segment 2 was not: The sandbox rejects this post, as its text asks.",
         ),
-        ("unknown", "unconfirmed", "Segment 1 is out; it is not known whether segment 2 is: The sandbox does not say"),
+        (
+            "unknown",
+            "unconfirmed",
+            "Segment 1 was published; it is not known whether segment 2 was: The sandbox does not say",
+        ),
         ("flaky", "published", None),
         ("slow", "published", None),
     ],

@@ -1,218 +1,81 @@
-"""TikTok from the API to the post: whatever breaks on the way, it is there once at the most, and somebody is told."""
+"""What happens to a TikTok post without a privacy level, without an answer, or whose access ends."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
 import pytest
-from django.conf import settings as project
 from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import publisher
-from accounts.platforms.types import Content, Progress
 from billing import selectors as billing
-from posts.media import files_of
-from posts.models import PostTarget
-from posts.publishing import outcomes
-from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
+from tests.accounts.platforms.contract.content import ended, post
+from tests.accounts.platforms.contract.world import World
+from tests.accounts.platforms.contract.worlds import world_of
 from tests.conftest import ApiClient
-from tests.fakes.tiktok import CHUNK, LAST, PHOTOS, STATUS, VIDEO, FakeTikTok
-from tests.fakes.tiktok_oauth import CLIENT_KEY, CLIENT_SECRET
-from tests.media.pictures import jpeg
-from tests.media.video_files import box, movie, movie_header
-from tests.posts.publishing.steps import begin, take_up
-from tests.posts.rows import create, publish_rounds, read
+from tests.fakes.tiktok import PHOTOS, FakeTikTok
+from tests.posts.rows import publish_rounds
 from workspaces.models import Workspace
 
-FILM = movie(header=movie_header(duration=5000), tail=box(b"free", bytes(20_000_000)))
-PUBLIC = {"privacy_level": "PUBLIC_TO_EVERYONE"}
-
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[FakeTikTok]:
-    with FakeTikTok() as running:
-        running.register_redirect(f"{project.BASE_URL}/dashboard/connect/callback")
-        running.add_creator("alice")
-        running.verify(project.BASE_URL)
-        settings.PLATFORM_SETTINGS = {
-            "TIKTOK_CLIENT_ID": CLIENT_KEY,
-            "TIKTOK_CLIENT_SECRET": CLIENT_SECRET,
-            "TIKTOK_API_BASE": running.url,
-            "TIKTOK_AUTH_BASE": running.url,
-            "TIKTOK_VERIFIED_PREFIX": project.BASE_URL,
-        }
+def world(settings: Settings, clock: Any) -> Iterator[World]:
+    with world_of("tiktok", settings) as running:
         yield running
-
-
-@pytest.fixture
-def account(api: ApiClient, workspace: Workspace, server: FakeTikTok, clock: Any) -> ConnectedAccount:
-    begun = api.post("/accounts/connect", {"workspace_id": workspace.id, "platform": "tiktok"}).json()
-    code = server.grant(begun["authorization_url"], "alice")
-    answer = api.get(f"/accounts/oauth/callback?state={begun['state']}&code={quote(code, safe='')}")
-    assert answer.status_code == 200, answer.content
-    return ConnectedAccount.objects.get(pk=answer.json()["account"]["id"])
-
-
-@pytest.fixture(autouse=True)
-def _books_balance(db: None) -> Any:
-    yield
     assert billing.drift() == []
 
 
-def uploaded(api: ApiClient, content: bytes, filename: str) -> dict[str, Any]:
-    answer = api.upload(content, filename=filename)
-    assert answer.status_code == 201, answer.content
-    return dict(answer.json()["media"])
+@pytest.fixture
+def server(world: World) -> FakeTikTok:
+    assert isinstance(world.server, FakeTikTok)
+    return world.server
 
 
 @pytest.fixture
-def film(api: ApiClient) -> dict[str, Any]:
-    """A video of two chunks, uploaded; MEDIA."""
-    return uploaded(api, FILM, "film.mp4")
+def account(api: ApiClient, world: World, workspace: Workspace) -> ConnectedAccount:
+    return world.connect(api, workspace.id)
 
 
-def post_media(api: ApiClient, account: ConnectedAccount, *media: dict[str, Any], **options: Any) -> dict[str, Any]:
-    target = {"platform": "tiktok", "connected_account_id": account.id, "options": {**PUBLIC, **options}}
-    return create(api, account, targets=[target], media=[{"media_id": each["id"]} for each in media])
-
-
-def ended(api: ApiClient, group: dict[str, Any]) -> dict[str, Any]:
-    [target] = read(api, group)["targets"]
-    return dict(target)
-
-
-def test_a_video_goes_out(
-    api: ApiClient, server: FakeTikTok, account: ConnectedAccount, film: dict[str, Any], clock: Any
-) -> None:
-    server.process_posts(2, looks_for_id=1)
-    group = post_media(api, account, film, disable_duet=True)
-    publish_due()
-    assert ended(api, group)["status"] == "processing"
-    assert "upload_token" not in str(PostTarget.objects.get().progress)
-
-    publish_rounds(clock)
-
-    target, [shown] = ended(api, group), server.posts("alice")
-    assert (target["status"], target["attempts"], target["error"]) == ("published", 1, None)
-    assert target["permalink"] == f"https://www.tiktok.com/@alice/video/{shown['id']}"
-    assert (shown["title"], shown["disable_duet"]) == ("Hello", True)
-    assert hashlib.sha256(shown["content"]).hexdigest() == film["sha256"]
-
-
-def test_photos_go_out_by_addresses_that_are_good_without_a_redirect(
-    api: ApiClient, server: FakeTikTok, account: ConnectedAccount, clock: Any
-) -> None:
-    group = post_media(api, account, uploaded(api, jpeg(), "a.jpg"), uploaded(api, jpeg(colour="red"), "b.jpg"))
-
-    publish_rounds(clock)
-
-    [shown] = server.posts("alice")
-    assert ended(api, group)["permalink"] == f"https://www.tiktok.com/@alice/photo/{shown['id']}"
-    fetched = [api.http.get(url.removeprefix(project.BASE_URL)) for url in shown["urls"]]
-    assert [answer.status_code for answer in fetched] == [200, 200]
-
-
-def test_who_may_see_a_post_has_to_be_said(api: ApiClient, account: ConnectedAccount, film: dict[str, Any]) -> None:
+def test_a_post_must_say_who_may_see_it(api: ApiClient, account: ConnectedAccount) -> None:
     target = {"platform": "tiktok", "connected_account_id": account.id}
 
-    answer = api.post("/posts", {"text": "Hello", "targets": [target], "media": [{"media_id": film["id"]}]})
+    answer = api.post("/posts", {"text": "Hello", "targets": [target]})
 
     assert (answer.status_code, answer.json()["code"]) == (422, "CONTENT_INVALID")
-    assert "privacy_level" in answer.json()["details"][0]["message"]
+    assert "privacy_level" in " ".join(each["message"] for each in answer.json()["details"])
 
 
 @pytest.mark.parametrize("taken", [True, False])
-@pytest.mark.parametrize("call", [VIDEO, CHUNK, LAST, STATUS])
-def test_an_answer_that_is_lost_makes_no_second_post(
-    api: ApiClient,
-    server: FakeTikTok,
-    account: ConnectedAccount,
-    film: dict[str, Any],
-    clock: Any,
-    call: str,
-    taken: bool,
+def test_photos_without_an_answer_wait_for_a_person(
+    api: ApiClient, world: World, server: FakeTikTok, account: ConnectedAccount, clock: Any, taken: bool
 ) -> None:
-    group = post_media(api, account, film)
-    server.drop_next(call, after_accept=taken)
-
-    publish_rounds(clock)
-
-    [shown] = server.posts("alice")
-    assert (ended(api, group)["status"], ended(api, group)["external_id"]) == ("published", shown["id"])
-    assert hashlib.sha256(shown["content"]).hexdigest() == film["sha256"]
-
-
-@pytest.mark.parametrize("taken", [True, False])
-def test_photos_whose_announcement_was_not_answered_wait_for_a_person(
-    api: ApiClient, server: FakeTikTok, account: ConnectedAccount, clock: Any, taken: bool
-) -> None:
-    group = post_media(api, account, uploaded(api, jpeg(), "a.jpg"))
+    target = post(api, world, account, kind="image")
     server.drop_next(PHOTOS, after_accept=taken)
 
     publish_rounds(clock)
 
-    target = ended(api, group)
-    assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
-    assert (len(server.posts("alice")), server.requests_to(PHOTOS)) == (int(taken), 1)
-    resolved = api.post(f"/posts/{group['id']}/resolve", {"target_id": target["id"], "published": False})
+    assert ended(target) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert (len(world.posts()), server.requests_to(PHOTOS)) == (int(taken), 1)
+    resolved = api.post(f"/posts/{target.group_id}/resolve", {"target_id": target.id, "published": False})
     assert resolved.status_code == 200, resolved.content
-    assert api.post(f"/posts/{group['id']}/retry").status_code == 200
+    assert api.post(f"/posts/{target.group_id}/retry").status_code == 200
     publish_rounds(clock)
-    assert (ended(api, group)["status"], server.requests_to(PHOTOS)) == ("published", 2)
+    assert (ended(target)[0], server.requests_to(PHOTOS)) == ("published", 2)
 
 
-@pytest.mark.parametrize("phase", ["start", "upload", "finish", "poll"])
-def test_a_worker_that_dies_after_a_step_leaves_it_to_the_next(
-    api: ApiClient, server: FakeTikTok, account: ConnectedAccount, film: dict[str, Any], clock: Any, phase: str
-) -> None:
-    server.process_posts(1)
-    group = post_media(api, account, film)
-    worker = take_up()
-    while True:
-        begin(worker)
-        content = Content(worker.id, worker.shown_text, worker.options, 1, files_of(worker.group))
-        following = publisher("tiktok", sandbox=False).publish(
-            account.grant(), content, Progress(worker.phase, worker.progress)
-        )
-        if worker.phase == phase:
-            break
-        assert isinstance(following, Progress)
-        outcomes.advance(worker, Progress(following.phase, following.state))
-    clock.shift(LEASE)
-
-    publish_rounds(clock)
-
-    [shown] = server.posts("alice")
-    assert (ended(api, group)["status"], ended(api, group)["external_id"]) == ("published", shown["id"])
-
-
-def test_access_that_ends_while_a_post_is_processed_does_not_call_it_failed(
-    api: ApiClient, server: FakeTikTok, account: ConnectedAccount, film: dict[str, Any], clock: Any
+def test_a_post_whose_access_ends_while_it_is_processed_is_not_failed(
+    api: ApiClient, world: World, server: FakeTikTok, account: ConnectedAccount, clock: Any
 ) -> None:
     server.process_posts(2)
-    group = post_media(api, account, film)
+    target = post(api, world, account)
     publish_due()
-    server.withdraw("alice")
+    assert ended(target)[0] == "processing"
+    assert "upload_token" not in str(target.progress)
+    world.withdraw()
 
     publish_rounds(clock)
 
-    assert ended(api, group)["status"] == "unconfirmed"
+    assert ended(target)[0] == "unconfirmed"
     assert api.get(f"/accounts/{account.id}/status").json()["account"]["status"] == "needs_reauth"
-
-
-def test_tokens_that_rotate_are_kept_and_renewed_within_the_attempt(
-    api: ApiClient, server: FakeTikTok, account: ConnectedAccount, film: dict[str, Any], clock: Any
-) -> None:
-    for _ in range(2):
-        clock.shift(7200)
-        group = post_media(api, account, film)
-        publish_rounds(clock)
-        assert (ended(api, group)["status"], ended(api, group)["attempts"]) == ("published", 1)
-
-    kept = ConnectedAccount.objects.get(pk=account.pk).grant().tokens
-    assert [kept["refresh_token"]] == server.refresh_tokens("alice")

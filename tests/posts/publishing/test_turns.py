@@ -1,4 +1,4 @@
-"""Turns at an account: targets wait for theirs instead of failing for haste."""
+"""Turns at an account: targets wait for their turn and are not rate limited."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from workspaces.models import Workspace
 
 @pytest.fixture
 def paced(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> type[ScriptedPlatform]:
-    """The scripted platform takes two posts at once, then one each ten seconds."""
+    """The scripted platform with a pace of two posts at once, then one per ten seconds."""
     monkeypatch.setattr(scripted, "capabilities", replace(scripted.capabilities, pace=Pace(seconds=10, burst=2)))
     return scripted
 
 
-def test_what_is_due_at_once_goes_out_at_the_accounts_pace(
+def test_targets_due_together_are_published_at_the_accounts_pace(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     groups = [create(api, telegram_account, text=f"Number {number}") for number in range(5)]
@@ -136,7 +136,7 @@ def test_turns_that_were_missed_are_not_all_used_at_once(
     assert len(paced.sent) == 4
 
 
-def test_who_is_told_to_wait_sends_nothing_meanwhile_whatever_turns_there_were(
+def test_a_rate_limited_account_sends_nothing_during_its_pause(
     api: ApiClient, telegram_account: ConnectedAccount, paced: type[ScriptedPlatform], clock: Any
 ) -> None:
     told: list[float] = []

@@ -1,4 +1,4 @@
-"""What a platform answers and no adapter's table knows is told to the operator, without the post's words."""
+"""Platform errors that no adapter maps are logged for the operator, without the content of the post."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def told(caplog: pytest.LogCaptureFixture) -> list[str]:
     ("platform", "status", "body", "code"),
     [(platform, *odd) for platform, answers in ODD.items() for odd in answers],
 )
-def test_an_answer_that_no_table_knows_is_told_once(
+def test_an_unmapped_error_is_logged_once(
     api: ApiClient,
     workspace: Workspace,
     settings: Any,

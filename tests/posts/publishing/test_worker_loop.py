@@ -1,4 +1,4 @@
-"""The worker's duty, with real threads."""
+"""The publishing worker loop, with real threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 from accounts.models import ConnectedAccount
 from accounts.platforms.types import Content, Published
 from posts.models import PostTarget
-from posts.publishing.worker_loop import SHARES, SLOW_OF_A_PLATFORM, PublishLoop
+from posts.publishing.worker_loop import MAX_SLOW_PER_PLATFORM, SHARES, PublishLoop
 from tests.conftest import ApiClient
 from tests.factories import AccountFactory
 from tests.posts.rows import create, read
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _no_kept_connections(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pool's threads outlive a test for a moment; their connections would keep its database from being dropped."""
+    """Close connections of the pool's threads, which would prevent the test database from being dropped."""
     monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", 0)
 
 
 @pytest.fixture
-def duty() -> Iterator[PublishLoop]:
+def loop() -> Iterator[PublishLoop]:
     made = PublishLoop()
     yield made
     if not made.stopping:
@@ -38,7 +38,7 @@ def duty() -> Iterator[PublishLoop]:
 
 @pytest.fixture
 def gate(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """The scripted platform answers nobody until this is set."""
+    """The scripted platform answers only when this event is set."""
     opened = threading.Event()
 
     def wait_and_publish(content: Content) -> Published:
@@ -55,9 +55,9 @@ def published(platform: str) -> int:
 
 
 def test_a_post_is_published_as_soon_as_it_is_made(
-    api: ApiClient, account: ConnectedAccount, duty: PublishLoop
+    api: ApiClient, account: ConnectedAccount, loop: PublishLoop
 ) -> None:
-    duty.start()
+    loop.start()
 
     group = create(api, account, wait=True)
 
@@ -70,22 +70,22 @@ def test_a_platform_that_hangs_holds_its_share_and_delays_no_other(
     account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     gate: threading.Event,
-    duty: PublishLoop,
+    loop: PublishLoop,
 ) -> None:
     create(api, *AccountFactory.create_batch(20, workspace=workspace, platform="telegram", sandbox=False))
-    duty.start()
-    wait_until(lambda: len(scripted.sent) == SLOW_OF_A_PLATFORM)
+    loop.start()
+    wait_until(lambda: len(scripted.sent) == MAX_SLOW_PER_PLATFORM)
 
     others = [create(api, account, text=str(number)) for number in range(20)]
     wait_until(lambda: published("bluesky") == len(others))
 
-    assert (len(scripted.sent), published("telegram")) == (SLOW_OF_A_PLATFORM, 0)
+    assert (len(scripted.sent), published("telegram")) == (MAX_SLOW_PER_PLATFORM, 0)
     gate.set()
     wait_until(lambda: published("telegram") == 20)
     assert len(scripted.sent) == 20
 
 
-def test_an_account_keeps_its_places_when_the_database_goes_at_the_claim(
+def test_a_database_error_in_a_claim_does_not_leak_the_accounts_places(
     api: ApiClient,
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
@@ -97,23 +97,23 @@ def test_an_account_keeps_its_places_when_the_database_goes_at_the_claim(
     for number in range(SHARES.slow + 2):
         create(api, telegram_account, text=str(number))
     monkeypatch.setattr("posts.publishing.worker_loop.give_back", away)
-    duty = PublishLoop()
+    loop = PublishLoop()
     with pytest.raises(OperationalError):
-        duty.run_once()
+        loop.run_once()
 
-    assert duty._shares.total == 0
+    assert loop._shares.total == 0
 
 
 def test_targets_that_are_stopped_are_ended_by_the_threads_and_leave_their_places(
-    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], duty: PublishLoop
+    api: ApiClient, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform], loop: PublishLoop
 ) -> None:
     for number in range(SHARES.slow + 2):
         create(api, telegram_account, text=str(number))
     ConnectedAccount.objects.update(status="needs_reauth")
-    duty.start()
+    loop.start()
     wait_until(lambda: PostTarget.objects.filter(status="failed").count() == SHARES.slow + 2)
 
-    wait_until(lambda: duty._shares.total == 0)
+    wait_until(lambda: loop._shares.total == 0)
     assert scripted.sent == []
 
 
@@ -122,12 +122,12 @@ def test_stopping_lets_what_was_begun_end(
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     gate: threading.Event,
-    duty: PublishLoop,
+    loop: PublishLoop,
 ) -> None:
     group = create(api, telegram_account)
-    duty.start()
+    loop.start()
     wait_until(lambda: len(scripted.sent) == 1)
-    stopping = threading.Thread(target=duty.stop, args=[20])
+    stopping = threading.Thread(target=loop.stop, args=[20])
     stopping.start()
     gate.set()
     stopping.join()
@@ -140,11 +140,11 @@ def test_what_an_account_has_no_place_for_is_given_back(
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     gate: threading.Event,
-    duty: PublishLoop,
+    loop: PublishLoop,
 ) -> None:
     for number in range(SHARES.slow + 2):
         create(api, telegram_account, text=str(number))
-    duty.start()
+    loop.start()
     wait_until(lambda: len(scripted.sent) == SHARES.slow)
 
     pending = PostTarget.objects.filter(status="pending")
@@ -163,11 +163,11 @@ def test_quick_accounts_whose_platform_hangs_all_at_once_leave_half_of_the_threa
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("posts.publishing.worker_loop.THREADS", 8)
-    duty = PublishLoop()
+    loop = PublishLoop()
     quick = AccountFactory.create_batch(6, workspace=workspace, platform="telegram", sandbox=False)
     gate.set()
     create(api, *quick)
-    duty.start()
+    loop.start()
     wait_until(lambda: published("telegram") == 6)
     gate.clear()
 
@@ -180,7 +180,7 @@ def test_quick_accounts_whose_platform_hangs_all_at_once_leave_half_of_the_threa
     assert (len(scripted.sent), published("telegram")) == (6 + 4, 6)
     gate.set()
     wait_until(lambda: published("telegram") == 6 + 18)
-    duty.stop(10)
+    loop.stop(10)
     assert len(scripted.sent) == 6 + 18
 
 
@@ -189,7 +189,7 @@ def test_a_thread_that_waits_for_a_platform_holds_no_connection(
     telegram_account: ConnectedAccount,
     scripted: type[ScriptedPlatform],
     monkeypatch: pytest.MonkeyPatch,
-    duty: PublishLoop,
+    loop: PublishLoop,
 ) -> None:
     held = []
 
@@ -199,7 +199,7 @@ def test_a_thread_that_waits_for_a_platform_holds_no_connection(
 
     monkeypatch.setattr(scripted, "send", staticmethod(look_and_publish))
     create(api, telegram_account)
-    duty.start()
+    loop.start()
     wait_until(lambda: published("telegram") == 1)
 
     assert held == [None]
@@ -211,11 +211,11 @@ def test_the_claim_of_a_long_step_is_renewed_while_the_worker_lives(
     scripted: type[ScriptedPlatform],
     gate: threading.Event,
     monkeypatch: pytest.MonkeyPatch,
-    duty: PublishLoop,
+    loop: PublishLoop,
 ) -> None:
     monkeypatch.setattr("posts.publishing.worker_loop.RENEW_SECONDS", 0.01)
     group = create(api, telegram_account)
-    duty.start()
+    loop.start()
     wait_until(lambda: len(scripted.sent) == 1)
     seen = set()
 
@@ -226,8 +226,8 @@ def test_the_claim_of_a_long_step_is_renewed_while_the_worker_lives(
     wait_until(has_moved_on_twice)
     gate.set()
     wait_until(lambda: published("telegram") == 1)
-    duty.wake()
-    duty.stop(10)
+    loop.wake()
+    loop.stop(10)
 
     assert PostTarget.objects.get().lease_until is None
     assert (read(api, group)["status"], len(scripted.sent)) == ("published", 1)

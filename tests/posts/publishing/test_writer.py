@@ -1,4 +1,4 @@
-"""What threads want to write at the same moment is written together, and each is told what came of its own."""
+"""The writer thread batches concurrent writes and returns each result to its caller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS = 30
 
 
 class Journal:
-    """Writes numbers: an even one takes effect, a negative one cannot be written, and zero finds no database."""
+    """Writes numbers: even ones take effect, negative ones fail, and zero meets a database that is down."""
 
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
@@ -53,7 +53,7 @@ def writer() -> Iterator[Writer]:
 
 
 def behind_another(journal: Journal, writer: Writer, numbers: list[int]) -> list[Future[bool]]:
-    """These numbers, all of which came while 2 was being written."""
+    """Write these numbers, all submitted while 2 was being written."""
     journal.go_on.clear()
     with ThreadPoolExecutor(1 + len(numbers), initializer=writer.serve) as threads:
         first = threads.submit(write_batched, journal.write_all, 2)
@@ -87,7 +87,7 @@ def test_one_that_cannot_be_written_fails_alone(journal: Journal, writer: Writer
     assert isinstance(bad.exception(), IntegrityError)
 
 
-def test_when_the_database_is_away_all_of_them_are_told_and_the_writer_goes_on(
+def test_all_callers_get_the_error_when_the_database_is_down_and_the_writer_continues(
     journal: Journal, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer_module, "_database_answers", lambda: False)
@@ -100,7 +100,7 @@ def test_when_the_database_is_away_all_of_them_are_told_and_the_writer_goes_on(
 
 @pytest.fixture
 def answering(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The database answers: what it refuses is locked by somebody else."""
+    """The database is up; errors it raises come from locks held by others."""
     monkeypatch.setattr(writer_module, "_database_answers", lambda: True)
 
 

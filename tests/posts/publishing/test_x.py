@@ -1,5 +1,4 @@
-"""X from the API to the post: an outcome that nobody learned is looked for, a thread goes on where it stopped, and the
-tokens that X gives out once are kept."""
+"""Publishing threads and repeated texts to X, from the API to the post."""
 
 from __future__ import annotations
 
@@ -10,165 +9,76 @@ import pytest
 from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.x.adapter import X
 from billing import selectors as billing
-from posts.publishing.engine import LEASE
+from tests.accounts.platforms.contract.worlds import world_of
+from tests.accounts.platforms.x.world import PlatformWorld
 from tests.conftest import ApiClient
-from tests.factories import AccountFactory
-from tests.fakes.x import FakeX
-from tests.fakes.x_methods import CREATE, TIMELINE
-from tests.fakes.x_oauth import CLIENT_ID, CLIENT_SECRET
-from tests.posts.publishing.steps import begin, do, take_first_step, take_up
+from tests.fakes.x_methods import CREATE
 from tests.posts.rows import create, publish_rounds, read
 from workspaces.models import Workspace
 
-REDIRECT_URI = "https://service.example/dashboard/connect/callback"
-
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[FakeX]:
-    with FakeX() as running:
-        running.register_redirect(REDIRECT_URI)
-        running.add_person("alice")
-        settings.PLATFORM_SETTINGS = {
-            "X_CLIENT_ID": CLIENT_ID,
-            "X_CLIENT_SECRET": CLIENT_SECRET,
-            "X_API_BASE": running.url,
-            "X_AUTH_BASE": running.url,
-        }
+def world(settings: Settings, clock: Any) -> Iterator[PlatformWorld]:
+    with world_of("x", settings) as running:
+        assert isinstance(running, PlatformWorld)
         yield running
-
-
-@pytest.fixture
-def account(workspace: Workspace, server: FakeX, clock: Any) -> ConnectedAccount:
-    authorization = X().authorize(state="s", redirect_uri=REDIRECT_URI, given={})
-    code = server.grant(authorization.url, "alice")
-    [connection] = X().exchange(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
-    return AccountFactory(
-        workspace=workspace,
-        platform="x",
-        method="oauth",
-        sandbox=False,
-        external_id=connection.grant.external_id,
-        credentials={},
-        tokens=dict(connection.grant.tokens),
-    )
-
-
-@pytest.fixture(autouse=True)
-def _books_balance(db: None) -> Any:
-    yield
     assert billing.drift() == []
 
 
-def post_thread(api: ApiClient, account: ConnectedAccount, *texts: str) -> dict[str, Any]:
-    first, *further = texts
-    target = {
-        "platform": "x",
-        "connected_account_id": account.id,
-        "options": {"thread": [{"text": text} for text in further]} if further else {},
-    }
+@pytest.fixture
+def account(world: PlatformWorld, api: ApiClient, workspace: Workspace) -> ConnectedAccount:
+    return world.connect(api, workspace.id)
+
+
+def post_thread(api: ApiClient, account: ConnectedAccount, first: str, *further: str) -> dict[str, Any]:
+    options = {"thread": [{"text": text} for text in further]}
+    target = {"platform": "x", "connected_account_id": account.id, "options": options}
     return create(api, account, text=first, targets=[target])
 
 
-def texts_of(server: FakeX) -> list[str]:
-    return [made["text"] for made in server.posts("alice")]
+def texts_of(world: PlatformWorld) -> list[str]:
+    return [made.text for made in world.posts()]
 
 
-def test_a_lost_answer_is_looked_for_and_the_post_is_there_once(
-    api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any
-) -> None:
-    group = create(api, account, text="Fish & chips < 5")
-    server.drop_next(CREATE)
-
-    publish_rounds(clock)
-
-    [target] = read(api, group)["targets"]
-    [made] = server.posts("alice")
-    assert (target["status"], target["external_id"], target["attempts"]) == ("published", made["id"], 2)
-    assert target["permalink"] == f"https://x.com/alice/status/{made['id']}"
-    assert (server.requests_to(CREATE), server.posts_read) == (1, 1)
-
-
-def test_a_post_that_x_did_not_take_is_sent_again_when_it_cannot_appear_any_more(
-    api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any
-) -> None:
-    group = create(api, account, text="Hello")
-    server.fail_next(CREATE, 503)
-
-    publish_rounds(clock)
-
-    assert read(api, group)["status"] == "published"
-    assert texts_of(server) == ["Hello"]
-    assert (server.requests_to(CREATE), server.requests_to(TIMELINE), server.posts_read) == (2, 2, 0)
-
-
-@pytest.mark.parametrize("segment", [1, 2, 3])
-def test_a_thread_goes_on_where_an_answer_was_lost(
-    api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any, segment: int
+@pytest.mark.parametrize("segment", [1, 3])
+def test_a_thread_continues_after_a_lost_response(
+    api: ApiClient, world: PlatformWorld, account: ConnectedAccount, clock: Any, segment: int
 ) -> None:
     group = post_thread(api, account, "One", "Two", "Three")
     for _ in range(segment - 1):
-        server.hold_next(CREATE).set()  # these go through
-    server.drop_next(CREATE)
+        world.server.hold_next(CREATE).set()  # these calls succeed
+    world.server.drop_next(CREATE)
 
     publish_rounds(clock)
 
     [target] = read(api, group)["targets"]
-    assert texts_of(server) == ["One", "Two", "Three"]
-    assert (target["status"], target["external_id"]) == ("published", server.posts("alice")[0]["id"])
-    assert server.requests_to(CREATE) == 3
+    assert texts_of(world) == ["One", "Two", "Three"]
+    assert (target["status"], target["external_id"]) == ("published", world.server.posts("alice")[0]["id"])
+    assert world.server.requests_to(CREATE) == 3
 
 
-def test_a_worker_that_dies_in_a_thread_leaves_it_to_the_next(
-    api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any
+def test_a_thread_that_x_refuses_in_the_middle_is_not_restarted(
+    api: ApiClient, world: PlatformWorld, account: ConnectedAccount, clock: Any
 ) -> None:
     group = post_thread(api, account, "One", "Two")
-    worker = take_up()
-    take_first_step(worker)
-    begin(worker)
-    do(worker)
-    clock.shift(LEASE)
-
-    publish_rounds(clock)
-
-    assert read(api, group)["status"] == "published"
-    assert texts_of(server) == ["One", "Two"]
-
-
-def test_a_thread_that_x_refuses_in_the_middle_is_not_begun_anew(
-    api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any
-) -> None:
-    group = post_thread(api, account, "One", "Two")
-    server.refuse_replies()
+    world.server.refuse_replies()
 
     publish_rounds(clock)
 
     [target] = read(api, group)["targets"]
     assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
-    assert target["error"]["message"].startswith("Segment 1 is out; segment 2 is not: X does not take this post")
+    assert target["error"]["message"].startswith(
+        "Segment 1 was published; segment 2 was not: X does not accept this post"
+    )
     answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
     assert answer.status_code == 200, answer.content
     publish_rounds(clock)
-    assert texts_of(server) == ["One"]
+    assert texts_of(world) == ["One"]
 
 
-def test_stale_tokens_are_renewed_within_the_attempt_and_the_new_pair_is_kept(
-    api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any
-) -> None:
-    for number in range(3):
-        clock.shift(7200)
-        group = create(api, account, text=f"Hello {number}")
-        publish_rounds(clock)
-        assert read(api, group)["targets"][0]["attempts"] == 1
-
-    kept = ConnectedAccount.objects.get(pk=account.pk).grant().tokens
-    assert [kept["refresh_token"]] == server.refresh_tokens("alice")
-    assert len(server.posts("alice")) == 3
-
-
-def test_two_posts_of_the_same_words_are_not_taken_for_each_other(
-    api: ApiClient, server: FakeX, account: ConnectedAccount, clock: Any
+def test_two_posts_with_the_same_text_are_not_taken_for_each_other(
+    api: ApiClient, world: PlatformWorld, account: ConnectedAccount, clock: Any
 ) -> None:
     first, second = (create(api, account, text="Hello") for _ in range(2))
 
@@ -176,4 +86,4 @@ def test_two_posts_of_the_same_words_are_not_taken_for_each_other(
 
     states = sorted(read(api, group)["status"] for group in (first, second))
     assert states == ["published", "unconfirmed"]
-    assert texts_of(server) == ["Hello"]
+    assert texts_of(world) == ["Hello"]

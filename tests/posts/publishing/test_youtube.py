@@ -1,185 +1,85 @@
-"""YouTube from the API to the video: whatever breaks on the way, it is on the channel once, and somebody is told."""
+"""What happens to a YouTube post when the quota, the upload or the access ends."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.conf import settings as project
 from pytest_django import Settings
 
 from accounts.models import ConnectedAccount
-from accounts.platforms.registry import publisher
-from accounts.platforms.types import Content, Progress
 from billing import selectors as billing
-from posts.media import files_of
-from posts.models import PostTarget
-from posts.publishing import outcomes
-from posts.publishing.engine import LEASE
 from posts.publishing.worker_loop import publish_due
+from tests.accounts.platforms.contract.content import ended, post
+from tests.accounts.platforms.contract.world import World
+from tests.accounts.platforms.contract.worlds import world_of
 from tests.conftest import ApiClient
-from tests.fakes.youtube import ASK, LAST, OPEN, PIECE, VIDEOS, FakeYouTube
-from tests.fakes.youtube_oauth import CLIENT_ID, CLIENT_SECRET
-from tests.media.video_files import box, movie
-from tests.posts.publishing.steps import begin, take_up
-from tests.posts.rows import create, publish_rounds, read
+from tests.fakes.youtube import LAST, FakeYouTube
+from tests.posts.rows import publish_rounds
 from workspaces.models import Workspace
 
-FILM = movie(tail=box(b"free", bytes(9 * 1024 * 1024)))
-
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[FakeYouTube]:
-    with FakeYouTube() as running:
-        running.register_redirect(f"{project.BASE_URL}/dashboard/connect/callback")
-        running.add_channel("alice")
-        settings.PLATFORM_SETTINGS = {
-            "YOUTUBE_CLIENT_ID": CLIENT_ID,
-            "YOUTUBE_CLIENT_SECRET": CLIENT_SECRET,
-            "YOUTUBE_API_BASE": running.url,
-            "YOUTUBE_AUTH_BASE": running.url,
-        }
+def world(settings: Settings, clock: Any) -> Iterator[World]:
+    with world_of("youtube", settings) as running:
         yield running
-
-
-@pytest.fixture
-def account(api: ApiClient, workspace: Workspace, server: FakeYouTube, clock: Any) -> ConnectedAccount:
-    begun = api.post("/accounts/connect", {"workspace_id": workspace.id, "platform": "youtube"}).json()
-    code = server.grant(begun["authorization_url"], "alice")
-    answer = api.get(f"/accounts/oauth/callback?state={begun['state']}&code={code.replace('/', '%2F')}")
-    assert answer.status_code == 200, answer.content
-    return ConnectedAccount.objects.get(pk=answer.json()["account"]["id"])
-
-
-@pytest.fixture(autouse=True)
-def _books_balance(db: None) -> Any:
-    yield
     assert billing.drift() == []
 
 
 @pytest.fixture
-def film(api: ApiClient) -> dict[str, Any]:
-    """A video of two pieces, uploaded; MEDIA."""
-    answer = api.upload(FILM, filename="A film.mp4")
-    assert answer.status_code == 201, answer.content
-    return dict(answer.json()["media"])
+def server(world: World) -> FakeYouTube:
+    assert isinstance(world.server, FakeYouTube)
+    return world.server
 
 
-def post_film(api: ApiClient, account: ConnectedAccount, film: dict[str, Any], **options: Any) -> dict[str, Any]:
-    target = {"platform": "youtube", "connected_account_id": account.id, "options": options}
-    return create(api, account, text="A film\nabout a lathe", targets=[target], media=[{"media_id": film["id"]}])
+@pytest.fixture
+def account(api: ApiClient, world: World, workspace: Workspace) -> ConnectedAccount:
+    return world.connect(api, workspace.id)
 
 
-def ended(api: ApiClient, group: dict[str, Any]) -> dict[str, Any]:
-    [target] = read(api, group)["targets"]
-    return dict(target)
-
-
-def test_a_video_goes_out_and_is_processed(
-    api: ApiClient, server: FakeYouTube, account: ConnectedAccount, film: dict[str, Any], clock: Any
+def test_a_forgotten_upload_leaves_the_outcome_unknown(
+    api: ApiClient, world: World, server: FakeYouTube, account: ConnectedAccount, clock: Any
 ) -> None:
-    server.process_videos(looks=2)
-    group = post_film(api, account, film, title="The film", privacy_status="unlisted")
-    publish_due()
-    assert ended(api, group)["status"] == "processing"
-    assert "upload_id" not in str(PostTarget.objects.get().progress)
-
-    publish_rounds(clock)
-
-    target, [shown] = ended(api, group), server.videos("alice")
-    assert (target["status"], target["attempts"], target["error"]) == ("published", 1, None)
-    assert target["permalink"] == f"https://www.youtube.com/watch?v={shown['id']}"
-    assert (shown["title"], shown["status"]["privacyStatus"]) == ("The film", "unlisted")
-    assert hashlib.sha256(shown["content"]).hexdigest() == film["sha256"]
-
-
-@pytest.mark.parametrize("taken", [True, False])
-@pytest.mark.parametrize("call", [OPEN, ASK, PIECE, LAST, VIDEOS])
-def test_an_answer_that_is_lost_makes_no_second_video(
-    api: ApiClient,
-    server: FakeYouTube,
-    account: ConnectedAccount,
-    film: dict[str, Any],
-    clock: Any,
-    call: str,
-    taken: bool,
-) -> None:
-    group = post_film(api, account, film)
-    server.drop_next(call, after_accept=taken)
-
-    publish_rounds(clock)
-
-    [shown] = server.videos("alice")
-    assert (ended(api, group)["status"], ended(api, group)["external_id"]) == ("published", shown["id"])
-    assert hashlib.sha256(shown["content"]).hexdigest() == film["sha256"]
-
-
-@pytest.mark.parametrize("phase", ["start", "upload", "finish", "process"])
-def test_a_worker_that_dies_after_a_step_leaves_it_to_the_next(
-    api: ApiClient, server: FakeYouTube, account: ConnectedAccount, film: dict[str, Any], clock: Any, phase: str
-) -> None:
-    group = post_film(api, account, film)
-    worker = take_up()
-    while True:
-        begin(worker)
-        content = Content(worker.id, worker.shown_text, worker.options, 1, files_of(worker.group))
-        step = Progress(worker.phase, worker.progress)
-        following = publisher("youtube", sandbox=False).publish(account.grant(), content, step)
-        if worker.phase == phase:
-            break
-        assert isinstance(following, Progress)
-        outcomes.advance(worker, Progress(following.phase, following.state))
-    clock.shift(LEASE)
-
-    publish_rounds(clock)
-
-    [shown] = server.videos("alice")
-    assert (ended(api, group)["status"], ended(api, group)["external_id"]) == ("published", shown["id"])
-
-
-def test_an_upload_that_can_tell_nothing_any_more_waits_for_a_person(
-    api: ApiClient, server: FakeYouTube, account: ConnectedAccount, film: dict[str, Any], clock: Any
-) -> None:
-    group = post_film(api, account, film)
+    target = post(api, world, account)
     server.drop_next(LAST)
     publish_due()
     server.forget_sessions()
 
     publish_rounds(clock)
 
-    target = ended(api, group)
-    assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
-    assert len(server.videos("alice")) == 1
+    assert ended(target) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert len(world.posts()) == 1
 
 
-def test_access_that_ends_while_a_video_is_processed_does_not_call_it_failed(
-    api: ApiClient, server: FakeYouTube, account: ConnectedAccount, film: dict[str, Any], clock: Any
+def test_a_video_whose_access_ends_while_it_is_processed_is_not_failed(
+    api: ApiClient, world: World, server: FakeYouTube, account: ConnectedAccount, clock: Any
 ) -> None:
     server.process_videos(looks=2)
-    group = post_film(api, account, film)
+    target = post(api, world, account)
     publish_due()
-    server.withdraw("alice")
+    assert ended(target)[0] == "processing"
+    assert "upload_id" not in str(target.progress)
+    world.withdraw()
 
     publish_rounds(clock)
 
-    assert ended(api, group)["status"] == "unconfirmed"
+    assert ended(target)[0] == "unconfirmed"
     assert api.get(f"/accounts/{account.id}/status").json()["account"]["status"] == "needs_reauth"
-    assert len(server.videos("alice")) == 1
+    assert len(world.posts()) == 1
 
 
-def test_a_quota_that_is_used_up_is_waited_for(
-    api: ApiClient, server: FakeYouTube, account: ConnectedAccount, film: dict[str, Any], clock: Any
+def test_a_used_up_quota_is_waited_for(
+    api: ApiClient, world: World, server: FakeYouTube, account: ConnectedAccount, clock: Any
 ) -> None:
-    group = post_film(api, account, film)
+    target = post(api, world, account)
     server.use_up_quota()
     publish_due()
-    waiting = ended(api, group)
-    assert (waiting["status"], waiting["error"]["code"]) == ("retrying", "PLATFORM_RATE_LIMITED")
-    assert waiting["next_attempt_at"] == "2027-03-11T08:01:00Z"  # midnight in California, and a minute
+    assert ended(target) == ("retrying", "PLATFORM_RATE_LIMITED")
+    assert target.due_at == datetime(2027, 3, 11, 8, 1, tzinfo=UTC)  # midnight in California, and a minute
 
     server.new_day()
     publish_rounds(clock)
 
-    assert (ended(api, group)["status"], len(server.videos("alice"))) == ("published", 1)
+    assert (ended(target)[0], len(world.posts())) == ("published", 1)

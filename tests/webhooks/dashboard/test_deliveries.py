@@ -1,4 +1,4 @@
-"""The deliveries of a workspace, one of them, and sending it again."""
+"""The pages of deliveries: list, detail, and replay."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pages(workspace: Workspace, owner: User) -> Pages:
 
 @pytest.fixture
 def arrived(workspace: Workspace, receiver: Receiver) -> Delivery:
-    """A delivery whose first attempt was refused and whose second arrived."""
+    """A delivery that succeeded at its second attempt."""
     receiver.will_answer(Answer(503, b"come <again>"), 204)
     row = make_delivery(workspace, receiver.url)
     for _ in range(2):
@@ -49,7 +49,7 @@ def dead(workspace: Workspace, url: str = "https://hooks.example.com/dead") -> D
 def test_without_deliveries_the_page_says_how_they_come_about(pages: Pages) -> None:
     page = pages.get("webhooks")
 
-    assert "Nothing was sent yet" in words(page)
+    assert "No deliveries yet" in words(page)
     assert f'href="{pages.address("webhook-test")}"' in page.content.decode()
 
 
@@ -69,7 +69,7 @@ def test_deliveries_are_narrowed_by_state_and_post_and_read_page_by_page(pages: 
     assert shown(post=waiting_post) == [False, True]
     assert shown(post=waiting_post, status="dead_letter") == [False, False]
     assert "Given up" in words(pages.get("webhooks", query={"post": lost_post}))
-    assert "begins with pgr_" in words(pages.get("webhooks", query={"post": "x"}))
+    assert "begin with pgr_" in words(pages.get("webhooks", query={"post": "x"}))
     assert pages.get("webhooks", query={"cursor": "x"}).status_code == 422
 
     for _ in range(49):
@@ -80,7 +80,7 @@ def test_deliveries_are_narrowed_by_state_and_post_and_read_page_by_page(pages: 
     assert "/dead" in words(pages.get("webhooks", query={"cursor": further}))
 
 
-def test_a_page_looks_again_only_while_something_is_about_to_happen(pages: Pages, workspace: Workspace) -> None:
+def test_a_page_reloads_itself_only_while_attempts_are_due(pages: Pages, workspace: Workspace) -> None:
     row = make_delivery(workspace, "https://hooks.example.com/soon")
     group = str(row.event.post_group_id)
 
@@ -102,7 +102,7 @@ def test_a_delivery_shows_what_was_sent_and_what_was_answered(
 
     assert "post.published Delivered" in shown
     assert "Attempts 2" in shown
-    assert "Last answer 204" in shown
+    assert "Last response 204" in shown
     assert '"text": "Grüße 🎈"' in shown
     assert arrived.event.trace_id in shown
     for name in ("content-type", "x-service-event", "x-service-delivery-id", "user-agent"):
@@ -111,7 +111,7 @@ def test_a_delivery_shows_what_was_sent_and_what_was_answered(
     assert sent.headers["x-service-signature"] not in shown
 
 
-def test_a_failure_is_told_with_what_the_receiver_said(pages: Pages, workspace: Workspace, receiver: Receiver) -> None:
+def test_a_failure_is_shown_with_the_receivers_response(pages: Pages, workspace: Workspace, receiver: Receiver) -> None:
     receiver.will_answer(Answer(503, b"come <again>"))
     row = make_delivery(workspace, receiver.url)
     services.deliver_due()
@@ -119,7 +119,7 @@ def test_a_failure_is_told_with_what_the_receiver_said(pages: Pages, workspace: 
     shown = words(pages.get("delivery", delivery_id=row.id))
 
     assert "The receiver answered 503." in shown
-    assert "It is tried again by itself." in shown
+    assert "It is retried automatically." in shown
     assert "come <again>" in shown
 
 
@@ -140,7 +140,7 @@ def test_it_is_sent_again_once_however_often_the_form_is_sent(
     before = len(receiver.requests)
 
     for _ in range(2):
-        assert "It is sent again." in words(pages.post("delivery-replay", form, follow=True, **named))
+        assert "The delivery is being sent again." in words(pages.post("delivery-replay", form, follow=True, **named))
         services.deliver_due()
 
     assert len(receiver.requests) == before + 1

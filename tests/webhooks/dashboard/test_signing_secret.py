@@ -1,4 +1,4 @@
-"""The signing secret on its page: shown when asked for, replaced, and how to check a signature with it."""
+"""The page of the signing secret: showing it, rotating it, and the documented verification code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def secret_of(workspace: Workspace) -> str:
     return str(SigningSecret.objects.get(pk=workspace.pk).secret)
 
 
-def test_it_stands_in_the_answer_to_who_asks_and_nowhere_else(pages: Pages, workspace: Workspace) -> None:
+def test_the_secret_is_shown_only_in_the_response_to_the_form(pages: Pages, workspace: Workspace) -> None:
     before = pages.get("webhooks").content.decode()
     shown = shown_secret(send(pages, "webhook-secret"))
 
@@ -69,18 +69,16 @@ def test_replacing_it_shows_the_new_one_once_and_keeps_the_old_one_for_a_day(wor
         again = pages.post("webhook-secret-rotate", form, follow=True)
 
         assert second == secret_of(workspace) != first
-        assert "replaced already" in words(again)
+        assert "already replaced" in words(again)
         assert second not in again.content.decode()
         assert signing_keys([workspace.id])[workspace.id] == (second, first)
-        assert "Until 11 Mar 2027, 12:00 each delivery carries two signatures" in words(pages.get("webhooks"))
+        assert "Until 11 Mar 2027, 12:00 each delivery has two signatures" in words(pages.get("webhooks"))
         clock.shift(timedelta(hours=25))
         assert "two signatures" not in words(pages.get("webhooks"))
     assert AuditEntry.objects.filter(operation="workspaces.rotate_signing_secret").count() == 1
 
 
-def test_the_example_tells_a_true_signature_from_a_false_one(
-    pages: Pages, workspace: Workspace, receiver: Receiver
-) -> None:
+def test_the_documented_example_verifies_signatures(pages: Pages, workspace: Workspace, receiver: Receiver) -> None:
     page = pages.get("webhooks").content.decode()
     example: dict[str, Any] = {}
     exec(html.unescape(page.partition('<pre id="verify">')[2].partition("</pre>")[0]), example)  # noqa: S102

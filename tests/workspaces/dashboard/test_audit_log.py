@@ -1,4 +1,4 @@
-"""The audit log: filters, pages, and the file."""
+"""The audit log page: filters, pagination and CSV."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def pages(workspace: Workspace, owner: User) -> Pages:
 
 
 def entry_at(workspace: Workspace, at: datetime, **fields: Any) -> AuditEntry:
-    """An entry that was made at this time, its id too."""
+    """Create an audit entry whose time and id are of this time."""
     return make_entry(workspace, id=first_id("log", at), created_at=at, **fields)
 
 
 def operations(pages: Pages, **query: str) -> list[str]:
-    """The operations of the entries that are shown, in their order."""
+    """Return the operations of the listed entries, in order."""
     page = pages.get("audit-log", query=query)
     assert page.status_code == 200
     return [row.partition("<code>")[2].partition("</code>")[0] for row in page.content.decode().split("<li>\n")[1:]]
@@ -43,7 +43,7 @@ def rows_of(answer: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode(), newline="")))
 
 
-def test_an_entry_says_who_did_what_and_what_came_of_it(pages: Pages, workspace: Workspace, owner: User) -> None:
+def test_an_entry_shows_actor_operation_and_outcome(pages: Pages, workspace: Workspace, owner: User) -> None:
     group = "pgr_01h455vb4pex5vsknk084sn02q"
     make_entry(workspace, resource_type="post_group", resource_id=group, metadata={"n": [1], "sandbox": False})
     refused = {"outcome": "refused", "code": "SPEND_CAP_EXCEEDED", "ip": "192.0.2.1", "trace_id": "ab" * 16}
@@ -55,10 +55,10 @@ def test_an_entry_says_who_did_what_and_what_came_of_it(pages: Pages, workspace:
     assert f"posts.create by an API key key_1 · with {group} · n [1] · sandbox false Succeeded" in shown
     assert f"posts.create by Owner Dry run {owner.id} from 192.0.2.1 · trace {'ab' * 16} Refused" in shown
     assert f'href="{pages.address("post", post_group_id=group)}"' in page.content.decode()
-    assert "kept for 30 days" in shown
+    assert "stored for 30 days" in shown
 
 
-def test_without_entries_the_page_says_what_will_be_here(pages: Pages) -> None:
+def test_an_empty_log_shows_an_explanation(pages: Pages) -> None:
     assert "Nothing has happened yet" in words(pages.get("audit-log"))
     assert "Nothing fits" in words(pages.get("audit-log", query={"operation": "posts.create"}))
 
@@ -76,7 +76,7 @@ def test_filters_combine(pages: Pages, workspace: Workspace, stranger: User) -> 
     assert operations(pages, actor_id="agt_2", outcome="succeeded") == []
 
 
-def test_days_are_the_workspaces_own_and_both_ends_count(pages: Pages, workspace: Workspace) -> None:
+def test_date_filters_use_the_workspace_timezone_and_include_both_days(pages: Pages, workspace: Workspace) -> None:
     Workspace.objects.update(default_timezone="America/New_York")  # 5 hours behind UTC until 8 March 2026, then 4
     entry_at(workspace, datetime(2026, 3, 8, 4, 59, 59, tzinfo=UTC), operation="a.before")
     entry_at(workspace, datetime(2026, 3, 8, 5, tzinfo=UTC), operation="a.first")
@@ -89,7 +89,7 @@ def test_days_are_the_workspaces_own_and_both_ends_count(pages: Pages, workspace
 
 
 @pytest.mark.parametrize("wrong", [{"since": "2026-13-01"}, {"until": "9999-12-31"}, {"since": "0001-01-01"}])
-def test_a_day_that_is_none_is_told_and_gives_no_file(
+def test_an_invalid_date_shows_an_error_and_gives_no_csv(
     pages: Pages, workspace: Workspace, wrong: dict[str, str]
 ) -> None:
     make_entry(workspace)
@@ -101,7 +101,7 @@ def test_a_day_that_is_none_is_told_and_gives_no_file(
     assert pages.get("audit-log-csv", query=wrong).status_code == 422
 
 
-def test_a_long_log_is_read_page_by_page_with_its_filters(pages: Pages, workspace: Workspace) -> None:
+def test_pagination_keeps_the_filters(pages: Pages, workspace: Workspace) -> None:
     for number in range(51):
         make_entry(workspace, operation=f"a.n{number}", actor_id="key_2")
     make_entry(workspace, operation="a.other")
@@ -114,7 +114,7 @@ def test_a_long_log_is_read_page_by_page_with_its_filters(pages: Pages, workspac
     assert pages.get("audit-log", query={"cursor": "x"}).status_code == 422
 
 
-def test_the_file_holds_what_is_filtered_all_of_it(pages: Pages, workspace: Workspace) -> None:
+def test_the_csv_contains_all_filtered_entries(pages: Pages, workspace: Workspace) -> None:
     for number in range(60):
         make_entry(workspace, operation="a.many", metadata={"number": number})
     make_entry(workspace, operation="=a.formula()")
@@ -128,7 +128,7 @@ def test_the_file_holds_what_is_filtered_all_of_it(pages: Pages, workspace: Work
     assert rows_of(pages.get("audit-log-csv"))[0]["operation"] == "'=a.formula()"
 
 
-def test_members_read_it_and_strangers_do_not(workspace: Workspace, teammate: User, stranger: User) -> None:
+def test_members_can_read_the_log_and_strangers_cannot(workspace: Workspace, teammate: User, stranger: User) -> None:
     make_entry(workspace, created_at=NOON - timedelta(days=1))
 
     for name in ("audit-log", "audit-log-csv"):
@@ -137,7 +137,7 @@ def test_members_read_it_and_strangers_do_not(workspace: Workspace, teammate: Us
         assert Pages(workspace, None).get(name).status_code == 302
 
 
-def test_the_page_takes_few_queries_however_many_people_acted(
+def test_the_number_of_queries_does_not_depend_on_the_number_of_actors(
     pages: Pages,
     workspace: Workspace,
     owner: User,

@@ -1,4 +1,4 @@
-"""A person's own sessions: what the page shows, and how each ends."""
+"""The sessions page: list and end one's own sessions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.conftest import ApiClient
 from tests.fakes.openid import FakeOpenIdProvider
 from tests.pages import words
 from tests.workspaces.browsers import new_browser, send_form, sign_in, signed_in
-from workspaces.dashboard.user_agents import in_words
+from workspaces.dashboard.user_agents import describe_user_agent
 from workspaces.models import User, UserSession
 
 PAGE, OTHERS = "/dashboard/sessions", "/dashboard/sessions/end-others"
@@ -32,7 +32,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 
 def browser_of(provider: FakeOpenIdProvider, subject: str, agent: str = FIREFOX, address: str = "192.0.2.1") -> Client:
-    """A browser in which the person is signed in and has opened a page."""
+    """Return a signed-in browser that has opened a page."""
     browser = Client(enforce_csrf_checks=True, REMOTE_ADDR=address, headers={"user-agent": agent})
     sign_in(provider, subject, browser)
     assert signed_in(browser)
@@ -43,11 +43,11 @@ def row_of(browser: Client) -> UserSession:
     return UserSession.objects.get(session_id=browser.session.session_key)
 
 
-def end(browser: Client, row: UserSession) -> Any:
+def end_session(browser: Client, row: UserSession) -> Any:
     return send_form(browser, PAGE, f"{PAGE}/{row.pk}/end")
 
 
-def test_the_page_tells_browser_address_and_times_of_each(
+def test_the_page_shows_browser_address_and_times_of_each_session(
     provider: FakeOpenIdProvider, clock: time_machine.Traveller
 ) -> None:
     browser_of(provider, "alice", PHONE, "192.0.2.7")
@@ -55,32 +55,32 @@ def test_the_page_tells_browser_address_and_times_of_each(
     here = browser_of(provider, "alice")
     browser_of(provider, "bob", address="192.0.2.99")
     clock.shift(timedelta(minutes=5))
-    told = words(here.get(PAGE))
+    text = words(here.get(PAGE))
 
-    assert "This one Firefox on Windows at 192.0.2.1 signed in 10 Mar, 13:00 · last used 10 Mar, 13:05" in told
-    assert "Safari on iPhone at 192.0.2.7 signed in 10 Mar, 12:00 · last used 10 Mar, 12:00" in told
-    assert told.index("Firefox") < told.index("iPhone")
-    assert "192.0.2.99" not in told
+    assert "This one Firefox on Windows at 192.0.2.1 signed in 10 Mar, 13:00 · last used 10 Mar, 13:05" in text
+    assert "Safari on iPhone at 192.0.2.7 signed in 10 Mar, 12:00 · last used 10 Mar, 12:00" in text
+    assert text.index("Firefox") < text.index("iPhone")
+    assert "192.0.2.99" not in text
 
 
-def test_one_session_is_signed_out_and_no_other(provider: FakeOpenIdProvider) -> None:
+def test_ending_one_session_leaves_the_others(provider: FakeOpenIdProvider) -> None:
     here, there, third = (browser_of(provider, "alice") for _ in range(3))
-    answer = end(here, row_of(there))
+    answer = end_session(here, row_of(there))
 
     assert answer["Location"] == PAGE
     assert [signed_in(browser) for browser in (here, there, third)] == [True, False, True]
     assert AuditEntry.objects.filter(operation="users.end_session").count() == 1
 
 
-def test_this_one_is_signed_out(provider: FakeOpenIdProvider) -> None:
+def test_ending_the_current_session_signs_out(provider: FakeOpenIdProvider) -> None:
     here, there = browser_of(provider, "alice"), browser_of(provider, "alice")
-    answer = end(here, row_of(here))
+    answer = end_session(here, row_of(here))
 
     assert answer.status_code == 302
     assert [signed_in(browser) for browser in (here, there)] == [False, True]
 
 
-def test_everywhere_else_is_signed_out(provider: FakeOpenIdProvider) -> None:
+def test_ending_other_sessions_keeps_the_current_one(provider: FakeOpenIdProvider) -> None:
     here, there, bob = (browser_of(provider, subject) for subject in ("alice", "alice", "bob"))
     unseen = sign_in(provider, "alice").client  # no page was opened, so it has no row
     before = here.session.session_key
@@ -93,9 +93,9 @@ def test_everywhere_else_is_signed_out(provider: FakeOpenIdProvider) -> None:
     assert AuditEntry.objects.filter(operation="users.end_other_sessions").count() == 1
 
 
-def test_nobody_ends_anothers_session(provider: FakeOpenIdProvider) -> None:
+def test_a_user_cannot_end_another_users_session(provider: FakeOpenIdProvider) -> None:
     alice, bob = browser_of(provider, "alice"), browser_of(provider, "bob")
-    answer = end(bob, row_of(alice))
+    answer = end_session(bob, row_of(alice))
 
     assert answer.status_code == 404
     assert signed_in(alice)
@@ -126,7 +126,7 @@ def test_sessions_that_have_ended_are_not_shown(provider: FakeOpenIdProvider, cl
     assert not UserSession.objects.exists()
 
 
-def test_use_is_noted_once_a_minute(provider: FakeOpenIdProvider, clock: time_machine.Traveller) -> None:
+def test_last_use_is_saved_at_most_once_a_minute(provider: FakeOpenIdProvider, clock: time_machine.Traveller) -> None:
     here = browser_of(provider, "alice")
     clock.shift(timedelta(seconds=59))
     here.get(PAGE)
@@ -137,7 +137,7 @@ def test_use_is_noted_once_a_minute(provider: FakeOpenIdProvider, clock: time_ma
     assert (row_of(here).last_used_at, row_of(here).ip) == (NOON + timedelta(minutes=1), "192.0.2.2")
 
 
-def test_a_deleted_person_leaves_no_session(provider: FakeOpenIdProvider) -> None:
+def test_deleting_a_user_ends_their_sessions(provider: FakeOpenIdProvider) -> None:
     browser_of(provider, "alice")
     user = User.objects.get()
     assert ApiClient(provider.access_token("alice")).delete(f"/users/{user.id}").status_code == 200
@@ -147,7 +147,7 @@ def test_a_deleted_person_leaves_no_session(provider: FakeOpenIdProvider) -> Non
 
 
 @pytest.mark.parametrize(
-    ("agent", "told"),
+    ("agent", "text"),
     [
         (FIREFOX, "Firefox on Windows"),
         (PHONE, "Safari on iPhone"),
@@ -158,5 +158,5 @@ def test_a_deleted_person_leaves_no_session(provider: FakeOpenIdProvider) -> Non
         ("<script>alert(1)</script>", "Unknown browser"),
     ],
 )
-def test_browsers_are_told_in_words(agent: str, told: str) -> None:
-    assert in_words(agent) == told
+def test_user_agents_are_described_in_words(agent: str, text: str) -> None:
+    assert describe_user_agent(agent) == text

@@ -1,4 +1,4 @@
-"""Settings: name and time zone, caps, stop-all, export, deletion."""
+"""The settings page: name and time zone, caps, pause, export, deletion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from auditlog.models import AuditEntry
 from tests.conftest import ApiClient
 from tests.pages import Pages, form_of, has_form, words
 from tests.people import as_user
-from workspaces.dashboard.forms import zone_choices
+from workspaces.dashboard.forms import timezone_choices
 from workspaces.models import Member, User, Workspace
 
 FORMS = {
@@ -37,7 +37,7 @@ def admin(workspace: Workspace, teammate: User) -> Pages:
 
 
 def send(pages: Pages, form_name: str, **changed: str) -> Any:
-    """The form as it stands on the page, with what the person changed."""
+    """Submit the page's form with the given changes."""
     form = form_of(pages.get("settings"), pages.address(form_name))
     return pages.post(form_name, {**form, **FORMS[form_name], **changed}, follow=True)
 
@@ -51,7 +51,7 @@ def entries() -> list[tuple[str, str | None, dict[str, Any]]]:
     return list(AuditEntry.objects.order_by("pk").values_list("operation", "code", "metadata"))
 
 
-def test_name_and_time_zone_are_changed_and_the_log_holds_no_name(pages: Pages, workspace: Workspace) -> None:
+def test_name_and_time_zone_are_changed_and_the_name_is_not_logged(pages: Pages, workspace: Workspace) -> None:
     page = send(pages, "settings-general", name=" Renamed ")
 
     assert "Name and time zone are saved." in words(page)
@@ -89,7 +89,7 @@ def test_a_mistake_is_shown_at_its_field_with_what_was_typed(
     assert entries() == []
 
 
-def test_caps_are_written_in_dollars(pages: Pages, workspace: Workspace) -> None:
+def test_caps_are_entered_in_dollars(pages: Pages, workspace: Workspace) -> None:
     send(pages, "settings-caps")
 
     assert state(workspace)[2:4] == (1234, 7)
@@ -98,7 +98,7 @@ def test_caps_are_written_in_dollars(pages: Pages, workspace: Workspace) -> None
     assert entries() == [("workspaces.update_caps", None, caps)]
 
 
-def test_the_owner_stops_everything_and_starts_it_again(
+def test_the_owner_pauses_and_resumes_the_workspace(
     pages: Pages, workspace: Workspace, owner: User, api: ApiClient
 ) -> None:
     key = {"workspace_id": workspace.id, "name": "k", "scopes": ["posts.read"]}
@@ -108,40 +108,44 @@ def test_the_owner_stops_everything_and_starts_it_again(
     assert api.post("/auth/api-keys", key).json()["code"] == "WORKSPACE_PAUSED"
     assert "This workspace is paused" in words(send(pages, "settings-general"))
 
-    assert "The workspace works again" in words(send(pages, "settings-resume"))
+    assert "The workspace is active again" in words(send(pages, "settings-resume"))
     assert api.post("/auth/api-keys", key).status_code == 201
     assert state(workspace)[0] == "Workshop"
 
 
-def test_the_operators_pause_is_told_and_stays(pages: Pages, workspace: Workspace, operator: ApiClient) -> None:
+def test_the_operators_pause_is_shown_and_not_lifted_by_the_owner(
+    pages: Pages, workspace: Workspace, operator: ApiClient
+) -> None:
     send(pages, "settings-pause")
     operator.post(f"/ops/workspaces/{workspace.id}/pause")
 
     assert "Only they can lift that." in words(pages.get("settings"))
-    assert "The operator of the service still holds the workspace." in words(send(pages, "settings-resume"))
+    assert "The workspace is still paused by the operator of the service." in words(send(pages, "settings-resume"))
     assert state(workspace)[4] == "paused"
 
 
-def test_the_export_is_the_apis_as_a_file(pages: Pages, workspace: Workspace, owner: User) -> None:
+def test_the_export_file_equals_the_api_response(pages: Pages, workspace: Workspace, owner: User) -> None:
     answer = pages.get("settings-export")
 
     assert answer["Content-Disposition"] == f'attachment; filename="workspace-{workspace.id}.json"'
     assert answer["Content-Type"] == "application/json"
-    told = as_user(owner).get(f"/workspaces/{workspace.id}/export").json()
-    assert json.loads(answer.content).keys() == told.keys()
-    assert json.loads(answer.content)["workspace"] == told["workspace"]
+    body = as_user(owner).get(f"/workspaces/{workspace.id}/export").json()
+    assert json.loads(answer.content).keys() == body.keys()
+    assert json.loads(answer.content)["workspace"] == body["workspace"]
 
 
 def test_a_workspace_is_deleted_when_its_name_is_typed(pages: Pages, workspace: Workspace, api: ApiClient) -> None:
     page = send(pages, "settings-delete")
 
     assert "Workshop is deleted." in words(page)
-    assert "You belong to no workspace yet." in words(page)
+    assert "You are not a member of any workspace yet." in words(page)
     assert pages.get("settings").status_code == 404
     assert api.get(f"/agents?workspace_id={workspace.id}").status_code == 401
 
 
-def test_an_admin_does_the_daily_things_and_the_owner_the_rest(admin: Pages, workspace: Workspace) -> None:
+def test_admins_change_settings_and_only_the_owner_pauses_exports_and_deletes(
+    admin: Pages, workspace: Workspace
+) -> None:
     page = admin.get("settings")
     offered = {name for name in FORMS if has_form(page, admin.address(name))}
     assert offered == {"settings-general", "settings-caps"}
@@ -154,7 +158,7 @@ def test_an_admin_does_the_daily_things_and_the_owner_the_rest(admin: Pages, wor
     assert {code for operation, code, _ in entries() if code} == {"FORBIDDEN"}
 
 
-def test_members_read_and_strangers_find_nothing(workspace: Workspace, teammate: User, stranger: User) -> None:
+def test_members_can_read_and_strangers_get_404(workspace: Workspace, teammate: User, stranger: User) -> None:
     theirs, strangers = Pages(workspace, teammate), Pages(workspace, stranger)
     before = state(workspace)
     page = theirs.get("settings")
@@ -170,7 +174,7 @@ def test_members_read_and_strangers_find_nothing(workspace: Workspace, teammate:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_no_form_is_taken_without_its_token_and_none_by_get(pages: Pages, workspace: Workspace, name: str) -> None:
+def test_forms_need_a_csrf_token_and_post(pages: Pages, workspace: Workspace, name: str) -> None:
     before = state(workspace)
 
     assert pages.post(name, FORMS[name]).status_code == 403
@@ -178,8 +182,8 @@ def test_no_form_is_taken_without_its_token_and_none_by_get(pages: Pages, worksp
     assert state(workspace) == before
 
 
-def test_every_zone_that_people_choose_is_there_and_a_strange_one_is_kept() -> None:
-    chosen = dict(zone_choices("EST5EDT"))
+def test_all_common_time_zones_are_offered_and_an_unusual_one_stays_selected() -> None:
+    chosen = dict(timezone_choices("EST5EDT"))
 
     assert ("Europe/Berlin", "Berlin") in chosen["Europe"]
     assert ("America/Argentina/Buenos_Aires", "Argentina/Buenos Aires") in chosen["America"]
@@ -188,7 +192,7 @@ def test_every_zone_that_people_choose_is_there_and_a_strange_one_is_kept() -> N
     assert "US" not in chosen
 
 
-def test_the_page_takes_few_queries_and_little_room(
+def test_the_page_needs_few_queries_and_stays_small(
     pages: Pages, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_max_num_queries(8):

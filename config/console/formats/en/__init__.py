@@ -1,1 +1,1 @@
-"""English."""
+"""The English date formats."""

@@ -1,4 +1,4 @@
-"""To the second and with the zone, as operators compare them with logs."""
+"""Times with seconds and time zone, so that operators can compare them with logs."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from billing import selectors as billing
 from tests.accounts.platforms.contract.content import ended, kinds_of, post, shown
 from tests.accounts.platforms.contract.world import World
 from tests.conftest import ApiClient
-from tests.posts.rows import publish_rounds
+from tests.posts.rows import events_of, publish_rounds
 
 
 def test_every_kind_of_post_goes_out(api: ApiClient, world: World, account: ConnectedAccount, clock: Any) -> None:
@@ -20,6 +20,7 @@ def test_every_kind_of_post_goes_out(api: ApiClient, world: World, account: Conn
 
         assert (kind, *ended(target)) == (kind, "published", None)
         assert target.attempts == 1
+        assert events_of({"id": target.group_id})[-1]["type"] == "post.published"
         assert target.external_id
         assert (target.permalink or "").startswith(("https://", world.server.url))
     assert world.posts() == [shown(world, f"Hello, {kind}", kind) for kind in kinds_of(world)]

@@ -23,6 +23,7 @@ from tests.accounts.platforms.contract.broken_calls import (
 )
 from tests.accounts.platforms.contract.world import World
 from tests.accounts.platforms.contract.worlds import WORLDS
+from tests.fakes.http_server import Answer
 
 RENEWED = [name for name, world in WORLDS.items() if world.renew]
 EXPIRING = [name for name, world in WORLDS.items() if world.lives]
@@ -113,6 +114,18 @@ def test_no_passing_fault_of_a_renewal_ends_a_grant(world: World, grant: Grant) 
         platform(world.name).refresh(grant)
 
     assert list(failures(world, "refresh", act, secrets_in(grant), [world.renew])) == []
+
+
+@pytest.mark.parametrize("platform_name", RENEWED)
+def test_only_the_platforms_word_that_it_has_ended_ends_a_grant(world: World, grant: Grant) -> None:
+    """Errors of RFC 6749 (5.2) about the operator's app, and what the platform's API says of limits and of anything new."""
+    errors = ("invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type", "server_error")
+    refusals = [Answer.of_json({"error": error}, 400) for error in errors if error not in world.ending]
+
+    for answer in (*refusals, world.odd(), world.limit(60)):
+        world.server.refuse_next(world.renew, answer)
+        error = error_of(lambda: platform(world.name).refresh(grant), secrets_in(grant))
+        assert isinstance(error, Transient)
 
 
 @pytest.mark.parametrize("platform_name", RENEWED)

@@ -71,6 +71,7 @@ class World:
         ContentRejected  # what the status 413 means at the call that makes the post
     )
     ends_access: ClassVar[bool] = True  # disconnecting ends the access at the platform
+    ending: ClassVar[tuple[str, ...]] = ()  # OAuth errors that end a grant, beside invalid_grant
     rotates: ClassVar[bool] = False  # a refresh token is good for one renewal
     client: ClassVar[tuple[str, str]] = ("", "")  # id and secret of the operator's app
     refused_code: ClassVar[type[PlatformError]] = CredentialsRejected  # what a code that is used or guessed means

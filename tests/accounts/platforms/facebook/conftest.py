@@ -9,24 +9,18 @@ from pytest_django import Settings
 
 from accounts.platforms.facebook.adapter import Facebook
 from accounts.platforms.types import Grant
-from tests.accounts.platforms.facebook.steps import REDIRECT_URI, connect
+from tests.accounts.platforms.meta.steps import REDIRECT_URI, connect, running
 from tests.fakes.facebook import FakeFacebook
 from tests.fakes.facebook_login import CLIENT_ID, CLIENT_SECRET
 
 
 @pytest.fixture
 def server(settings: Settings) -> Iterator[FakeFacebook]:
-    settings.OUTBOUND_ALLOW_LOOPBACK = True
-    with FakeFacebook() as running:
-        running.register_redirect(REDIRECT_URI)
-        settings.PLATFORM_SETTINGS = {
-            "FACEBOOK_CLIENT_ID": CLIENT_ID,
-            "FACEBOOK_CLIENT_SECRET": CLIENT_SECRET,
-            "FACEBOOK_API_BASE": running.url,
-            "FACEBOOK_VIDEO_API_BASE": running.video_api_base,
-            "FACEBOOK_AUTH_BASE": running.url,
-        }
-        yield running
+    fake = FakeFacebook()
+    fake.register_redirect(REDIRECT_URI)
+    with running(fake, (CLIENT_ID, CLIENT_SECRET), settings):
+        settings.PLATFORM_SETTINGS["FACEBOOK_VIDEO_API_BASE"] = fake.video_api_base
+        yield fake
 
 
 @pytest.fixture
@@ -41,5 +35,4 @@ def facebook() -> Facebook:
 
 @pytest.fixture
 def grant(facebook: Facebook, server: FakeFacebook, page_id: str) -> Grant:
-    [connection] = connect(facebook, server)
-    return connection.grant
+    return connect(facebook, server).grant

@@ -10,8 +10,8 @@ import time_machine
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.facebook.adapter import Facebook
 from accounts.platforms.types import Absent, Content, Grant, Progress, Published
-from tests.accounts.platforms.facebook.steps import go_to, look, post, step
 from tests.accounts.platforms.media_files import MP4, media_file, picture
+from tests.accounts.platforms.meta.steps import go_to, look, post, step
 from tests.fakes.facebook import FINISH_REEL, POSTS, FakeFacebook
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -126,7 +126,7 @@ def test_lists_that_cannot_be_read_leave_it_open(facebook: Facebook, server: Fak
     progress = go_to("create", facebook, grant, post())
     server.refuse_reading()
 
-    with pytest.raises(OutcomeUnknown, match="does not let the service look") as caught:
+    with pytest.raises(OutcomeUnknown, match="does not let this service read") as caught:
         look(facebook, grant, post(), progress)
 
     assert caught.value.final

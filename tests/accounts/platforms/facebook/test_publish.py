@@ -9,8 +9,8 @@ from accounts.platforms.errors import ContentRejected
 from accounts.platforms.facebook.adapter import Facebook
 from accounts.platforms.facebook.capabilities import CAPABILITIES
 from accounts.platforms.types import Grant, MediaFile, Progress, Published
-from tests.accounts.platforms.facebook.steps import go_to, post, publish, step
 from tests.accounts.platforms.media_files import MP4, media_file, picture
+from tests.accounts.platforms.meta.steps import go_to, post, publish, step
 from tests.fakes.facebook import COMMENT, FEED, POSTS, UPLOAD, FakeFacebook
 
 RED, BLUE = (picture(colour=colour) for colour in ("red", "blue"))

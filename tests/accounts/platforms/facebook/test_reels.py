@@ -11,8 +11,8 @@ import time_machine
 from accounts.platforms.errors import ContentRejected, RateLimited
 from accounts.platforms.facebook.adapter import Facebook
 from accounts.platforms.types import Content, Grant
-from tests.accounts.platforms.facebook.steps import error, go_to, post, publish, step
 from tests.accounts.platforms.media_files import MP4, media_file
+from tests.accounts.platforms.meta.steps import error, go_to, post, publish, step
 from tests.fakes.facebook import FINISH_REEL, REELS, START_REEL, FakeFacebook
 from tests.fakes.http_server import Answer
 from tests.fakes.meta import GraphRefusal, business_usage

@@ -1,4 +1,4 @@
-"""Facebook for the tests that all platforms share: a page."""
+"""Facebook for the contract suite: one page."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class PlatformWorld(World):
         super().__init__()
         self.server: FakeFacebook = FakeFacebook()
         self.server.register_redirect(redirect_uri())
-        self._page = self.server.add_page("The Bakery", admin="alice", username="bakery")
+        self.page = self.server.add_page("The Bakery", admin="alice", username="bakery")
 
     def settings(self) -> dict[str, str]:
         return {**super().settings(), "FACEBOOK_VIDEO_API_BASE": self.server.video_api_base}
 
     def posts(self) -> list[Post]:
-        posts = [Post(made["message"], tuple(made["photos"])) for made in self.server.posts(self._page)]
+        posts = [Post(made["message"], tuple(made["photos"])) for made in self.server.posts(self.page)]
         videos = [
-            Post(made["given"]["description"], ((made["content"], None),)) for made in self.server.videos(self._page)
+            Post(made["given"]["description"], ((made["content"], None),)) for made in self.server.videos(self.page)
         ]
         return posts + videos
 
     def limit(self, seconds: int) -> Answer:
         refused = GraphRefusal(32, "(#32) Page request limit reached")
-        return refused.answer(business_usage(self._page, seconds // 60))
+        return refused.answer(business_usage(self.page, seconds // 60))
 
     def rejection(self) -> Answer:
         return wrong("Invalid parameter").answer()

@@ -8,8 +8,8 @@ from accounts.platforms.instagram.capabilities import CAPABILITIES
 from accounts.platforms.media_check import asset_issues
 from accounts.platforms.text_check import CallCache, length_issues
 from accounts.platforms.types import Grant, MediaInfo
-from tests.accounts.platforms.instagram.steps import post, publish
 from tests.accounts.platforms.media_files import media_file, picture
+from tests.accounts.platforms.meta.steps import post, publish
 from tests.fakes.instagram import FakeInstagram
 
 FEED, STORY = "post", "story"

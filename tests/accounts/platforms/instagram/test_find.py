@@ -9,7 +9,8 @@ import pytest
 from accounts.platforms.errors import OutcomeUnknown, Transient
 from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.types import Absent, Content, Grant, Progress, Published
-from tests.accounts.platforms.instagram.steps import connect, go_to, image, look, post, step, video
+from tests.accounts.platforms.instagram.files import image, video
+from tests.accounts.platforms.meta.steps import connect, go_to, look, post, step
 from tests.fakes.http_server import Answer
 from tests.fakes.instagram import MEDIA, OBJECT, PUBLISH, FakeInstagram
 
@@ -73,18 +74,7 @@ def test_a_post_that_cannot_be_told_from_others_is_published_and_says_so(
 
     assert isinstance(found, Published)
     assert (found.external_id, found.permalink) == ("", "")
-    assert "not which" in found.note
-
-
-def test_a_container_that_cannot_be_asked_is_asked_again(
-    instagram: Instagram, server: FakeInstagram, grant: Grant
-) -> None:
-    content = content_of(server, "image")
-    progress = go_to("create", instagram, grant, content)
-    server.fail_next(OBJECT, 503)
-
-    with pytest.raises(Transient):
-        look(instagram, grant, content, progress)
+    assert "does not say which" in found.note
 
 
 def test_a_comment_that_cannot_be_looked_for_leaves_it_open(instagram: Instagram, server: FakeInstagram) -> None:

@@ -10,8 +10,9 @@ from accounts.platforms.errors import ContentRejected
 from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.instagram.capabilities import CAPABILITIES, hashtags
 from accounts.platforms.types import Grant, Progress, Published
-from tests.accounts.platforms.instagram.steps import go_to, image, post, publish, step, video
+from tests.accounts.platforms.instagram.files import image, video
 from tests.accounts.platforms.media_files import MP4, picture
+from tests.accounts.platforms.meta.steps import go_to, post, publish, step
 from tests.fakes.instagram import MAKE, MEDIA, PUBLISH, FakeInstagram
 
 
@@ -97,7 +98,7 @@ def test_a_first_comment_follows_the_post(instagram: Instagram, server: FakeInst
 @pytest.mark.parametrize(
     ("files", "options", "words"),
     [
-        ("", {}, "no post of text alone"),
+        ("", {}, "a post of text alone"),
         ("image", {"post_type": "reel"}, "A reel is one video"),
         ("image image", {"post_type": "story"}, "A story is one"),
         ("image", {"post_type": "story", "first_comment": "x"}, "no other options"),

@@ -9,7 +9,8 @@ import pytest
 from accounts.platforms.errors import RateLimited
 from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.types import Content, Grant
-from tests.accounts.platforms.instagram.steps import error, go_to, image, post, publish, step
+from tests.accounts.platforms.instagram.files import image
+from tests.accounts.platforms.meta.steps import error, go_to, post, publish, step
 from tests.fakes.http_server import Answer
 from tests.fakes.instagram import MAKE, QUOTA, FakeInstagram
 

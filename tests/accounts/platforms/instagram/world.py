@@ -1,5 +1,4 @@
-"""Instagram for the tests that all platforms share: a professional account. It fetches the files of posts itself, which is
-done here once they are looked at."""
+"""Instagram for the contract suite: one professional account. Tests read the files that it fetches when they compare them."""
 
 from __future__ import annotations
 

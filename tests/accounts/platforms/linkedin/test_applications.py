@@ -11,7 +11,9 @@ from pytest_django import Settings
 from accounts.platforms.errors import ConnectionUnavailable
 from accounts.platforms.linkedin.adapter import LinkedIn
 from accounts.platforms.schemas import violations
-from tests.accounts.platforms.linkedin.steps import MEMBER, PAGE, REDIRECT_URI, connect, post, publish
+from tests.accounts.platforms.adapter_steps import Account
+from tests.accounts.platforms.contract.world import redirect_uri
+from tests.accounts.platforms.linkedin.steps import MEMBER, PAGE, connect, post
 from tests.fakes.linkedin import FakeLinkedIn
 from tests.fakes.linkedin_oauth import ADVERTISING, CLIENT_ID, CLIENT_SECRET, SHARE, SIGN_IN, Application
 
@@ -25,7 +27,7 @@ NEITHER = (
 
 def asked(linkedin: LinkedIn, given: dict[str, str]) -> dict[str, str]:
     """The parameters of the address to which the owner is sent."""
-    parts = urlsplit(linkedin.authorize(state="state-1", redirect_uri=REDIRECT_URI, given=given).url)
+    parts = urlsplit(linkedin.authorize(state="state-1", redirect_uri=redirect_uri(), given=given).url)
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "www.linkedin.com", "/oauth/v2/authorization")
     return {name: values[0] for name, values in parse_qs(parts.query).items()}
 
@@ -49,7 +51,7 @@ def test_consent_is_asked_for_by_the_application_of_the_kind(
     assert asked(linkedin, {"kind": kind}) == {
         "response_type": "code",
         "client_id": client_id,
-        "redirect_uri": REDIRECT_URI,
+        "redirect_uri": redirect_uri(),
         "scope": scope,
         "state": "state-1",
     }
@@ -133,7 +135,7 @@ def test_scopes_that_the_applications_products_do_not_open_are_refused_by_linked
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, setting: scopes}
 
     with pytest.raises(ValueError, match="unauthorized_scope_error"):
-        connect(linkedin, server, kind)
+        connect(server, kind)
 
 
 def test_the_application_for_pages_opens_the_member_as_well_where_it_asks_for_that(
@@ -143,12 +145,12 @@ def test_the_application_for_pages_opens_the_member_as_well_where_it_asks_for_th
     scopes = "r_basicprofile w_member_social w_member_social_feed w_organization_social rw_organization_admin"
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_PAGES_SCOPES": scopes}
 
-    member, page = connect(linkedin, server, "pages")
+    member, page = connect(server, "pages")
 
     assert (member.identity.external_id, member.identity.handle) == (f"{MEMBER}-p", "Alice")
     assert member.identity.profile_url == "https://www.linkedin.com/in/alice"
     assert linkedin.identify(linkedin.refresh(member.grant)) == member.identity
-    publish(linkedin, member.grant, post("Hello", first_comment="First!"))
+    Account(linkedin, member.grant).publish(post("Hello", first_comment="First!"))
     assert [made["comments"] for made in server.posts(f"{MEMBER}-p")] == [[(f"{MEMBER}-p", "First!")]]
     assert page.identity.external_id == PAGE
 
@@ -160,7 +162,7 @@ def test_an_application_with_the_advertising_api_may_open_members_and_pages(
     scopes = "openid profile w_member_social w_organization_social rw_organization_admin"
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "LINKEDIN_SCOPES": scopes}
 
-    connections = connect(linkedin, server, "member")
+    connections = connect(server, "member")
 
     assert [each.identity.external_id for each in connections] == [MEMBER, PAGE]
     assert [linkedin.identify(linkedin.refresh(each.grant)) for each in connections] == [

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from accounts.platforms.errors import ContentRejected
-from accounts.platforms.linkedin.adapter import LinkedIn
 from accounts.platforms.linkedin.capabilities import CAPABILITIES
-from accounts.platforms.types import Grant, MediaFile, Published
-from tests.accounts.platforms.linkedin.steps import MEMBER, PAGE, go_to, post, publish, step
+from accounts.platforms.types import MediaFile, Published
+from tests.accounts.platforms.adapter_steps import Account, bytes_of
+from tests.accounts.platforms.linkedin.steps import MEMBER, PAGE, post
 from tests.accounts.platforms.media_files import MP4, PDF, media_file, picture
 from tests.fakes.linkedin import FakeLinkedIn
 from tests.fakes.linkedin_methods import CREATE, PUT
@@ -16,18 +16,16 @@ from tests.fakes.linkedin_methods import CREATE, PUT
 CARD = {"url": "https://example.com/a?b=(c)", "title": "A (title)", "description": "What it_is"}
 
 
-def test_a_text_is_one_call_and_its_address_follows_from_the_answer(
-    linkedin: LinkedIn, server: FakeLinkedIn, member: Grant
-) -> None:
-    progress = go_to("create", linkedin, member, post("Hello 👋"))
+def test_a_text_is_published_by_one_call(server: FakeLinkedIn, member: Account) -> None:
+    progress = member.go_to("create", post("Hello 👋"))
     assert server.posts(MEMBER) == []
 
-    published = step(linkedin, member, post("Hello 👋"), progress)
+    published = member.step(post("Hello 👋"), progress)
 
     [made] = server.posts(MEMBER)
     assert (made["text"], made["visibility"], made["content"]) == ("Hello 👋", "PUBLIC", {})
     assert published == Published(made["urn"], f"https://www.linkedin.com/feed/update/{made['urn']}/")
-    assert linkedin.irreversible == {"create", "comment"}
+    assert member.adapter.irreversible == {"create", "comment"}
 
 
 @pytest.mark.parametrize(
@@ -47,25 +45,23 @@ def test_a_text_is_one_call_and_its_address_follows_from_the_answer(
     ],
 )
 def test_a_text_is_shown_as_it_was_written(
-    linkedin: LinkedIn, server: FakeLinkedIn, page: Grant, text: str, elements: list[tuple[str, str]]
+    server: FakeLinkedIn, page: Account, text: str, elements: list[tuple[str, str]]
 ) -> None:
-    publish(linkedin, page, post(text))
+    page.publish(post(text))
 
     [made] = server.posts(PAGE)
     shown = text.replace("@[Acme & Co. (UK)](urn:li:organization:12)", "Acme & Co. (UK)")
     assert (made["text"], made["elements"]) == (shown, elements)
 
 
-def test_3000_characters_are_taken_before_they_are_escaped(
-    linkedin: LinkedIn, server: FakeLinkedIn, page: Grant
-) -> None:
+def test_3000_characters_are_accepted_before_they_are_escaped(server: FakeLinkedIn, page: Account) -> None:
     rules = CAPABILITIES.text
     fits, too_long = "(" * 3000, "(" * 3001
     assert rules.count(fits) <= rules.max_length < rules.count(too_long)
 
-    publish(linkedin, page, post(fits))
+    page.publish(post(fits))
     with pytest.raises(ContentRejected, match="3000 characters"):
-        publish(linkedin, page, post(too_long))
+        page.publish(post(too_long))
 
     assert len(server.posts(PAGE)) == 1
 
@@ -97,10 +93,9 @@ def files(*names: str) -> list[MediaFile]:
     ],
 )
 def test_media_arrive_unchanged_and_described(
-    linkedin: LinkedIn,
     server: FakeLinkedIn,
-    member: Grant,
-    page: Grant,
+    member: Account,
+    page: Account,
     author: str,
     names: list[str],
     options: dict[str, Any],
@@ -109,57 +104,53 @@ def test_media_arrive_unchanged_and_described(
     server.process_media(looks=2)
     content = post("", *files(*names), **options)
 
-    published = publish(linkedin, member if author == MEMBER else page, content)
+    published = (member if author == MEMBER else page).publish(content)
 
     [made] = server.posts(author)
-    assert made["media"] == [opened(file) for file in content.media]
+    assert made["media"] == [bytes_of(file) for file in content.media]
     assert without_ids(made["content"]) == shown
     assert published.external_id == made["urn"]
 
 
-def test_a_video_is_sent_in_the_parts_that_linkedin_names(
-    linkedin: LinkedIn, server: FakeLinkedIn, page: Grant
-) -> None:
+def test_a_video_is_sent_in_the_parts_that_linkedin_names(server: FakeLinkedIn, page: Account) -> None:
     server.cut_videos_into(1000)
     [video] = files("video")
 
-    publish(linkedin, page, post("Look", video))
+    page.publish(post("Look", video))
 
     assert server.requests_to(PUT) == -(-len(MP4) // 1000)
     assert [made["media"] for made in server.posts(PAGE)] == [[MP4]]
 
 
-def test_a_part_that_was_lost_on_the_way_is_sent_again_by_itself(
-    linkedin: LinkedIn, server: FakeLinkedIn, page: Grant
-) -> None:
+def test_a_lost_part_is_sent_again_by_itself(server: FakeLinkedIn, page: Account) -> None:
     server.cut_videos_into(1000)
     server.fail_next(PUT, 503)
     server.drop_next(PUT)
     [video] = files("video")
 
-    publish(linkedin, page, post("Look", video))
+    page.publish(post("Look", video))
 
     assert server.requests_to(PUT) == -(-len(MP4) // 1000) + 2
     assert [made["media"] for made in server.posts(PAGE)] == [[MP4]]
 
 
-def test_a_card_is_given_in_words(linkedin: LinkedIn, server: FakeLinkedIn, page: Grant) -> None:
-    publish(linkedin, page, post("Read", article=CARD))
-    publish(linkedin, page, post("This", article={"url": CARD["url"], "title": CARD["title"]}))
+def test_a_link_card_has_a_title_and_a_description(server: FakeLinkedIn, page: Account) -> None:
+    page.publish(post("Read", article=CARD))
+    page.publish(post("This", article={"url": CARD["url"], "title": CARD["title"]}))
 
     first, second = (made["content"]["article"] for made in server.posts(PAGE))
     assert first == {"source": CARD["url"], "title": CARD["title"], "description": CARD["description"]}
     assert second == {"source": CARD["url"], "title": CARD["title"]}
 
 
-def test_a_member_may_post_for_connections_only(linkedin: LinkedIn, server: FakeLinkedIn, member: Grant) -> None:
-    publish(linkedin, member, post(visibility="CONNECTIONS"))
+def test_a_member_may_post_for_connections_only(server: FakeLinkedIn, member: Account) -> None:
+    member.publish(post(visibility="CONNECTIONS"))
 
     assert [made["visibility"] for made in server.posts(MEMBER)] == ["CONNECTIONS"]
 
 
-def test_what_does_not_go_together_is_refused_before_anything_is_sent(
-    linkedin: LinkedIn, server: FakeLinkedIn, page: Grant
+def test_options_that_exclude_each_other_are_rejected_before_anything_is_sent(
+    server: FakeLinkedIn, page: Account
 ) -> None:
     asked = len(server.requests)
     for content, words in [
@@ -167,16 +158,14 @@ def test_what_does_not_go_together_is_refused_before_anything_is_sent(
         (post("Hello", *files("png"), article=CARD), "not both"),
     ]:
         with pytest.raises(ContentRejected, match=words):
-            publish(linkedin, page, content)
+            page.publish(content)
     assert len(server.requests) == asked
 
 
-def test_the_first_comment_follows_the_post_as_it_is_written(
-    linkedin: LinkedIn, server: FakeLinkedIn, page: Grant
-) -> None:
+def test_the_first_comment_follows_the_post_as_it_is_written(server: FakeLinkedIn, page: Account) -> None:
     comment = "More (here): https://example.com/a_b #tag"
 
-    published = publish(linkedin, page, post("Hello", first_comment=comment))
+    published = page.publish(post("Hello", first_comment=comment))
 
     [made] = server.posts(PAGE)
     assert made["comments"] == [(PAGE, comment)]
@@ -184,20 +173,13 @@ def test_the_first_comment_follows_the_post_as_it_is_written(
     assert server.requests_to(CREATE) == 1
 
 
-def test_a_grant_without_the_scope_of_comments_leaves_the_post_alone(
-    linkedin: LinkedIn, server: FakeLinkedIn, member: Grant
-) -> None:
+def test_a_grant_without_the_scope_of_comments_leaves_the_post_alone(server: FakeLinkedIn, member: Account) -> None:
     """As for a post that was scheduled before its account lost the scope; a new one is refused by its validation."""
     with pytest.raises(ContentRejected, match="does not let this login comment"):
-        publish(linkedin, member, post("Hello", first_comment="First!"))
+        member.publish(post("Hello", first_comment="First!"))
 
     [made] = server.posts(MEMBER)
     assert (made["text"], made["comments"]) == ("Hello", [])
-
-
-def opened(file: MediaFile) -> bytes:
-    with file.open() as content:
-        return content.read()
 
 
 def without_ids(shown: dict[str, Any]) -> dict[str, Any]:

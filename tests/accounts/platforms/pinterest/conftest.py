@@ -1,45 +1,38 @@
-"""Pinterest on loopback with one account, connected."""
+"""A stand-in for Pinterest with one connected account and two boards, and a clock that does not move."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+import time_machine
 from pytest_django import Settings
 
-from accounts.platforms.pinterest.adapter import Pinterest
 from accounts.platforms.types import Grant
-from tests.accounts.platforms.pinterest.steps import REDIRECT_URI, connect
+from tests.accounts.platforms.contract.worlds import world_of
+from tests.accounts.platforms.pinterest.world import PlatformWorld
 from tests.fakes.pinterest import FakePinterest
-from tests.fakes.pinterest_oauth import CLIENT_ID, CLIENT_SECRET
+from tests.posts.rows import NOON
 
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[FakePinterest]:
-    settings.OUTBOUND_ALLOW_LOOPBACK = True
-    with FakePinterest() as running:
-        running.register_redirect(REDIRECT_URI)
-        running.add_person("alice")
-        settings.PLATFORM_SETTINGS = {
-            "PINTEREST_CLIENT_ID": CLIENT_ID,
-            "PINTEREST_CLIENT_SECRET": CLIENT_SECRET,
-            "PINTEREST_API_BASE": running.api_base,
-            "PINTEREST_AUTH_BASE": running.url,
-        }
+def world(settings: Settings) -> Iterator[PlatformWorld]:
+    with time_machine.travel(NOON, tick=False), world_of("pinterest", settings) as running:
+        assert isinstance(running, PlatformWorld)
         yield running
 
 
-@pytest.fixture(autouse=True)
-def boards(server: FakePinterest) -> dict[str, str]:
+@pytest.fixture
+def server(world: PlatformWorld) -> FakePinterest:
+    return world.server
+
+
+@pytest.fixture
+def boards(world: PlatformWorld) -> dict[str, str]:
     """The ids of the account's boards by their names."""
-    return server.add_boards("alice", "Garden", "Recipes")
+    return world.boards
 
 
 @pytest.fixture
-def pinterest() -> Pinterest:
-    return Pinterest()
-
-
-@pytest.fixture
-def grant(pinterest: Pinterest, server: FakePinterest) -> Grant:
-    return connect(pinterest, server).grant
+def grant(world: PlatformWorld) -> Grant:
+    return world.connection().grant

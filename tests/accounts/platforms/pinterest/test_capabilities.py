@@ -35,5 +35,5 @@ def test_the_description_counts_in_characters() -> None:
         ({"board": "Recipes", "board_id": "7"}, False),
     ],
 )
-def test_options_are_those_of_a_pin(options: dict[str, Any], valid: bool) -> None:
+def test_the_schema_of_the_options(options: dict[str, Any], valid: bool) -> None:
     assert Draft202012Validator(CAPABILITIES.options).is_valid(options) is valid

@@ -11,14 +11,13 @@ from accounts.platforms.errors import OutcomeUnknown, TokenExpired, Transient
 from accounts.platforms.threads.adapter import Threads
 from accounts.platforms.types import Absent, Grant, Progress, Published
 from tests.accounts.platforms.media_files import picture
-from tests.accounts.platforms.threads.scripted_server import ScriptedServer
-from tests.accounts.platforms.threads.steps import after, chain, connect, go_to, hosted, look, post, publish, step
+from tests.accounts.platforms.meta.steps import connect, error, go_to, look, post, publish, step
+from tests.accounts.platforms.threads.steps import after, chain, hosted
 from tests.fakes.http_server import Answer
 from tests.fakes.threads import LIST, PUBLISH, REPLIES, SHOW, FakeThreads
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 THREE = chain("One", "Two", "Three")
-TRIED = Progress("publish", {"since": NOW.isoformat(), "sent": [], "container": "5"})
 
 
 def texts_of(server: FakeThreads) -> list[str]:
@@ -156,35 +155,25 @@ def test_an_expired_container_was_not_published_and_is_made_again(threads: Threa
 
 
 @pytest.mark.parametrize(
-    ("call", "answer", "fault"),
+    ("call", "answer", "expected"),
     [
-        (SHOW, Answer(503), Transient),
         (SHOW, Answer.of_json({"id": "5", "status": "A_NEW_STATUS"}), Transient),
         (SHOW, Answer.of_json({"id": "5", "status": "IN_PROGRESS"}), Transient),
-        (SHOW, Answer(200, b"<html>"), Transient),
-        (SHOW, Answer.of_json({"error": {"code": 190, "message": "no"}}, 401), TokenExpired),
-        (LIST, Answer(503), Transient),
+        (SHOW, error(190, status=401), TokenExpired),
         (LIST, Answer(200, b"{}"), Transient),
-        (LIST, Answer.of_json({"error": {"code": 10, "message": "no"}}, 403), OutcomeUnknown),
+        (LIST, error(10, status=403), OutcomeUnknown),
         (LIST, Answer.of_json({"data": [], "paging": {"cursors": {"after": "x"}, "next": "y"}}), OutcomeUnknown),
     ],
 )
-def test_a_look_that_fails_is_no_proof_of_anything(
-    threads: Threads,
-    scripted: ScriptedServer,
-    scripted_grant: Grant,
-    call: str,
-    answer: Answer,
-    fault: type[Exception],
+def test_a_search_that_fails_proves_nothing(
+    threads: Threads, server: FakeThreads, grant: Grant, call: str, answer: Answer, expected: type[Exception]
 ) -> None:
-    scripted.answers |= {
-        SHOW: Answer.of_json({"id": "5", "status": "PUBLISHED"}),
-        LIST: Answer.of_json({"data": []}),
-        call: answer,
-    }
+    progress = go_to("publish", threads, grant, post())
+    step(threads, grant, post(), progress)
+    server.refuse_next(call, answer, times=3)
 
-    with time_machine.travel(NOW, tick=False), pytest.raises(fault) as caught:
-        look(threads, scripted_grant, post(), TRIED)
+    with pytest.raises(expected) as caught:
+        look(threads, grant, post(), progress)
 
-    assert type(caught.value) is fault
-    assert scripted.asked.count(LIST) <= 3
+    assert type(caught.value) is expected
+    assert server.requests_to(LIST) <= 3

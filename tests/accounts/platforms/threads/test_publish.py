@@ -11,7 +11,8 @@ from accounts.platforms.threads.adapter import Threads
 from accounts.platforms.threads.capabilities import CAPABILITIES
 from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.media_files import MP4, picture
-from tests.accounts.platforms.threads.steps import chain, hosted, look, post, publish, step
+from tests.accounts.platforms.meta.steps import look, post, publish, step
+from tests.accounts.platforms.threads.steps import chain, hosted
 from tests.fakes.threads import LIST, MAKE, PUBLISH, SHOW, FakeThreads
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -168,8 +169,8 @@ def test_segments_reply_to_each_other_and_the_first_stands_for_all(
         (chain("One", "a" * 501), "Segment 2 counts 501 characters_emoji_bytes; Threads takes 500."),
         (chain("One", " \n"), "Segment 2 is empty."),
         (chain("One", SIX_LINKS), "Segment 2 counts 6 links; Threads takes 5."),
-        (post(SIX_LINKS), "Threads takes 5 different links in a post"),
-        (post(FIVE_LINKS, link_attachment="https://example.com/6"), "Threads takes 5 different links in a post"),
+        (post(SIX_LINKS), "Threads accepts 5 different links in a post"),
+        (post(FIVE_LINKS, link_attachment="https://example.com/6"), "Threads accepts 5 different links in a post"),
         (post("One", MediaFile("image", "image/png", 1), link_attachment="https://example.com/"), "shows no link"),
     ],
 )

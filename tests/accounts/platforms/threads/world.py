@@ -1,4 +1,4 @@
-"""Threads for the tests that all platforms share: a profile whose files Threads fetches itself."""
+"""Threads for the contract suite: one profile."""
 
 from __future__ import annotations
 

@@ -6,29 +6,28 @@ import pytest
 from pytest_django import Settings
 
 from accounts.platforms.errors import (
-    AccountDisconnected,
     ConnectionUnavailable,
     ContentRejected,
     OutcomeUnknown,
-    TokenExpired,
 )
 from accounts.platforms.text_check import text_limit
-from accounts.platforms.tiktok.adapter import TikTok
 from accounts.platforms.tiktok.capabilities import CAPABILITIES
-from accounts.platforms.tiktok.status import MAX_LOOKS
-from accounts.platforms.types import Content, Grant, Progress, Published
+from accounts.platforms.tiktok.status import MAX_CHECKS
+from accounts.platforms.types import Content, Progress, Published
+from tests.accounts.platforms.adapter_steps import Account, bytes_of
 from tests.accounts.platforms.media_files import PDF, media_file
-from tests.accounts.platforms.tiktok.steps import PREFIX, bytes_of, connect, go_to, photo, post, publish, step, video
+from tests.accounts.platforms.tiktok.content import photo, post, video
+from tests.accounts.platforms.tiktok.world import PREFIX
 from tests.fakes.http_server import Answer
 from tests.fakes.tiktok import CHUNK, CREATOR, LAST, PHOTOS, STATUS, VIDEO, FakeTikTok
 
 BAD_ANSWER = Answer(200, b"<html>")
 
 
-def test_a_small_video_goes_out_in_one_chunk(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
+def test_a_small_video_is_uploaded_in_one_chunk(server: FakeTikTok, account: Account) -> None:
     content = post("Grüße 🎬 #lathe @bob")
 
-    made = publish(tiktok, grant, content)
+    made = account.publish(content)
 
     [shown] = server.posts("alice")
     assert made == Published(shown["id"], f"https://www.tiktok.com/@alice/video/{shown['id']}")
@@ -46,12 +45,12 @@ def test_a_small_video_goes_out_in_one_chunk(tiktok: TikTok, server: FakeTikTok,
         (65, [10, 10, 10, 10, 10, 15]),
     ],
 )
-def test_a_large_video_goes_in_chunks_and_arrives_unchanged(
-    tiktok: TikTok, server: FakeTikTok, grant: Grant, megabytes: int, sizes: list[int]
+def test_a_large_video_is_uploaded_in_chunks(
+    server: FakeTikTok, account: Account, megabytes: int, sizes: list[int]
 ) -> None:
     content = post("Look", video(megabytes))
 
-    publish(tiktok, grant, content)
+    account.publish(content)
 
     [shown] = server.posts("alice")
     assert shown["content"] == bytes_of(content.media[0])
@@ -59,22 +58,20 @@ def test_a_large_video_goes_in_chunks_and_arrives_unchanged(
     assert sent == sizes
 
 
-def test_the_chunks_of_a_step_are_bounded(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
+def test_the_chunks_of_a_step_are_bounded(server: FakeTikTok, account: Account) -> None:
     content, phases = post("Look", video(60)), []
     result: Progress | Published = Progress("start")
     while isinstance(result, Progress):
         phases.append((result.phase, server.requests_to(CHUNK)))
         assert "upload_token" not in str(result.state)
         assert len(str(result.state)) < 1000
-        result = step(tiktok, grant, content, result)
+        result = account.step(content, result)
 
     assert phases == [("start", 0), ("upload", 0), ("upload", 4), ("finish", 5), ("poll", 5)]
 
 
-def test_what_the_options_say_is_told_to_tiktok(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
-    publish(
-        tiktok,
-        grant,
+def test_options_become_fields_of_the_post(server: FakeTikTok, account: Account) -> None:
+    account.publish(
         post(
             privacy_level="MUTUAL_FOLLOW_FRIENDS",
             disable_comment=True,
@@ -102,14 +99,13 @@ def test_what_the_options_say_is_told_to_tiktok(tiktok: TikTok, server: FakeTikT
     }
 
 
-def test_what_the_creators_settings_forbid_stays_forbidden(tiktok: TikTok, server: FakeTikTok) -> None:
-    server.add_creator("bob", disabled={"comment", "duet", "stitch"})
-    grant = connect(tiktok, server, "bob").grant
+def test_what_the_creators_settings_forbid_stays_forbidden(server: FakeTikTok, account: Account) -> None:
+    server.add_creator("alice", disabled={"comment", "duet", "stitch"})
 
-    publish(tiktok, grant, post(disable_comment=False))
-    publish(tiktok, grant, post("Photos", photo("a")))
+    account.publish(post(disable_comment=False))
+    account.publish(post("Photos", photo("a")))
 
-    of_video, of_photo = server.posts("bob")
+    of_video, of_photo = server.posts("alice")
     assert [of_video[f"disable_{what}"] for what in ("comment", "duet", "stitch")] == [True] * 3
     assert of_photo["disable_comment"] is True
 
@@ -122,14 +118,13 @@ def test_what_the_creators_settings_forbid_stays_forbidden(tiktok: TikTok, serve
         ({"longest_seconds": 60}, post("Long", video(duration_ms=60_001)), "60.001 seconds; the creator may post 60"),
     ],
 )
-def test_what_the_creator_may_not_post_is_refused_before_it_is_announced(
-    tiktok: TikTok, server: FakeTikTok, creator: dict[str, Any], content: Content, words: str
+def test_what_the_creator_may_not_post_is_rejected_before_it_is_announced(
+    server: FakeTikTok, account: Account, creator: dict[str, Any], content: Content, words: str
 ) -> None:
-    server.add_creator("bob", **creator)
-    grant = connect(tiktok, server, "bob").grant
+    server.add_creator("alice", **creator)
 
     with pytest.raises(ContentRejected, match=words):
-        step(tiktok, grant, content)
+        account.step(content)
 
     assert server.requests_to(VIDEO) == 0
 
@@ -137,32 +132,32 @@ def test_what_the_creator_may_not_post_is_refused_before_it_is_announced(
 @pytest.mark.parametrize(
     "media", [(), (video(), video()), (video(), photo("a")), (media_file(PDF, "application/pdf"),)], ids=len
 )
-def test_only_a_video_or_photos_are_posts(tiktok: TikTok, server: FakeTikTok, grant: Grant, media: Any) -> None:
+def test_only_a_video_or_photos_are_posts(server: FakeTikTok, account: Account, media: Any) -> None:
     with pytest.raises(ContentRejected):
-        step(tiktok, grant, Content("tgt_1", "Hello", {"privacy_level": "SELF_ONLY"}, media=media))
+        account.step(Content("tgt_1", "Hello", {"privacy_level": "SELF_ONLY"}, media=media))
 
 
-def test_the_text_of_photos_may_be_longer_than_a_videos(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
+def test_the_text_of_photos_may_be_longer_than_a_videos(server: FakeTikTok, account: Account) -> None:
     rules = CAPABILITIES.text
     assert text_limit(rules, {}, ["video"]) == 2200
     assert text_limit(rules, {}, ["image", "image"]) == 4000
 
-    publish(tiktok, grant, post("😀" * 2000, photo("a")))
+    account.publish(post("😀" * 2000, photo("a")))
     with pytest.raises(ContentRejected):
-        publish(tiktok, grant, post("😀" * 2000 + "a", photo("a")))
+        account.publish(post("😀" * 2000 + "a", photo("a")))
     with pytest.raises(ContentRejected):
-        publish(tiktok, grant, post("a" * 2201))
+        account.publish(post("a" * 2201))
 
     assert [shown["description"] for shown in server.posts("alice")] == ["😀" * 2000]
 
 
-def test_photos_go_by_their_addresses(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
+def test_photos_are_fetched_from_their_urls(server: FakeTikTok, account: Account) -> None:
     server.process_posts(2)
     content = post(
         "Photos of a lathe", photo("a"), photo("b"), title="A lathe", auto_add_music=True, photo_cover_index=1
     )
 
-    made = publish(tiktok, grant, content)
+    made = account.publish(content)
 
     [shown] = server.posts("alice")
     assert made.permalink == f"https://www.tiktok.com/@alice/photo/{shown['id']}"
@@ -173,53 +168,53 @@ def test_photos_go_by_their_addresses(tiktok: TikTok, server: FakeTikTok, grant:
 
 
 @pytest.mark.parametrize("prefix", ["", "https://elsewhere.example/"])
-def test_photos_that_tiktok_would_not_fetch_are_the_operators_to_put_right(
-    tiktok: TikTok, server: FakeTikTok, grant: Grant, settings: Settings, prefix: str
+def test_photos_need_a_prefix_that_the_operator_has_verified(
+    server: FakeTikTok, account: Account, settings: Settings, prefix: str
 ) -> None:
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "TIKTOK_VERIFIED_PREFIX": prefix}
 
     with pytest.raises(ConnectionUnavailable) as caught:
-        step(tiktok, grant, post("Photos", photo("a")))
+        account.step(post("Photos", photo("a")))
 
     assert "TIKTOK_VERIFIED_PREFIX" in caught.value.suggested_action
-    publish(tiktok, grant, post())  # a video needs no address
+    account.publish(post())  # a video needs no address
 
 
-def test_a_prefix_that_is_set_and_not_verified_is_told_as_well(
-    tiktok: TikTok, server: FakeTikTok, grant: Grant
+def test_a_prefix_that_tiktok_has_not_verified_is_an_error_of_the_operator(
+    server: FakeTikTok, account: Account
 ) -> None:
     server.verify("https://elsewhere.example/")
 
     with pytest.raises(ConnectionUnavailable, match="not verified"):
-        publish(tiktok, grant, post("Photos", photo("a")))
+        account.publish(post("Photos", photo("a")))
 
 
-def test_the_end_is_waited_for_and_then_the_id(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
+def test_the_post_is_waited_for_and_then_its_id(server: FakeTikTok, account: Account) -> None:
     server.process_posts(3, looks_for_id=2)
-    progress: Progress | Published = go_to("poll", tiktok, grant, post())
+    progress: Progress | Published = account.go_to("poll", post())
     stands = []
     while isinstance(progress, Progress):
         assert progress.ready_at is not None
         stands.append(("taken" in progress.state, "out" in progress.state))
-        progress = step(tiktok, grant, post(), progress)
+        progress = account.step(post(), progress)
 
     assert stands == [(True, False)] * 4 + [(True, True)] * 2
     assert progress.permalink.endswith(f"/video/{progress.external_id}")
     assert progress.note == ""
 
 
-def test_a_post_whose_id_is_not_told_is_out_all_the_same(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
+def test_a_post_without_an_id_is_published_with_a_note(server: FakeTikTok, account: Account) -> None:
     server.process_posts(looks_for_id=1000)
 
-    made = publish(tiktok, grant, post())
+    made = account.publish(post())
 
     [shown] = server.posts("alice")
     assert (made.external_id, made.permalink) == (shown["publish_id"], "https://www.tiktok.com/@alice")
-    assert "has not told" in made.note
+    assert "has not named" in made.note
 
 
-def test_a_post_that_not_everybody_sees_has_no_address(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
-    made = publish(tiktok, grant, post(privacy_level="SELF_ONLY"))
+def test_a_post_that_not_everybody_sees_has_no_address(server: FakeTikTok, account: Account) -> None:
+    made = account.publish(post(privacy_level="SELF_ONLY"))
 
     assert (made.permalink, made.note, server.requests_to(STATUS)) == ("https://www.tiktok.com/@alice", "", 1)
 
@@ -233,84 +228,64 @@ def test_a_post_that_not_everybody_sees_has_no_address(tiktok: TikTok, server: F
         ("something_new", "something_new"),
     ],
 )
-def test_a_post_that_failed_is_rejected_with_its_reason(
-    tiktok: TikTok, server: FakeTikTok, grant: Grant, caplog: pytest.LogCaptureFixture, reason: str, words: str
+def test_a_failed_post_is_rejected_with_the_reason(
+    server: FakeTikTok, account: Account, caplog: pytest.LogCaptureFixture, reason: str, words: str
 ) -> None:
     server.process_posts(1, fail_reason=reason)
 
     with pytest.raises(ContentRejected, match=words):
-        publish(tiktok, grant, post())
+        account.publish(post())
 
     assert ("something_new" in caplog.text) is (reason == "something_new")
 
 
 @pytest.mark.parametrize("content", [post(), post("Photos", photo("a"))], ids=["video", "photo"])
-@pytest.mark.parametrize("reason", ["internal", "photo_pull_failed"])
-def test_a_fault_of_tiktoks_own_is_tried_anew_a_few_times(
-    tiktok: TikTok, server: FakeTikTok, grant: Grant, content: Content, reason: str
+@pytest.mark.parametrize("reason", ["internal", "photo_pull_failed", "auth_removed"])
+def test_a_transient_failure_is_announced_again_twice(
+    server: FakeTikTok, account: Account, content: Content, reason: str
 ) -> None:
     server.process_posts(1, fail_reason=reason)
-    progress: Progress | Published = go_to("poll", tiktok, grant, content)
-    while isinstance(progress, Progress) and progress.phase == "poll":
-        progress = step(tiktok, grant, content, progress)
-    assert isinstance(progress, Progress)
-    assert (progress.phase, progress.ready_at is not None, "taken" in progress.state) == ("start", True, False)
+    progress = account.go_to("start", content, account.go_to("poll", content))
+    assert progress.ready_at is not None
+    assert "taken" not in progress.state
 
     with pytest.raises(ContentRejected, match=reason):
-        publish(tiktok, grant, content, progress)
+        account.publish(content, progress)
     assert server.requests_to(VIDEO) + server.requests_to(PHOTOS) == 3
     server.process_posts()
-    publish(tiktok, grant, content, progress)
+    account.publish(content, progress)
     assert len(server.posts("alice")) == 1
-
-
-def test_access_that_was_taken_away_fails_where_tiktok_says_so(
-    tiktok: TikTok, server: FakeTikTok, grant: Grant
-) -> None:
-    server.process_posts(1, fail_reason="auth_removed")
-    progress: Progress | Published = go_to("poll", tiktok, grant, post())
-    while isinstance(progress, Progress) and progress.phase == "poll":
-        progress = step(tiktok, grant, post(), progress)
-    server.withdraw("alice")
-
-    assert isinstance(progress, Progress)
-    with pytest.raises(TokenExpired):
-        step(tiktok, grant, post(), progress)
-    with pytest.raises(AccountDisconnected):
-        tiktok.refresh(grant)
 
 
 @pytest.mark.parametrize("answer", [Answer(503), Answer(429), BAD_ANSWER, Answer(400, b'{"error": {"code": "odd"}}')])
-def test_what_cannot_be_looked_at_now_is_looked_at_later(
-    tiktok: TikTok, server: FakeTikTok, grant: Grant, answer: Answer
-) -> None:
-    progress = go_to("poll", tiktok, grant, post())
+def test_errors_while_a_post_is_processed_do_not_fail_it(server: FakeTikTok, account: Account, answer: Answer) -> None:
+    progress = account.go_to("poll", post())
     server.refuse_next(STATUS, answer, times=3)
 
-    assert len(publish(tiktok, grant, post(), progress).external_id) == 19
+    assert len(account.publish(post(), progress).external_id) == 19
     assert len(server.posts("alice")) == 1
 
 
-def test_an_end_that_does_not_come_is_told(tiktok: TikTok, server: FakeTikTok, grant: Grant) -> None:
+def test_an_endless_status_leaves_the_outcome_unknown(server: FakeTikTok, account: Account) -> None:
     server.process_posts(1000)
 
     with pytest.raises(OutcomeUnknown) as caught:
-        publish(tiktok, grant, post())
+        account.publish(post())
 
     assert caught.value.final
-    assert server.requests_to(STATUS) == MAX_LOOKS + 1
+    assert server.requests_to(STATUS) == MAX_CHECKS + 1
 
 
 @pytest.mark.parametrize(("status", "final"), [("SEND_TO_USER_INBOX", True), ("A_NEW_ONE", False)])
-def test_a_status_that_is_no_end_of_a_post(
-    tiktok: TikTok, server: FakeTikTok, grant: Grant, caplog: pytest.LogCaptureFixture, status: str, final: bool
+def test_a_status_that_says_neither_published_nor_failed(
+    server: FakeTikTok, account: Account, caplog: pytest.LogCaptureFixture, status: str, final: bool
 ) -> None:
-    progress = go_to("poll", tiktok, grant, post())
+    progress = account.go_to("poll", post())
     server.refuse_next(STATUS, Answer.of_json({"data": {"status": status}, "error": {"code": "ok"}}))
 
     if final:
         with pytest.raises(OutcomeUnknown, match="inbox"):
-            step(tiktok, grant, post(), progress)
+            account.step(post(), progress)
     else:
-        assert isinstance(step(tiktok, grant, post(), progress), Progress)
+        assert isinstance(account.step(post(), progress), Progress)
         assert status in caplog.text

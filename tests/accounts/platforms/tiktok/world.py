@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.conf import settings as project
 
 from accounts.platforms.errors import TokenExpired, Transient
-from tests.accounts.platforms.contract.world import IGNORED, REJECTED_IF_UNREADABLE, Post, World, redirect_uri
+from tests.accounts.platforms.contract.world import IGNORED, REJECTED, Post, World, redirect_uri
 from tests.fakes.http_server import Answer
-from tests.fakes.tiktok import CREATOR, LAST, REVOKE, STATUS, TOKEN, USER, FakeTikTok
+from tests.fakes.tiktok import LAST, REVOKE, STATUS, TOKEN, FakeTikTok
 from tests.fakes.tiktok_oauth import ACCESS_LIVES, CLIENT_KEY, CLIENT_SECRET
 from tests.fakes.tiktok_posts import TikTokRefusal
 
@@ -25,14 +25,12 @@ class PlatformWorld(World):
     pause = 60  # TikTok says nothing of it; its limits count by the minute
     finds_no = ("image", "images")  # which TikTok gives no publish id for beforehand
     client = (CLIENT_KEY, CLIENT_SECRET)
-    trusted = (CREATOR, USER)  # a code that nobody knows is taken for a refusal of a post, even where none is sent
     rotates = True
     shown = ("alice", "Alice", "https://www.tiktok.com/@alice")
-    pause_of_30 = 60.0
     says_when = False
     unusual = {
-        ("connect", TOKEN): REJECTED_IF_UNREADABLE,
-        ("revoke", REVOKE): {"401": None, "429": Transient},
+        ("connect", TOKEN): REJECTED,
+        ("revoke", REVOKE): {"401": None},
         ("publish", STATUS): {**IGNORED, "401": TokenExpired},
         ("publish", LAST): {"403 html": None, "404 html": None, "401": Transient},  # the upload is announced again
     }

@@ -26,18 +26,18 @@ from accounts.platforms.x.capabilities import CAPABILITIES, THREAD
         ({"thread": [{"text": "Two"}] * THREAD.max_segments}, False),
     ],
 )
-def test_options_are_held_against_their_schema(options: dict[str, Any], valid: bool) -> None:
+def test_the_schema_of_the_options(options: dict[str, Any], valid: bool) -> None:
     assert jsonschema.Draft202012Validator(dict(CAPABILITIES.options)).is_valid(options) is valid
 
 
-def test_an_animation_has_limits_of_its_own_and_stands_alone() -> None:
+def test_an_animation_has_its_own_limits_and_no_other_media_beside_it() -> None:
     gifs = ImageRules(mime_types=("image/gif",), max_bytes=15_728_640, max_count=1, max_pixels=1_382_400)
 
     assert CAPABILITIES.media.gifs == gifs
     assert not CAPABILITIES.media.mixed
 
 
-def test_an_account_is_not_posted_to_faster_than_x_allows() -> None:
+def test_the_pace_stays_below_xs_limits() -> None:
     pace = CAPABILITIES.pace
     assert pace is not None
     for seconds, most in [(15 * 60, 100), (3 * 3600, 300)]:

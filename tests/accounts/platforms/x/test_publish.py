@@ -6,7 +6,6 @@ import pytest
 
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.types import Grant, Published
-from accounts.platforms.x.adapter import X
 from accounts.platforms.x.capabilities import CAPABILITIES
 from tests.accounts.platforms.media_files import media_file, picture
 from tests.accounts.platforms.x.steps import go_to, post, publish, step
@@ -16,16 +15,15 @@ from tests.fakes.x_methods import CREATE, TIMELINE
 FAMILY = "👨‍👩‍👧‍👦"
 
 
-def test_a_text_is_published_in_two_steps_and_nothing_is_read(x: X, server: FakeX, grant: Grant) -> None:
-    progress = go_to("create", x, grant, post("Hello 👋"))
+def test_a_text_is_published_in_two_steps_without_reading_posts(server: FakeX, grant: Grant) -> None:
+    progress = go_to("create", grant, post("Hello 👋"))
     assert server.posts("alice") == []
 
-    published = step(x, grant, post("Hello 👋"), progress)
+    published = step(grant, post("Hello 👋"), progress)
 
     [made] = server.posts("alice")
     assert (made["text"], made["options"], made["media"], made["reply_to"]) == ("Hello 👋", {}, [], None)
     assert published == Published(made["id"], f"https://x.com/alice/status/{made['id']}")
-    assert x.irreversible == {"create"}
     assert server.requests_to(TIMELINE) == 0
 
 
@@ -37,15 +35,15 @@ def test_a_text_is_published_in_two_steps_and_nothing_is_read(x: X, server: Fake
         {"made_with_ai": False},
     ],
 )
-def test_options_go_out_as_they_are(x: X, server: FakeX, grant: Grant, options: dict[str, Any]) -> None:
-    publish(x, grant, post(**options))
+def test_options_are_sent_to_x(server: FakeX, grant: Grant, options: dict[str, Any]) -> None:
+    publish(grant, post(**options))
 
     assert [made["options"] for made in server.posts("alice")] == [options]
 
 
-def test_a_picture_needs_no_text(x: X, server: FakeX, grant: Grant) -> None:
+def test_a_picture_needs_no_text(server: FakeX, grant: Grant) -> None:
     for text in ("", " \n"):
-        publish(x, grant, post(text, media_file(picture())))
+        publish(grant, post(text, media_file(picture())))
 
     assert [(made["text"], len(made["media"])) for made in server.posts("alice")] == [("", 1), ("", 1)]
 
@@ -63,15 +61,15 @@ def test_a_picture_needs_no_text(x: X, server: FakeX, grant: Grant) -> None:
         ("“quoted”" * 35, "“quoted”" * 35 + "‐"),
     ],
 )
-def test_the_length_that_the_service_counts_is_the_length_that_x_takes(
-    x: X, server: FakeX, grant: Grant, fits: str, too_long: str
+def test_the_length_that_the_service_counts_is_the_one_that_x_counts(
+    server: FakeX, grant: Grant, fits: str, too_long: str
 ) -> None:
     rules = CAPABILITIES.text
     assert rules.count(fits) <= rules.max_length < rules.count(too_long)
 
-    publish(x, grant, post(fits))
+    publish(grant, post(fits))
     with pytest.raises(ContentRejected):
-        publish(x, grant, post(too_long))
+        publish(grant, post(too_long))
 
     assert len(server.posts("alice")) == 1
     assert server.requests_to(CREATE) == 2

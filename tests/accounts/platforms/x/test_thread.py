@@ -1,13 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from accounts.platforms.errors import ContentRejected, OutcomeUnknown, TokenExpired
-from accounts.platforms.types import Absent, Grant, Progress, Published
-from accounts.platforms.x.adapter import X
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown
+from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.media_files import media_file, picture
-from tests.accounts.platforms.x.steps import go_to, look, post, publish, step, thread
-from tests.fakes.http_server import Answer
+from tests.accounts.platforms.x.steps import find, go_to, post, publish, step, thread
 from tests.fakes.x import FakeX
 from tests.fakes.x_methods import CREATE, TIMELINE
 
@@ -15,24 +15,24 @@ THREE = thread("One", "Two", "Three")
 
 
 def chain_of(server: FakeX) -> list[tuple[str, int | None]]:
-    """The texts of alice's posts, each with the place of the post that it replies to."""
+    """The texts of alice's posts, each with the index of the post that it replies to."""
     posts = server.posts("alice")
-    places = {made["id"]: place for place, made in enumerate(posts)}
-    return [(made["text"], places.get(made["reply_to"])) for made in posts]
+    indexes = {made["id"]: index for index, made in enumerate(posts)}
+    return [(made["text"], indexes.get(made["reply_to"])) for made in posts]
 
 
-def after(sent: int, x: X, grant: Grant) -> Progress:
-    """The progress once so many segments are out."""
-    progress = go_to("create", x, grant, THREE)
+def after(sent: int, grant: Grant, content: Content) -> Progress:
+    """The progress after this many segments were published."""
+    progress = go_to("create", grant, content)
     for _ in range(sent):
-        following = step(x, grant, THREE, progress)
+        following = step(grant, content, progress)
         assert isinstance(following, Progress)
         progress = following
     return progress
 
 
-def test_segments_reply_to_each_other_and_the_first_stands_for_all(x: X, server: FakeX, grant: Grant) -> None:
-    published = publish(x, grant, THREE)
+def test_each_segment_replies_to_the_one_before_and_the_first_is_the_permalink(server: FakeX, grant: Grant) -> None:
+    published = publish(grant, THREE)
 
     assert chain_of(server) == [("One", None), ("Two", 0), ("Three", 1)]
     first = server.posts("alice")[0]["id"]
@@ -40,10 +40,10 @@ def test_segments_reply_to_each_other_and_the_first_stands_for_all(x: X, server:
     assert server.requests_to(TIMELINE) == 0
 
 
-def test_media_and_settings_are_the_first_segments(x: X, server: FakeX, grant: Grant) -> None:
+def test_the_first_segment_has_the_media_and_options(server: FakeX, grant: Grant) -> None:
     content = post("One", media_file(picture()), thread=[{"text": "Two"}], reply_settings="verified", made_with_ai=True)
 
-    publish(x, grant, content)
+    publish(grant, content)
 
     first, second = server.posts("alice")
     assert (len(first["media"]), first["options"]) == (1, {"reply_settings": "verified", "made_with_ai": True})
@@ -51,58 +51,39 @@ def test_media_and_settings_are_the_first_segments(x: X, server: FakeX, grant: G
 
 
 @pytest.mark.parametrize("sent", [0, 1, 2])
-@pytest.mark.parametrize("taken", [True, False])
-def test_a_thread_goes_on_where_an_answer_was_lost(x: X, server: FakeX, grant: Grant, sent: int, taken: bool) -> None:
-    progress = after(sent, x, grant)
-    server.drop_next(CREATE, after_accept=taken)
+@pytest.mark.parametrize("published", [True, False])
+@pytest.mark.parametrize("media", [[], [media_file(picture())]], ids=["text", "photo"])
+def test_a_thread_continues_after_a_lost_response(
+    server: FakeX, grant: Grant, sent: int, published: bool, media: list[MediaFile]
+) -> None:
+    content = replace(thread("One", "Two at example.com", "Three"), media=tuple(media))
+    progress = after(sent, grant, content)
+    server.drop_next(CREATE, after_accept=published)
     with pytest.raises(OutcomeUnknown) as caught:
-        step(x, grant, THREE, progress)
+        step(grant, content, progress)
     assert not caught.value.final
 
-    found = look(x, grant, THREE, progress)
+    found = find(grant, content, progress)
 
-    assert isinstance(found, Absent) is not taken
+    assert isinstance(found, Absent) is not published
     if not isinstance(found, Published):
-        publish(x, grant, THREE, progress if isinstance(found, Absent) else found)
-    assert chain_of(server) == [("One", None), ("Two", 0), ("Three", 1)]
-    assert server.posts_read == int(taken)
+        publish(grant, content, progress if isinstance(found, Absent) else found)
+    assert chain_of(server) == [("One", None), ("Two at example.com", 0), ("Three", 1)]
+    assert [len(made["media"]) for made in server.posts("alice")] == [len(media), 0, 0]
+    assert server.posts_read == int(published)
 
 
-def test_a_stale_token_in_a_thread_is_renewed_as_ever(x: X, server: FakeX, grant: Grant) -> None:
-    progress = after(1, x, grant)
-    server.refuse_next(CREATE, Answer.of_json({"title": "Unauthorized"}, 401))
-
-    with pytest.raises(TokenExpired):
-        step(x, grant, THREE, progress)
-
-    publish(x, x.refresh(grant), THREE, progress)
-    assert chain_of(server) == [("One", None), ("Two", 0), ("Three", 1)]
-
-
-def test_an_app_that_may_not_reply_is_told_so_at_the_second_segment(x: X, server: FakeX, grant: Grant) -> None:
+def test_a_thread_ends_with_its_first_segment_if_x_refuses_replies(server: FakeX, grant: Grant) -> None:
     server.refuse_replies()
 
     with pytest.raises(ContentRejected, match=r"^X does not accept this post: Reply to"):
-        publish(x, grant, THREE)
+        publish(grant, THREE)
 
     assert chain_of(server) == [("One", None)]
 
 
-def test_a_further_segment_may_hold_a_link(x: X, server: FakeX, grant: Grant) -> None:
-    content = thread("One", "More at example.com")
-    progress = go_to("create", x, grant, content)
-    following = step(x, grant, content, progress)
-    assert isinstance(following, Progress)
-    server.drop_next(CREATE)
-    with pytest.raises(OutcomeUnknown):
-        step(x, grant, content, following)
-
-    assert isinstance(look(x, grant, content, following), Published)
-    assert [text for text, _ in chain_of(server)] == ["One", "More at example.com"]
-
-
 @pytest.mark.parametrize(
-    ("further", "words"),
+    ("further", "message"),
     [
         (["a" * 281], "Segment 2 counts 281 weighted; X takes 280."),
         (["Two", "日" * 141], "Segment 3 counts 282 weighted; X takes 280."),
@@ -112,13 +93,13 @@ def test_a_further_segment_may_hold_a_link(x: X, server: FakeX, grant: Grant) ->
         (["One"], "Segment 2 repeats an earlier one, which X refuses."),
     ],
 )
-def test_segments_that_x_would_refuse_are_refused_before_the_first_is_out(
-    x: X, server: FakeX, grant: Grant, further: list[str], words: str
+def test_invalid_segments_are_rejected_before_the_first_is_published(
+    server: FakeX, grant: Grant, further: list[str], message: str
 ) -> None:
-    asked = len(server.requests)
+    requests = len(server.requests)
 
     with pytest.raises(ContentRejected) as caught:
-        publish(x, grant, thread("One", *further))
+        publish(grant, thread("One", *further))
 
-    assert caught.value.message == words
-    assert len(server.requests) == asked
+    assert caught.value.message == message
+    assert len(server.requests) == requests

@@ -18,9 +18,9 @@ class PlatformWorld(World):
     lives = ACCESS_LIVES
     finds = proves_absence = True
     client = (CLIENT_ID, CLIENT_SECRET)
+    ending = ("invalid_request",)  # X's answer to a refresh token that it does not know
     rotates = True
     shown = ("alice", "Alice", "https://x.com/alice")
-    pause_of_30 = None  # X says when the limit ends in headers of its own
     unusual = {("connect", TOKEN): REJECTED}
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""YouTube on loopback with one channel, connected."""
+"""YouTube on loopback with one channel, and an account that is connected to it."""
 
 from __future__ import annotations
 
@@ -7,34 +7,25 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
-from accounts.platforms.types import Grant
-from accounts.platforms.youtube.adapter import YouTube
-from tests.accounts.platforms.youtube.steps import REDIRECT_URI, connect
+from accounts.platforms.registry import platform
+from tests.accounts.platforms.adapter_steps import Account
+from tests.accounts.platforms.contract.world import World
+from tests.accounts.platforms.contract.worlds import world_of
 from tests.fakes.youtube import FakeYouTube
-from tests.fakes.youtube_oauth import CLIENT_ID, CLIENT_SECRET
 
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[FakeYouTube]:
-    settings.OUTBOUND_ALLOW_LOOPBACK = True
-    with FakeYouTube() as running:
-        running.register_redirect(REDIRECT_URI)
-        running.add_channel("alice")
-        settings.PLATFORM_SETTINGS = {
-            "YOUTUBE_CLIENT_ID": CLIENT_ID,
-            "YOUTUBE_CLIENT_SECRET": CLIENT_SECRET,
-            "YOUTUBE_API_BASE": running.url,
-            "YOUTUBE_AUTH_BASE": running.url,
-        }
+def world(settings: Settings) -> Iterator[World]:
+    with world_of("youtube", settings) as running:
         yield running
 
 
 @pytest.fixture
-def youtube() -> YouTube:
-    return YouTube()
+def server(world: World) -> FakeYouTube:
+    assert isinstance(world.server, FakeYouTube)
+    return world.server
 
 
 @pytest.fixture
-def grant(youtube: YouTube, server: FakeYouTube) -> Grant:
-    [connection] = connect(youtube, server)
-    return connection.grant
+def account(world: World) -> Account:
+    return Account(platform("youtube"), world.connection().grant)

@@ -1,4 +1,4 @@
-"""Whether the last piece of an upload has arrived is asked of the upload itself."""
+"""Whether the last piece of an upload has arrived: YouTube says it for the upload session."""
 
 from __future__ import annotations
 
@@ -9,76 +9,72 @@ import time_machine
 from django.utils import timezone
 
 from accounts.platforms.errors import OutcomeUnknown, PlatformError, RateLimited, TokenExpired, Transient
-from accounts.platforms.types import Absent, Content, Grant, Progress
-from accounts.platforms.youtube.adapter import YouTube
-from tests.accounts.platforms.youtube.steps import bytes_of, connect, go_to, look, post, publish, step, video
+from accounts.platforms.types import Absent, Content, Progress
+from tests.accounts.platforms.adapter_steps import Account, bytes_of
+from tests.accounts.platforms.youtube.content import google_error, post, video
 from tests.fakes.http_server import Answer
 from tests.fakes.youtube import ASK, LAST, FakeYouTube
 
 
-def lose(youtube: YouTube, server: FakeYouTube, grant: Grant, content: Content, *, taken: bool = True) -> Progress:
-    """The progress of an upload the answer to whose last piece never came."""
-    progress = go_to("finish", youtube, grant, content)
-    server.drop_next(LAST, after_accept=taken)
+def without_answer(server: FakeYouTube, account: Account, content: Content, *, arrived: bool = True) -> Progress:
+    """The progress of an upload whose last piece got no response."""
+    progress = account.go_to("finish", content)
+    server.drop_next(LAST, after_accept=arrived)
     with pytest.raises(OutcomeUnknown):
-        step(youtube, grant, content, progress)
+        account.step(content, progress)
     return progress
 
 
 @pytest.mark.parametrize("size", [0, 9])
-def test_a_video_that_is_there_is_gone_on_with(youtube: YouTube, server: FakeYouTube, grant: Grant, size: int) -> None:
+def test_an_existing_video_is_found(server: FakeYouTube, account: Account, size: int) -> None:
     content = post(file=video(size))
-    progress = lose(youtube, server, grant, content)
+    progress = without_answer(server, account, content)
 
-    found = look(youtube, grant, content, progress)
+    found = account.find(content, progress)
 
     assert isinstance(found, Progress)
-    made = publish(youtube, grant, content, found)
+    made = account.publish(content, found)
     assert [shown["id"] for shown in server.videos("alice")] == [made.external_id]
 
 
-def test_a_video_that_is_not_there_waits_for_its_last_piece(
-    youtube: YouTube, server: FakeYouTube, grant: Grant
-) -> None:
+def test_a_missing_last_piece_is_sent_again(server: FakeYouTube, account: Account) -> None:
     content = post(file=video(9))
-    progress = lose(youtube, server, grant, content, taken=False)
+    progress = without_answer(server, account, content, arrived=False)
 
-    assert isinstance(look(youtube, grant, content, progress), Absent)
-    publish(youtube, grant, content, progress)
+    assert isinstance(account.find(content, progress), Absent)
+    account.publish(content, progress)
     [shown] = server.videos("alice")
     assert shown["content"] == bytes_of(content.media[0])
 
 
-def test_an_upload_that_is_forgotten_after_a_week_can_tell_nothing(youtube: YouTube, server: FakeYouTube) -> None:
-    with time_machine.travel(timezone.now(), tick=False) as clock:
-        [connection] = connect(youtube, server)
-        progress = lose(youtube, server, connection.grant, post())
-        clock.shift(timedelta(days=8))
-        grant = youtube.refresh(connection.grant)
+def test_the_outcome_of_a_forgotten_upload_stays_unknown(server: FakeYouTube, account: Account) -> None:
+    progress = without_answer(server, account, post())
 
-        with pytest.raises(OutcomeUnknown) as caught:
-            look(youtube, grant, post(), progress)
+    with time_machine.travel(timezone.now() + timedelta(days=8), tick=False):
+        account.grant = account.adapter.refresh(account.grant)
+        with pytest.raises(OutcomeUnknown, match="resolve") as caught:
+            account.find(post(), progress)
 
     assert caught.value.final
-    assert "resolve" in caught.value.message
 
 
 @pytest.mark.parametrize(
-    ("answer", "fault"),
+    ("answer", "error"),
     [
         (Answer(401), TokenExpired),
         (Answer(429), RateLimited),
         (Answer(503), Transient),
         (Answer(201, b"[]"), Transient),
+        (google_error(400, "invalidSomething"), OutcomeUnknown),
     ],
 )
-def test_a_look_that_fails_is_told_by_what_helps(
-    youtube: YouTube, server: FakeYouTube, grant: Grant, answer: Answer, fault: type[PlatformError]
+def test_errors_of_the_question(
+    server: FakeYouTube, account: Account, answer: Answer, error: type[PlatformError]
 ) -> None:
-    progress = lose(youtube, server, grant, post())
+    progress = without_answer(server, account, post())
     server.refuse_next(ASK, answer)
 
     with pytest.raises(PlatformError) as caught:
-        look(youtube, grant, post(), progress)
+        account.find(post(), progress)
 
-    assert type(caught.value) is fault
+    assert type(caught.value) is error

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import time_machine
+from django.utils import timezone
 
-from accounts.platforms.errors import ContentRejected, PlatformError, TokenExpired, Transient
-from accounts.platforms.types import Content, Grant, Progress, Published
-from accounts.platforms.youtube.adapter import YouTube
+from accounts.platforms.errors import ContentRejected, PlatformError, Transient
+from accounts.platforms.types import Content, Progress, Published
+from tests.accounts.platforms.adapter_steps import Account, bytes_of
 from tests.accounts.platforms.media_files import PDF, media_file, picture
-from tests.accounts.platforms.youtube.steps import bytes_of, go_to, post, publish, step, video
+from tests.accounts.platforms.youtube.content import post, video
 from tests.fakes.http_server import Answer, LoopbackServer, ReceivedRequest
 from tests.fakes.youtube import ASK, LAST, OPEN, PIECE, THUMBNAIL, VIDEOS, FakeYouTube
 from tests.fakes.youtube_uploads import MAX_THUMBNAIL_BYTES
@@ -32,10 +34,10 @@ def site() -> Iterator[Site]:
         yield running
 
 
-def test_a_small_video_goes_out_in_one_piece(youtube: YouTube, server: FakeYouTube, grant: Grant) -> None:
+def test_a_small_video_is_uploaded_in_one_piece(server: FakeYouTube, account: Account) -> None:
     content = post("Grüße aus der Werkstatt\nwith #tags and https://example.com 🎬")
 
-    made = publish(youtube, grant, content)
+    made = account.publish(content)
 
     [shown] = server.videos("alice")
     assert made == Published(shown["id"], f"https://www.youtube.com/watch?v={shown['id']}")
@@ -47,22 +49,20 @@ def test_a_small_video_goes_out_in_one_piece(youtube: YouTube, server: FakeYouTu
     assert opened.query["notifySubscribers"] == "true"
 
 
-def test_a_large_video_goes_in_pieces_some_a_step_and_arrives_unchanged(
-    youtube: YouTube, server: FakeYouTube, grant: Grant
-) -> None:
+def test_a_large_video_is_uploaded_in_pieces_several_in_each_step(server: FakeYouTube, account: Account) -> None:
     content, phases = post(file=video(41)), []
     result: Progress | Published = Progress("start")
     while isinstance(result, Progress):
         phases.append((result.phase, server.requests_to(PIECE)))
         assert len(str(result.state)) < 1000
-        result = step(youtube, grant, content, result)
+        result = account.step(content, result)
 
     assert phases == [("start", 0), ("upload", 0), ("upload", 4), ("finish", 5), ("process", 5)]
     [shown] = server.videos("alice")
     assert shown["content"] == bytes_of(content.media[0])
 
 
-def test_what_the_options_say_is_told_to_youtube(youtube: YouTube, server: FakeYouTube, grant: Grant) -> None:
+def test_options_become_fields_of_the_video(server: FakeYouTube, account: Account) -> None:
     options: dict[str, Any] = {
         "title": "A lathe at work",
         "tags": ["lathe", "wood turning"],
@@ -76,7 +76,7 @@ def test_what_the_options_say_is_told_to_youtube(youtube: YouTube, server: FakeY
         "notify_subscribers": False,
     }
 
-    publish(youtube, grant, post("Text", **options))
+    account.publish(post("Text", **options))
 
     [shown] = server.videos("alice")
     assert (shown["title"], shown["tags"], shown["defaultLanguage"]) == (
@@ -100,13 +100,14 @@ def test_what_the_options_say_is_told_to_youtube(youtube: YouTube, server: FakeY
         ("\n  \n First line \nSecond", "First line"),
         ("word " * 40, "word " * 19 + "word…"),
         ("😀" * 60, "😀" * 49 + "…"),
+        ("x" * 50, "x" * 50),
         ("", "file"),
     ],
 )
-def test_a_video_without_a_title_is_called_by_its_text_or_file(
-    youtube: YouTube, server: FakeYouTube, grant: Grant, text: str, title: str
+def test_the_default_title_is_the_first_line_or_the_file_name(
+    server: FakeYouTube, account: Account, text: str, title: str
 ) -> None:
-    publish(youtube, grant, post(text))
+    account.publish(post(text))
 
     assert server.videos("alice")[0]["title"] == title
 
@@ -122,40 +123,38 @@ def test_a_video_without_a_title_is_called_by_its_text_or_file(
     ],
     ids=["none", "two", "image", "document", "tags"],
 )
-def test_what_youtube_would_refuse_is_refused_before_anything_is_sent(
-    youtube: YouTube, server: FakeYouTube, grant: Grant, content: Content
+def test_invalid_posts_are_rejected_before_anything_is_sent(
+    server: FakeYouTube, account: Account, content: Content
 ) -> None:
     with pytest.raises(ContentRejected):
-        step(youtube, grant, content)
+        account.step(content)
 
     assert server.requests_to(OPEN) == 0
 
 
-def test_the_address_of_the_upload_stands_sealed_and_opens_for_its_post_alone(
-    youtube: YouTube, server: FakeYouTube, grant: Grant
-) -> None:
-    progress = step(youtube, grant, post())
+def test_the_upload_address_is_sealed_for_its_post(server: FakeYouTube, account: Account) -> None:
+    progress = account.step(post())
     assert isinstance(progress, Progress)
     other = Content("tgt_2", "Hello", {}, media=(video(),))
 
     assert "upload_id" not in str(progress.state)
-    again = step(youtube, grant, other, progress)
+    again = account.step(other, progress)
 
     assert again == Progress("start", {"sessions": 1})
     assert server.requests_to(ASK) == 0
 
 
-def test_processing_is_waited_for(youtube: YouTube, server: FakeYouTube, grant: Grant) -> None:
+def test_processing_is_waited_for(server: FakeYouTube, account: Account) -> None:
     server.process_videos(looks=3)
     content = post()
-    progress: Progress | Published = go_to("process", youtube, grant, content)
-    pauses = 0
-    while isinstance(progress, Progress):
-        assert progress.ready_at is not None
-        pauses += 1
-        progress = step(youtube, grant, content, progress)
+    progress, pauses = account.go_to("process", content), []
+    with time_machine.travel(timezone.now(), tick=False):
+        while isinstance(following := account.step(content, progress), Progress):
+            assert following.ready_at is not None
+            pauses.append((following.ready_at - timezone.now()).total_seconds())
+            progress = following
 
-    assert (pauses, server.requests_to(VIDEOS)) == (4, 4)
+    assert pauses == [20, 40, 80]
 
 
 @pytest.mark.parametrize(
@@ -166,70 +165,49 @@ def test_processing_is_waited_for(youtube: YouTube, server: FakeYouTube, grant: 
         {"uploadStatus": "deleted"},
     ],
 )
-def test_a_video_that_youtube_does_not_show_is_rejected_with_its_reason(
-    youtube: YouTube, server: FakeYouTube, grant: Grant, becomes: dict[str, str]
+def test_a_video_that_youtube_does_not_show_is_rejected_with_the_reason(
+    server: FakeYouTube, account: Account, becomes: dict[str, str]
 ) -> None:
     server.process_videos(1, **becomes)
 
     with pytest.raises(ContentRejected) as caught:
-        publish(youtube, grant, post())
+        account.publish(post())
 
     assert [*becomes.values(), "removed"][1] in caught.value.message
 
 
-def test_what_cannot_be_looked_at_now_is_looked_at_later_and_is_out_in_the_end(
-    youtube: YouTube, server: FakeYouTube, grant: Grant
-) -> None:
+def test_errors_while_a_video_is_processed_do_not_fail_it(server: FakeYouTube, account: Account) -> None:
     content = post()
     server.process_videos(looks=1000)
     server.fail_next(VIDEOS, times=5)
-    progress = go_to("process", youtube, grant, content)
+    progress = account.go_to("process", content)
     assert progress.state["taken"] is True
     server.use_up_quota()
-    later = step(youtube, grant, content, progress)
+    later = account.step(content, progress)
     assert isinstance(later, Progress)
     server.new_day()
 
-    made = publish(youtube, grant, content, later)
+    made = account.publish(content, later)
 
     assert made.external_id == server.videos("alice")[0]["id"]
     assert made.note == "YouTube has not finished processing the video."
     assert server.requests_to(VIDEOS) == 40
 
 
-def test_access_that_is_taken_away_meanwhile_is_told(youtube: YouTube, server: FakeYouTube, grant: Grant) -> None:
-    progress = go_to("process", youtube, grant, post())
-    server.withdraw("alice")
-
-    with pytest.raises(TokenExpired):
-        step(youtube, grant, post(), progress)
-
-
-def test_a_video_that_stays_private_for_want_of_an_audit_is_told(
-    youtube: YouTube, server: FakeYouTube, grant: Grant
-) -> None:
+def test_a_video_that_stays_private_without_an_audit_gets_a_note(server: FakeYouTube, account: Account) -> None:
     server.is_not_audited()
 
-    assert "audited" in publish(youtube, grant, post()).note
-    assert publish(youtube, grant, post(privacy_status="private")).note == ""
+    assert "audited" in account.publish(post()).note
+    assert account.publish(post(privacy_status="private")).note == ""
 
 
-def test_a_thumbnail_is_set_after_the_video_is_there(
-    youtube: YouTube, server: FakeYouTube, grant: Grant, site: Site
-) -> None:
-    publish(youtube, grant, post(thumbnail_url=f"{site.url}/a.jpg"))
+@pytest.mark.parametrize("image", [picture(form="JPEG"), picture(), b"\xff\xd8\xff" + bytes(3_000_000)], ids=len)
+def test_a_thumbnail_is_set_after_the_upload(server: FakeYouTube, account: Account, site: Site, image: bytes) -> None:
+    site.file = Answer(200, image)
 
-    assert server.videos("alice")[0]["thumbnail"] == site.file.body
+    account.publish(post(thumbnail_url=f"{site.url}/a.jpg"))
 
-
-def test_a_thumbnail_of_several_megabytes_is_set(
-    youtube: YouTube, server: FakeYouTube, grant: Grant, site: Site
-) -> None:
-    site.file = Answer(200, b"\xff\xd8\xff" + bytes(3_000_000))
-
-    publish(youtube, grant, post(thumbnail_url=f"{site.url}/a.jpg"))
-
-    assert server.videos("alice")[0]["thumbnail"] == site.file.body
+    assert server.videos("alice")[0]["thumbnail"] == image
 
 
 @pytest.mark.parametrize(
@@ -242,13 +220,13 @@ def test_a_thumbnail_of_several_megabytes_is_set(
         (Answer(503), Transient),
     ],
 )
-def test_a_thumbnail_that_is_none_stops_the_post_before_anything_is_out(
-    youtube: YouTube, server: FakeYouTube, grant: Grant, site: Site, file: Answer, fault: type[PlatformError]
+def test_a_wrong_thumbnail_stops_the_post_before_anything_is_sent(
+    server: FakeYouTube, account: Account, site: Site, file: Answer, fault: type[PlatformError]
 ) -> None:
     site.file = file
 
     with pytest.raises(fault):
-        step(youtube, grant, post(thumbnail_url=f"{site.url}/a.jpg"))
+        account.step(post(thumbnail_url=f"{site.url}/a.jpg"))
 
     assert server.requests_to(OPEN) == 0
 
@@ -256,23 +234,21 @@ def test_a_thumbnail_that_is_none_stops_the_post_before_anything_is_out(
 @pytest.mark.parametrize(
     "url", ["http://example.com/a.jpg", "https://10.0.0.1/a.jpg", "https://service.internal/a.jpg"]
 )
-def test_a_thumbnail_is_fetched_from_public_places_only(
-    youtube: YouTube, server: FakeYouTube, grant: Grant, url: str
-) -> None:
+def test_a_thumbnail_is_fetched_from_public_hosts_only(server: FakeYouTube, account: Account, url: str) -> None:
     with pytest.raises(ContentRejected, match="not fetched from there"):
-        step(youtube, grant, post(thumbnail_url=url))
+        account.step(post(thumbnail_url=url))
 
 
 @pytest.mark.parametrize("lasting", [True, False], ids=["not verified", "away for a while"])
-def test_a_thumbnail_that_youtube_does_not_take_leaves_the_video_out(
-    youtube: YouTube, server: FakeYouTube, grant: Grant, site: Site, lasting: bool
+def test_a_video_without_its_thumbnail_stays_published(
+    server: FakeYouTube, account: Account, site: Site, lasting: bool
 ) -> None:
     if lasting:
         server.refuse_thumbnails()
     else:
         server.fail_next(THUMBNAIL, times=2)
 
-    made = publish(youtube, grant, post(thumbnail_url=f"{site.url}/a.jpg"))
+    made = account.publish(post(thumbnail_url=f"{site.url}/a.jpg"))
 
     [shown] = server.videos("alice")
     assert (made.external_id, shown["thumbnail"] is None) == (shown["id"], lasting)

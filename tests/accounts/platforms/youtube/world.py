@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from accounts.platforms.errors import TokenExpired, Transient
-from tests.accounts.platforms.contract.world import IGNORED, REJECTED_IF_UNREADABLE, Post, World, redirect_uri
+from accounts.platforms.errors import TokenExpired
+from tests.accounts.platforms.contract.world import IGNORED, REJECTED, Post, World, redirect_uri
 from tests.fakes.http_server import Answer
-from tests.fakes.youtube import ASK, LAST, REVOKE, TOKEN, VIDEOS, FakeYouTube
+from tests.fakes.youtube import ASK, LAST, TOKEN, VIDEOS, FakeYouTube
 from tests.fakes.youtube_oauth import ACCESS_LIVES, CLIENT_ID, CLIENT_SECRET
 from tests.fakes.youtube_uploads import GoogleError
 
@@ -18,8 +18,7 @@ class PlatformWorld(World):
     client = (CLIENT_ID, CLIENT_SECRET)
     shown = ("alice0", "Alice0", "https://www.youtube.com/channel/UCalice0")
     unusual = {
-        ("connect", TOKEN): REJECTED_IF_UNREADABLE,
-        ("revoke", REVOKE): {"429": Transient},
+        ("connect", TOKEN): REJECTED,
         ("publish", ASK): {"404 html": None},  # an upload that is not there is begun again
         ("publish", LAST): {"404 html": None},
         ("publish", VIDEOS): {**IGNORED, "401": TokenExpired},

@@ -1,0 +1,70 @@
+"""Sizes of the usage page's charts in per cent: the budget bar, the columns of days, and shares of the spending."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from billing.caps import SpendCap
+from billing.selectors import DayUsage
+
+MIN_BAR_HEIGHT = 1.5  # per cent of the height, so that small amounts are visible
+MAX_MARK_POSITION = 99.6  # per cent of the width, so that the mark is visible
+NEARLY_USED_SHARE = 0.8  # of the limit
+
+
+@dataclass(frozen=True)
+class BudgetBar:
+    """The month's spent and used (spent plus held) shares of the limit, and where the free credit ends, in per cent."""
+
+    limit_cents: int
+    used_cents: int
+    spent: float
+    used: float
+    free: float
+
+    @classmethod
+    def of(cls, cap: SpendCap) -> BudgetBar:
+        limit, used = cap.limit_cents or 0, cap.spent_cents + cap.reserved_cents
+        whole = max(limit, used)
+        spent, held, free = (percent_of(cents, whole) for cents in (cap.spent_cents, used, cap.free_credit_cents))
+        return cls(limit, used, spent, held, min(free, MAX_MARK_POSITION))
+
+    @property
+    def is_used_up(self) -> bool:
+        return self.used_cents >= self.limit_cents
+
+    @property
+    def is_nearly_used_up(self) -> bool:
+        return self.used_cents >= NEARLY_USED_SHARE * self.limit_cents
+
+
+@dataclass(frozen=True)
+class DayBar:
+    """The column of one day: `left` and `width` in per cent of the chart's width, `top` and `height` of its height."""
+
+    day: date
+    published: int
+    spend_cents: int
+    left: float
+    width: float
+    top: float
+    height: float
+
+
+def day_bars(days: Sequence[DayUsage]) -> list[DayBar]:
+    """Return a column for each day; the highest one fills the chart's height."""
+    most = max((each.spend_cents for each in days), default=0)
+    step = 100 / len(days)
+    bars = []
+    for number, each in enumerate(days):
+        height = max(percent_of(each.spend_cents, most), MIN_BAR_HEIGHT if each.spend_cents else 0.0)
+        left, width = round((number + 0.1) * step, 2), round(0.8 * step, 2)
+        bars.append(DayBar(each.day, each.published, each.spend_cents, left, width, round(100 - height, 1), height))
+    return bars
+
+
+def percent_of(cents: int, whole: int) -> float:
+    """Return the percentage of `cents` in `whole`; 0 if `whole` is 0."""
+    return round(100 * cents / whole, 1) if whole else 0.0

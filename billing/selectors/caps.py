@@ -1,0 +1,154 @@
+"""Compares a month's spending with the caps, and checks whether further charges are allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from typing import NamedTuple
+
+from django.db.models import QuerySet, Subquery
+
+from agents.models import Agent
+from billing.caps import Caps, ChargeTotals, MonthlyCaps, SpendCap, day_of, month_of
+from billing.models import DayCounter, LedgerEntry, MonthCounter
+from billing.plans import is_paid
+from billing.prices import Charge
+from billing.selectors.subscriptions import is_entitled
+from config.db.prepared import Prepared
+from workspaces.models import Workspace
+
+
+def check_charges(
+    *,
+    workspace_id: str,
+    agent_id: str | None,
+    charges: Sequence[Charge],
+    due: datetime,
+    instead_of: Sequence[str] = (),
+) -> SpendCap:
+    """Check whether these charges are allowed, without writing; returns the workspace's month as it would be afterwards.
+
+    Holds of the targets in `instead_of` count as released. Raises the errors of `services.hold`: SpendCapExceeded,
+    SocialUrlPostCapExceeded, PaymentMethodRequired, PostsPerDayCapExceeded.
+    """
+    return check_charges_by_due_time(
+        workspace_id=workspace_id, agent_id=agent_id, parts=[(due, charges)], instead_of=instead_of
+    )
+
+
+def check_charges_by_due_time(
+    *,
+    workspace_id: str,
+    agent_id: str | None,
+    parts: Sequence[tuple[datetime, Sequence[Charge]]],
+    instead_of: Sequence[str] = (),
+) -> SpendCap:
+    """Check charges that are due at several times, like `check_charges`; returns the month of the first."""
+    caps, released_holds = caps_of(workspace_id=workspace_id, agent_id=agent_id), _open_holds(instead_of)
+    months, checks = [], []
+    for month in dict.fromkeys(month_of(due) for due, _ in parts):
+        demand = ChargeTotals.of([charge for due, charges in parts if month_of(due) == month for charge in charges])
+        counters = {counter.holder_id: counter for counter in _counters([own.holder_id for own in caps.months], month)}
+        for own in caps.months:
+            counter = counters.setdefault(own.holder_id, MonthCounter(month=month))
+            _free(counter, [hold for hold in released_holds if hold.month == month and hold.belongs_to(own.holder_id)])
+            own.check_caps(counter, demand)
+            checks.append((own, counter, demand))
+        month_cap = caps.months[-1].spend_cap(counters[workspace_id])
+        months.append(replace(month_cap, reserved_cents=month_cap.reserved_cents + demand.cents))
+    for own, counter, demand in checks:
+        own.check_payment(counter, demand)
+    if caps.posts_per_day is not None and agent_id is not None:
+        _check_days(caps, agent_id, parts, released_holds)
+    return months[0]
+
+
+def _check_days(
+    caps: Caps, agent_id: str, parts: Sequence[tuple[datetime, Sequence[Charge]]], released_holds: Sequence[LedgerEntry]
+) -> None:
+    for day in dict.fromkeys(day_of(due) for due, _ in parts):
+        demand = ChargeTotals.of([charge for due, charges in parts if day_of(due) == day for charge in charges])
+        taken = DayCounter.objects.filter(agent_id=agent_id, day=day).values_list("targets", flat=True).first() or 0
+        released = sum(1 for hold in released_holds if hold.day == day and hold.belongs_to(agent_id))
+        caps.check_day_cap(day, taken - released, demand)
+
+
+def _open_holds(target_ids: Sequence[str]) -> list[LedgerEntry]:
+    if not target_ids:
+        return []
+    entries = list(LedgerEntry.objects.filter(target_id__in=target_ids))
+    ended = {(entry.target_id, entry.round) for entry in entries if entry.kind != LedgerEntry.Kind.HOLD}
+    return [
+        entry
+        for entry in entries
+        if entry.kind == LedgerEntry.Kind.HOLD and (entry.target_id, entry.round) not in ended
+    ]
+
+
+def _free(counter: MonthCounter, holds: Sequence[LedgerEntry]) -> None:
+    counter.held_cents -= sum(hold.cents for hold in holds)
+    counter.url_posts -= sum(hold.url_posts for hold in holds)
+
+
+def spend_cap(*, workspace_id: str, at: datetime) -> SpendCap:
+    """Return the workspace's spending against its cap in the UTC month of `at`."""
+    return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=None), month_of(at))
+
+
+def agent_spend_cap(*, workspace_id: str, agent_id: str, at: datetime) -> SpendCap:
+    """Return the agent's spending against its own cap in the UTC month of `at`. Agents have no free credit."""
+    return _spend_cap_of_first(caps_of(workspace_id=workspace_id, agent_id=agent_id), month_of(at))
+
+
+class AgentCapUsage(NamedTuple):
+    """An agent's counters besides money: targets of a day and URL posts of a month."""
+
+    targets_of_day: int
+    url_posts_of_month: int
+
+
+def agent_cap_usage(*, agent_id: str, at: datetime) -> AgentCapUsage:
+    """Return the agent's targets in the UTC day and URL posts in the UTC month of `at`, pending posts included."""
+    days = DayCounter.objects.filter(agent_id=agent_id, day=day_of(at)).values("targets")
+    months = _counters([agent_id], month_of(at)).values("url_posts")
+    agent = Agent.objects.filter(pk=agent_id)
+    [(targets, url_posts)] = agent.values_list(Subquery(days), Subquery(months))
+    return AgentCapUsage(targets or 0, url_posts or 0)
+
+
+_workspace = Prepared(lambda workspace_id: Workspace.objects.filter(pk=workspace_id))
+_agent = Prepared(
+    lambda agent_id, workspace_id: Agent.objects.select_related("workspace").filter(
+        pk=agent_id, workspace_id=workspace_id
+    )
+)
+
+
+def caps_of(*, workspace_id: str, agent_id: str | None) -> Caps:
+    """Return the caps of the workspace and, if given, of the agent, in one query."""
+    if agent_id is None:
+        return Caps((_workspace_caps(_workspace.get(workspace_id)),))
+    agent = _agent.get(agent_id, workspace_id)
+    own = MonthlyCaps(agent_id, "agent", agent.monthly_spend_cap_cents, 0, agent.monthly_social_url_post_cap)
+    return Caps((own, _workspace_caps(agent.workspace)), agent.posts_per_day_cap)
+
+
+def _spend_cap_of_first(caps: Caps, month: date) -> SpendCap:
+    first = caps.months[0]
+    return first.spend_cap(_counters([first.holder_id], month).first() or MonthCounter(month=month))
+
+
+def _counters(holder_ids: list[str], month: date) -> QuerySet[MonthCounter]:
+    return MonthCounter.objects.filter(holder_id__in=holder_ids, month=month)
+
+
+def _workspace_caps(workspace: Workspace) -> MonthlyCaps:
+    return MonthlyCaps(
+        workspace.pk,
+        "workspace",
+        workspace.monthly_spend_cap_cents,
+        workspace.free_monthly_credit_cents,
+        workspace.monthly_social_url_post_cap,
+        pays=not is_paid() or is_entitled(workspace_id=workspace.pk),
+    )

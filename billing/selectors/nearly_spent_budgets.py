@@ -1,0 +1,78 @@
+"""Finds monthly budgets of all workspaces that are nearly or fully used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from django.db.models import Exists, F, FloatField, OuterRef, Q
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from billing.caps import MonthlyCaps
+from billing.entitlement import PAYING_STATUSES
+from billing.models import MonthCounter, Subscription
+from billing.plans import is_paid
+from config.api.caller import WorkspaceStatus
+from workspaces.models import Workspace
+
+
+@dataclass(frozen=True)
+class BudgetUse:
+    """The used (spent or held) part of a workspace's budget in a UTC month (`month` is its first day)."""
+
+    workspace_id: str
+    month: date
+    used_cents: int
+    limit_cents: int
+
+    @property
+    def used_percent(self) -> int:
+        """Return the used part in whole percent, rounded down; 100 for a budget of 0."""
+        return 100 * self.used_cents // self.limit_cents if self.limit_cents else 100
+
+
+def nearly_spent_budgets(*, percent: int, since: date, workspace_id: str | None = None) -> list[BudgetUse]:
+    """Return the monthly budgets since `since` of which at least `percent` are used, without deleted workspaces.
+
+    A budget is free credit plus cap, or the free credit alone if nobody pays for more.
+    """
+    used = F("held_cents") + F("settled_cents")
+    rows = MonthCounter.objects.filter(month__gte=since).annotate(used=used).filter(_nearly_spent(percent), used__gt=0)
+    if workspace_id:
+        rows = rows.filter(holder_id=workspace_id)
+    counters = list(rows.order_by("month", "holder_id"))
+    workspaces = Workspace.objects.in_bulk({counter.holder_id for counter in counters})
+    paying = _paying(workspaces)
+    uses = []
+    for counter in counters:
+        limit = _limit(workspaces[counter.holder_id], pays=counter.holder_id in paying)
+        uses.append(BudgetUse(counter.holder_id, counter.month, counter.held_cents + counter.settled_cents, limit))
+    return [use for use in uses if use.used_percent >= percent]
+
+
+def _nearly_spent(percent: int) -> Exists:
+    """Return a filter for counters of workspaces that may reach `percent`. Uses floats, because sums may exceed 64 bits."""
+    free, cap = (Cast(name, FloatField()) for name in ("free_monthly_credit_cents", "monthly_spend_cap_cents"))
+    reached = OuterRef("used") * 100.0 / percent
+    live = Workspace.objects.filter(pk=OuterRef("holder_id")).exclude(status=WorkspaceStatus.DELETED)
+    budgets = live.annotate(free=free, limit=free + cap)
+    if not is_paid():
+        return Exists(budgets.filter(limit__lte=reached))
+    paying = Exists(Subscription.objects.filter(pk=OuterRef("pk"), status__in=PAYING_STATUSES))
+    return Exists(budgets.filter(Q(limit__lte=reached) | (Q(free__lte=reached) & ~Q(paying))))
+
+
+def _paying(workspaces: dict[str, Workspace]) -> set[str]:
+    """Return the workspaces that may spend beyond the free credit: those with a paying subscription, in free beta all."""
+    if not is_paid():
+        return set(workspaces)
+    now = timezone.now()
+    subscriptions = Subscription.objects.exclude(status="").filter(pk__in=workspaces)
+    return {subscription.pk for subscription in subscriptions if subscription.entitles(now)}
+
+
+def _limit(workspace: Workspace, *, pays: bool) -> int:
+    """Return the workspace's monthly budget in cents."""
+    free, cap = workspace.free_monthly_credit_cents, workspace.monthly_spend_cap_cents
+    return MonthlyCaps(workspace.pk, "workspace", cap, free, None, pays=pays).limit_cents or 0

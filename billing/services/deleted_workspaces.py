@@ -1,0 +1,74 @@
+"""Cancel the subscriptions of deleted workspaces at the payment processor, with an alarm until that succeeds."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.utils import timezone
+
+from billing import processor
+from billing.entitlement import RUNNING_STATUSES
+from billing.errors import BillingUnavailable
+from billing.models import MonthCounter, Subscription, UsageReport
+from billing.plans import is_paid
+from billing.services.alarms import Kind, raise_alarm, resolve_alarms
+from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscription
+from workspaces.models import Workspace
+from workspaces.processor_customers import workspaces_with_customer
+
+# How long to wait for a deleted workspace's last usage to be reported, so that the last invoice includes it.
+LAST_USAGE_WAIT = timedelta(hours=1)
+
+
+def end_subscriptions_of_deleted_workspaces(*, limit: int = 50) -> int:
+    """Cancel the running subscriptions of deleted workspaces; returns for how many workspaces that succeeded.
+
+    Stops at the first error, which will most likely affect the others too; the next call starts with another workspace.
+    """
+    ended = 0
+    for workspace in workspaces_to_close()[:limit]:
+        if _has_usage_on_its_way(workspace):
+            continue
+        Subscription.objects.get_or_create(workspace_id=workspace.pk)
+        Subscription.objects.filter(pk=workspace.pk).update(end_tried_at=timezone.now())
+        try:
+            _end(workspace)
+        except (BillingUnavailable, ConcurrentUpdateError) as error:
+            detail = f"Its subscription could not be cancelled at the processor: {type(error).__name__}."
+            raise_alarm(Kind.DELETED, workspace.pk, detail)
+            break
+        ended += 1
+    return ended
+
+
+def workspaces_to_close() -> QuerySet[Workspace]:
+    """Return the deleted workspaces that may still have a running subscription, the one tried longest ago first.
+
+    Without an API key, only those whose stored subscription is running.
+    """
+    subscription = Subscription.objects.filter(pk=OuterRef("pk"))
+    tried_at = Subquery(subscription.values("end_tried_at")[:1])
+    waiting = workspaces_with_customer(deleted=True).exclude(
+        pk__in=Subscription.objects.filter(closed_at__isnull=False).values("pk")
+    )
+    if not is_paid():
+        waiting = waiting.filter(pk__in=Subscription.objects.filter(status__in=RUNNING_STATUSES).values("pk"))
+    return waiting.annotate(tried_at=tried_at).order_by(F("tried_at").asc(nulls_first=True), "pk")
+
+
+def _has_usage_on_its_way(workspace: Workspace) -> bool:
+    if timezone.now() - workspace.updated_at > LAST_USAGE_WAIT:
+        return False
+    pending = UsageReport.objects.filter(workspace_id=workspace.pk, status=UsageReport.Status.PENDING)
+    return pending.exists() or MonthCounter.objects.filter(holder_id=workspace.pk, held_cents__gt=0).exists()
+
+
+def _end(workspace: Workspace) -> None:
+    customer_id = workspace.processor_customer_id
+    for state in processor.subscriptions_of(customer_id, retries=0):
+        if state.may_still_charge and state.workspace_id in ("", workspace.pk):
+            processor.cancel_subscription(state.subscription_id)
+    refresh_subscription(workspace_id=workspace.pk, customer_id=customer_id)
+    Subscription.objects.filter(pk=workspace.pk).exclude(status__in=RUNNING_STATUSES).update(closed_at=timezone.now())
+    resolve_alarms(Kind.DELETED, [workspace.pk])

@@ -1,0 +1,93 @@
+"""Compare reported usage with the sums at the payment processor. Nothing is sent from here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+
+from django.db.models import Q, QuerySet, Sum
+from django.utils import timezone
+
+from billing import processor
+from billing.models import UsageReport
+from billing.services.alarms import Kind, raise_alarm, resolve_alarms
+
+# The processor accepts no usage for earlier days, so older sums cannot change.
+COMPARED_DAYS = 35
+# The processor's sums are delayed; customers with newer reports are compared the next time.
+SUMMARY_DELAY = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+Status = UsageReport.Status
+
+
+def reconcile_usage(say: Callable[[str], None] = lambda line: None) -> int:
+    """Resolve reports of unknown outcome by the processor's sums, then compare the sum of each customer.
+
+    Returns for how many customers the sum differs; each of them raises an alarm. Raises BillingUnavailable.
+    """
+    end = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    start = end - timedelta(days=COMPARED_DAYS)
+    window = UsageReport.objects.filter(settled_at__gte=start, settled_at__lt=end).exclude(customer_id="")
+    customers = sorted(set(window.values_list("customer_id", flat=True)))
+    if not customers:
+        return 0
+    meter_id = processor.find_meter()
+    if meter_id is None:
+        raise_alarm(Kind.USAGE_SUM, "", "The processor has no active meter for STRIPE_METER_EVENT.")
+        return len(customers)
+    _settle_unresolved(meter_id, start, say)
+    pending = _still_pending(customers)
+    compared = [customer_id for customer_id in customers if customer_id not in pending]
+    different = [customer_id for customer_id in compared if _differs(meter_id, customer_id, start, end)]
+    resolve_alarms(Kind.USAGE_SUM, {"", *compared} - {*different})
+    say(
+        f"Usage: {len(customers)} customers, {len(different)} with another sum at the processor, {len(pending)} not compared."
+    )
+    return len(different)
+
+
+def _settle_unresolved(meter_id: str, start: datetime, say: Callable[[str], None]) -> None:
+    """Find out from the processor's sum of a report's minute whether the report arrived."""
+    unresolved = UsageReport.objects.filter(status=Status.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
+    for row in unresolved.order_by("settled_at"):
+        minute = row.settled_at.replace(second=0, microsecond=0)
+        near = UsageReport.objects.filter(
+            customer_id=row.customer_id, settled_at__gte=minute, settled_at__lt=minute + MINUTE
+        )
+        sent = _cents(near.filter(status=Status.SENT))
+        recorded = processor.recorded_cents(meter_id, row.customer_id, minute, minute + MINUTE)
+        if recorded == sent:
+            raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"The processor has not recorded these {row.cents} cents.")
+        elif recorded == sent + _cents(near.filter(status=Status.UNRESOLVED)):
+            UsageReport.objects.filter(pk=row.pk).update(status=Status.SENT, sent_at=row.unknown_since)
+            resolve_alarms(Kind.USAGE_UNRESOLVED, [row.pk])
+            say(f"{row.pk} had arrived.")
+        else:
+            detail = (
+                f"The processor recorded {recorded:g} cents in that minute; {sent} are sent and {row.cents} unknown."
+            )
+            raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, detail)
+
+
+def _still_pending(customers: Iterable[str]) -> set[str]:
+    """Return the customers with a pending report, or one that the processor's sums may not include yet."""
+    lately = Q(status=Status.PENDING) | Q(sent_at__gt=timezone.now() - SUMMARY_DELAY)
+    return set(UsageReport.objects.filter(lately, customer_id__in=customers).values_list("customer_id", flat=True))
+
+
+def _differs(meter_id: str, customer_id: str, start: datetime, end: datetime) -> bool:
+    reported = _cents(
+        UsageReport.objects.filter(
+            status=Status.SENT, customer_id=customer_id, settled_at__gte=start, settled_at__lt=end
+        )
+    )
+    recorded = processor.recorded_cents(meter_id, customer_id, start, end)
+    if recorded == reported:
+        return False
+    detail = f"Since {start:%Y-%m-%d} the processor has {recorded:g} cents of usage, {reported} were reported."
+    raise_alarm(Kind.USAGE_SUM, customer_id, detail)
+    return True
+
+
+def _cents(rows: QuerySet[UsageReport]) -> int:
+    return int(rows.aggregate(cents=Sum("cents", default=0))["cents"])

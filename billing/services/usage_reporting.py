@@ -1,0 +1,188 @@
+"""Report usage beyond the free credit to the payment processor, once for each settled ledger entry.
+
+A report with an unknown outcome may be sent again while the processor still recognizes its identifier; later it is left to
+the reconciliation. To keep such reports few during an outage, the worker loop pauses after an attempt without an answer and
+then tries a single report, an unknown one first (billing/worker_loops.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
+
+from django.db.models import F, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from billing import processor
+from billing.models import LedgerEntry, MonthCounter, Subscription, UsageReport
+from billing.plans import is_paid
+from billing.processor import MeterEvent, ReportOutcome, ReportResult
+from billing.services.alarms import Kind, raise_alarm, resolve_alarms
+from config.jobs.due import claim_due, give_back, held
+from config.jobs.wake_up import wake
+from workspaces.models import Workspace
+from workspaces.processor_customers import customer_ids_of
+
+USAGE_REPORTS_LOOP = "usage_reports"
+REPORTS_AT_ONCE = 8
+REPORT_LEASE = timedelta(seconds=60)
+# The processor's limits are 24 hours and 35 days; these leave time for the request.
+RESEND_WITHIN = timedelta(hours=23)
+MAX_REPORT_AGE = timedelta(days=34, hours=23)
+WAIT_FOR_SUBSCRIPTION = timedelta(hours=1)
+REPORT_RETRY_SECONDS = (10, 60, 300, 900, 3600)
+Status = UsageReport.Status
+_MONTH = attrgetter("workspace_id", "month")
+
+
+@dataclass(frozen=True)
+class ReportRound:
+    """The result of one call of `report_due_usage`: claimed reports and those without an answer."""
+
+    claimed: int
+    unanswered: int
+
+
+def create_usage_reports(entries: Sequence[LedgerEntry]) -> None:
+    """In paid mode, create reports for the part of settled entries that exceeds the month's free credit.
+
+    The caller's transaction has already updated the months' counters, so their rows are locked until it commits.
+    """
+    if not is_paid():
+        return
+    reports: list[UsageReport] = []
+    for (workspace_id, month), settled in groupby(sorted(entries, key=_MONTH), key=_MONTH):
+        reports += _reports_of(workspace_id, month, [entry for entry in settled if entry.cents])
+    if reports:
+        UsageReport.objects.bulk_create(reports)
+        wake(USAGE_REPORTS_LOOP)
+
+
+def _reports_of(workspace_id: str, month: date, entries: Sequence[LedgerEntry]) -> list[UsageReport]:
+    """Return a report for each entry's part beyond the free credit, as if the entries were settled one after another."""
+    if not entries:
+        return []
+    counter = MonthCounter.objects.filter(holder_id=workspace_id, month=month)
+    spent = counter.values_list("settled_cents", flat=True).get() - sum(entry.cents for entry in entries)
+    free = Workspace.objects.values_list("free_monthly_credit_cents", flat=True).get(pk=workspace_id)
+    reports, now = [], timezone.now()
+    for entry in entries:
+        spent += entry.cents
+        beyond = min(entry.cents, spent - free)
+        if beyond > 0:
+            reports.append(
+                UsageReport(
+                    entry_id=entry.pk,
+                    workspace_id=workspace_id,
+                    month=month,
+                    cents=beyond,
+                    settled_at=entry.created_at,
+                    due_at=now,
+                )
+            )
+    return reports
+
+
+def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
+    """Claim due reports and send them in parallel; no transaction is open meanwhile."""
+    claimed = _claim(limit)
+    begun = _prepare(claimed)
+    if not begun:
+        return ReportRound(len(claimed), 0)
+    with ThreadPoolExecutor(len(begun)) as threads:
+        receipts = list(threads.map(processor.report_usage, [reading for _, reading in begun]))
+    for (row, _), receipt in zip(begun, receipts, strict=True):
+        _record(row, receipt)
+    outcomes = [receipt.outcome for receipt in receipts]
+    taken = {
+        row.workspace_id for (row, _), outcome in zip(begun, outcomes, strict=True) if outcome is ReportOutcome.RECORDED
+    }
+    for kind in (Kind.USAGE_WAITS, Kind.USAGE_REFUSED):
+        resolve_alarms(kind, taken)
+    return ReportRound(
+        len(claimed), sum(outcome in (ReportOutcome.UNKNOWN, ReportOutcome.NOT_SERVED) for outcome in outcomes)
+    )
+
+
+def _claim(limit: int) -> list[UsageReport]:
+    """Claim due reports, those with an unknown outcome first, because they may only be resent for a while."""
+    first = claim_due(UsageReport.objects.filter(unknown_since__isnull=False), limit=limit, lease=REPORT_LEASE)
+    fresh = UsageReport.objects.filter(unknown_since=None)
+    return first + claim_due(fresh, limit=limit - len(first), lease=REPORT_LEASE)
+
+
+def _prepare(claimed: Sequence[UsageReport]) -> list[tuple[UsageReport, MeterEvent]]:
+    """Return the reports to send now, each saved as an attempt of unknown outcome before it is sent."""
+    now = timezone.now()
+    workspace_ids = {row.workspace_id for row in claimed}
+    customers = customer_ids_of(workspace_ids)
+    subscriptions = Subscription.objects.filter(pk__in=workspace_ids)
+    paying = {each.pk for each in subscriptions if each.entitles(now) and customers.get(each.pk)}
+    begun, waiting = [], []
+    for row in claimed:
+        if reason := _too_late(row, now):
+            _give_up(row, reason)
+        elif row.workspace_id not in paying:
+            waiting.append(row)
+        elif reading := _begin_attempt(row, customers[row.workspace_id], now):
+            begun.append((row, reading))
+    for workspace_id in sorted({row.workspace_id for row in waiting}):
+        _wait_for_subscription(workspace_id, now)
+    give_back(waiting)
+    return begun
+
+
+def _too_late(row: UsageReport, now: datetime) -> str | None:
+    if row.unknown_since and now - row.unknown_since > RESEND_WITHIN:
+        return f"it is unknown whether the processor has it ({row.cents} cents; {row.last_error or 'no answer'})"
+    if now - row.settled_at > MAX_REPORT_AGE:
+        return f"{row.cents} cents were settled too long ago for the processor to take them"
+    return None
+
+
+def _give_up(row: UsageReport, reason: str) -> None:
+    """Stop sending a report and raise an alarm."""
+    rows = held(UsageReport.objects.all(), row)
+    if rows.update(status=Status.UNRESOLVED, due_at=None, lease_until=None):
+        raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"Usage of {row.workspace_id} is no longer reported: {reason}.")
+
+
+def _begin_attempt(row: UsageReport, customer_id: str, now: datetime) -> MeterEvent | None:
+    attempt = {
+        "attempts": F("attempts") + 1,
+        "unknown_since": Coalesce("unknown_since", now),
+        "customer_id": customer_id,
+    }
+    if not held(UsageReport.objects.all(), row).update(**attempt):
+        return None
+    row.attempts += 1
+    return MeterEvent(row.pk, customer_id, row.cents, row.settled_at, row.attempts)
+
+
+def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
+    """Postpone all pending reports of a workspace. A new subscription makes them due at once (services/subscriptions.py)."""
+    rows = UsageReport.objects.filter(workspace_id=workspace_id, status=Status.PENDING)
+    if rows.update(due_at=now + WAIT_FOR_SUBSCRIPTION):
+        waiting = rows.aggregate(cents=Sum("cents", default=0))["cents"]
+        detail = f"{waiting} cents beyond the free credit cannot be reported: no subscription pays for them."
+        raise_alarm(Kind.USAGE_WAITS, workspace_id, detail)
+
+
+def _record(row: UsageReport, receipt: ReportResult) -> None:
+    """Save the result of an attempt. `row.unknown_since` still has the value from before the attempt."""
+    now = timezone.now()
+    again = now + timedelta(seconds=REPORT_RETRY_SECONDS[min(row.attempts, len(REPORT_RETRY_SECONDS)) - 1])
+    outcome: dict[str, Any] = {"due_at": again, "last_error": receipt.fault}
+    if receipt.outcome is ReportOutcome.RECORDED:
+        outcome = {"status": Status.SENT, "sent_at": now, "due_at": None}
+    elif receipt.outcome is not ReportOutcome.UNKNOWN:
+        outcome["unknown_since"] = row.unknown_since
+    held(UsageReport.objects.all(), row).update(lease_until=None, **outcome)
+    if receipt.outcome is ReportOutcome.REFUSED:
+        raise_alarm(Kind.USAGE_REFUSED, row.workspace_id, f"Usage report {row.pk}: {receipt.fault}")

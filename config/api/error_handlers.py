@@ -1,0 +1,87 @@
+"""Turns exceptions into API errors: DRF's exception handler, and the error envelope as a plain Django response."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.core.exceptions import BadRequest, PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.http import Http404, JsonResponse, UnreadablePostError
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from config import metrics
+from config.api import errors
+from config.db.outage import DATABASE_ERRORS
+
+logger = logging.getLogger(__name__)
+
+_TRANSLATED: list[tuple[type[Exception] | tuple[type[Exception], ...], type[errors.ApiError]]] = [
+    (Http404, errors.NotFound),
+    (exceptions.NotFound, errors.NotFound),
+    ((exceptions.NotAuthenticated, exceptions.AuthenticationFailed), errors.Unauthenticated),
+    ((PermissionDenied, exceptions.PermissionDenied), errors.Forbidden),
+    (exceptions.NotAcceptable, errors.NotAcceptable),
+    (exceptions.UnsupportedMediaType, errors.UnsupportedMediaType),
+    (RequestDataTooBig, errors.PayloadTooLarge),
+    ((exceptions.ParseError, SuspiciousOperation, BadRequest, UnreadablePostError), errors.MalformedRequest),
+    (DATABASE_ERRORS, errors.ServiceUnavailable),
+]
+
+
+def to_api_error(error: Exception) -> errors.ApiError:
+    """Translate any exception into an ApiError. Unexpected exceptions are logged and become INTERNAL_ERROR."""
+    if isinstance(error, errors.ApiError):
+        return error
+    if isinstance(error, exceptions.MethodNotAllowed):
+        return errors.MethodNotAllowed()
+    if isinstance(error, exceptions.ValidationError):
+        return errors.ValidationFailed(details=_details(error.detail))
+    for classes, translated in _TRANSLATED:
+        if isinstance(error, classes):
+            if translated is errors.ServiceUnavailable:
+                logger.error("The database failed during a request: %s", error)
+            return translated()
+    logger.error("Unhandled exception in a request.", exc_info=error)
+    return errors.InternalError()
+
+
+def error_code(error: Exception) -> str:
+    """Return the error code that callers get for this exception; the audit log stores it."""
+    if isinstance(error, errors.ApiError):
+        return error.code
+    if isinstance(error, exceptions.ValidationError):
+        return errors.ValidationFailed.code
+    return next(
+        (api_error.code for classes, api_error in _TRANSLATED if isinstance(error, classes)), errors.InternalError.code
+    )
+
+
+def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
+    """Answer an exception from a DRF view with the error envelope (DRF's EXCEPTION_HANDLER)."""
+    api_error = to_api_error(error)
+    metrics.REFUSALS.labels(api_error.code).inc()
+    return Response(api_error.envelope(), status=api_error.status, headers=api_error.headers)
+
+
+def _details(detail: Any, path: str = "") -> list[dict[str, str]]:
+    """Flatten DRF's nested validation errors into a list of {field, code, message}."""
+    if isinstance(detail, dict):
+        found = []
+        for key, value in detail.items():
+            step = "" if key == "non_field_errors" else f"[{key}]" if isinstance(key, int) else str(key)
+            joined = path + step if not path or not step or step.startswith("[") else f"{path}.{step}"
+            found += _details(value, joined)
+        return found
+    if isinstance(detail, list):
+        if detail and all(isinstance(part, dict) for part in detail):
+            return [row for index, part in enumerate(detail) for row in _details(part, f"{path}[{index}]")]
+        return [row for part in detail for row in _details(part, path)]
+    return [{"field": path, "code": str(getattr(detail, "code", "invalid")), "message": str(detail)}]
+
+
+def error_response(error: errors.ApiError) -> JsonResponse:
+    """Return the error envelope as a Django response. Sets Content-Length, because not all pass CommonMiddleware."""
+    response = JsonResponse(error.envelope(), status=error.status, headers=error.headers)
+    response["Content-Length"] = str(len(response.content))
+    return response

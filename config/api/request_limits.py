@@ -1,0 +1,104 @@
+"""Limits on the threads and the CPU time that requests may use, so that one caller cannot slow down the others.
+
+A web process has few threads (WEB_THREADS), and a request that waits for another server occupies one of them. Each kind of
+waiting has a `ThreadLimit`: a maximum for the process and a lower one for each workspace. A request over the limit is
+refused at once and can be retried. `outbound_slot` also sets a deadline for all outbound requests of its block, and
+`check_cpu_time` limits the CPU time of one request.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+from django.conf import settings
+
+from config.api import errors
+from config.outbound import total_deadline
+
+OUTBOUND_SECONDS = 20.0
+REQUEST_CPU_SECONDS = 5.0
+_cpu_at_start: ContextVar[float | None] = ContextVar("cpu_at_start", default=None)
+_holds_outbound_slot: ContextVar[bool] = ContextVar("is_outside", default=False)
+
+
+class ThreadLimit:
+    """Allows at most `total` threads of this process at a time, and at most `each` for one workspace."""
+
+    def __init__(self, total: int, each: int | None = None) -> None:
+        self._total, self._each = max(1, total), each or max(1, total)
+        self._held: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def acquire(self, workspace_id: str = "") -> bool:
+        """Take a thread without waiting; returns False when none is free. Call `release` once for each True."""
+        with self._lock:
+            if self._held.total() >= self._total or self._held[workspace_id] >= self._each:
+                return False
+            self._held[workspace_id] += 1
+            return True
+
+    def release(self, workspace_id: str = "") -> None:
+        """Give back the thread that `acquire` took."""
+        with self._lock:
+            self._held[workspace_id] -= 1
+            if not self._held[workspace_id]:
+                del self._held[workspace_id]
+
+    @contextlib.contextmanager
+    def held(self, workspace_id: str = "") -> Iterator[None]:
+        """Hold a thread during the block. Raises RateLimited when none is free."""
+        if not self.acquire(workspace_id):
+            raise errors.RateLimited(
+                "Too many requests are waiting for other servers.",
+                suggested_action="Try again in a few seconds.",
+                headers={"Retry-After": "5"},
+            )
+        try:
+            yield
+        finally:
+            self.release(workspace_id)
+
+
+# For requests to servers that callers choose or use: fetching media from a URL, asking a platform about an account.
+outbound_threads = ThreadLimit(settings.WEB_THREADS // 4, each=2)
+# For servers that the operator chose, so that a slow server of one tenant cannot prevent people from signing in.
+operator_chosen_threads = ThreadLimit(settings.WEB_THREADS // 4)
+
+
+@contextlib.contextmanager
+def outbound_slot(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
+    """Reserve a thread for outbound requests during the block, and end all of them after OUTBOUND_SECONDS.
+
+    `workspace_id` may be a user id or client address where no workspace is known. `operator_chosen` is for the identity
+    provider and the payment processor, which have their own limit. A nested block reuses the outer slot. Raises
+    RateLimited when no slot is free. Requests through config.outbound time out at the deadline.
+    """
+    if _holds_outbound_slot.get():
+        yield
+        return
+    share = operator_chosen_threads if operator_chosen else outbound_threads
+    with share.held(workspace_id), total_deadline(OUTBOUND_SECONDS):
+        token = _holds_outbound_slot.set(True)
+        try:
+            yield
+        finally:
+            _holds_outbound_slot.reset(token)
+
+
+def start_cpu_timer() -> None:
+    """Start to measure the CPU time of this request; AccessLogMiddleware calls it first."""
+    _cpu_at_start.set(time.thread_time())
+
+
+def check_cpu_time() -> None:
+    """Raise PayloadTooLarge when this request has used REQUEST_CPU_SECONDS of CPU time. Called in loops over input."""
+    start = _cpu_at_start.get()
+    if start is not None and time.thread_time() - start > REQUEST_CPU_SECONDS:
+        raise errors.PayloadTooLarge(
+            "The request takes more work than one request may.", suggested_action="Send fewer posts or shorter texts."
+        )

@@ -1,0 +1,237 @@
+"""The pages of agents: the list, a new agent, one agent with its use, posts, keys and log, and the ways to stop it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.utils import timezone
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.registry import platform
+from agents import selectors, services
+from agents.dashboard.forms import AgentForm
+from agents.models import KEY_OVERLAP_HOURS, Agent, ApiKey
+from auditlog.selectors import entries_of
+from billing.selectors import AgentCapUsage, SpendCap, agent_cap_usage, agent_usage_of
+from config.api.caller import AgentMode, require, require_recent_sign_in
+from config.api.errors import ApiError, InvalidState, WebhookUrlNotAllowed
+from config.api.webhook_url import check_webhook_hosts
+from config.pages.templatetags.dashboard import money
+from posts.selectors import search_posts, selectable_accounts
+from posts.services import cancel_post
+from posts.states import GroupStatus
+from workspaces.workspace_page import WorkspacePage, add_api_error, record_refused_write, submit_once, workspace_page
+
+CREATE, UPDATE = "agents.create", "agents.update"
+SHOWN_POSTS, SHOWN_ENTRIES, SHOWN_KEYS = 5, 10, 5
+CANCELLED_AT_ONCE = 100
+PER_PAGE = 50
+
+
+@workspace_page()
+def agents(page: WorkspacePage) -> HttpResponse:
+    """The workspace's agents, the newest first."""
+    found = selectors.agents_with_key_info(
+        caller=page.caller,
+        workspace_id=page.workspace.id,
+        limit=PER_PAGE,
+        cursor=page.request.GET.get("cursor"),
+    )
+    return page.render("home/agents.html", agents=found.rows, next_cursor=found.next_cursor, now=timezone.now())
+
+
+@workspace_page("GET", "POST", operation=CREATE)
+def new_agent(page: WorkspacePage) -> HttpResponse:
+    """Create an agent and show its claim token, which is not shown again."""
+    require(page.caller, page.workspace.id, "api_keys.write", write=False)
+    require_recent_sign_in(page.caller)
+    form = AgentForm(page.request.POST or None, accounts=_choices(page))
+    if page.request.method != "POST":
+        return page.render("home/agent_new.html", form=form)
+    if not form.is_valid():
+        return page.render("home/agent_new.html", form=form, status=422)
+    made: list[services.CreatedAgent] = []
+
+    def create() -> Agent:
+        owner = page.workspace.owner_user_id
+        workspace_id = page.workspace.id
+        made.append(
+            services.create_agent(caller=page.caller, workspace_id=workspace_id, owner_user_id=owner, **form.settings)
+        )
+        return made[0].agent
+
+    try:
+        _check_webhook_host(page, form.settings)
+        agent_id, repeated = submit_once(page, CREATE, create)
+    except ApiError as error:
+        _show_refusal(page, CREATE, form, error)
+        return page.render("home/agent_new.html", form=form, status=error.status)
+    if repeated:
+        told = "This agent was already created, and its claim token was shown then. If it is lost, issue a new key."
+        return page.success_redirect(told, "agent", agent_id=agent_id)
+    [created] = made
+    return page.render(
+        "home/agent_created.html",
+        agent=created.agent,
+        token=created.claim_token,
+        expires_at=created.claim_expires_at,
+        base_url=settings.BASE_URL,
+    )
+
+
+@workspace_page("GET", "POST", operation=UPDATE)
+def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
+    """Show an agent with its usage, posts and log; save its settings on POST."""
+    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    form = AgentForm(page.request.POST or None, agent=found, accounts=_choices(page, found.account_allowlist or ()))
+    if page.request.method != "POST":
+        return _shown(page, found, form)
+    if not form.is_valid():
+        return _shown(page, found, form, status=422)
+    if not form.changes:
+        return page.success_redirect("Nothing was changed.", "agent", agent_id=found.id)
+    try:
+        _check_webhook_host(page, form.changes)
+        services.update_agent(caller=page.caller, agent_id=found.id, **form.changes)
+    except ApiError as error:
+        _show_refusal(page, UPDATE, form, error)
+        return _shown(page, found, form, status=error.status)
+    return page.success_redirect(
+        "Saved. The change applies from the agent's next request on.", "agent", agent_id=found.id
+    )
+
+
+@workspace_page("POST", operation="agents.rotate_key")
+def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
+    """Issue a new key to the agent; the response shows the key once."""
+    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    issued: list[services.RotatedKey] = []
+
+    def issue() -> ApiKey:
+        issued.append(services.rotate_key(caller=page.caller, agent_id=found.id))
+        return issued[0].api_key
+
+    _, repeated = submit_once(page, "agents.rotate_key", issue)
+    if repeated:
+        return page.success_redirect("This key was already issued and shown.", "agent", agent_id=found.id)
+    [rotated] = issued
+    return page.render(
+        "home/agent_key_rotated.html",
+        agent=found,
+        api_key=rotated.api_key,
+        token=rotated.token,
+        retiring_key=rotated.retiring_key,
+        overlap_hours=KEY_OVERLAP_HOURS,
+        base_url=settings.BASE_URL,
+    )
+
+
+@workspace_page("POST", operation=UPDATE)
+def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
+    """Restrict the agent to dry runs, and cancel its scheduled posts if the form says so.
+
+    An agent that is already stopped or revoked may still have scheduled posts.
+    """
+    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    if found.status == Agent.Status.ACTIVE and found.default_mode != AgentMode.DRY_RUN:
+        services.update_agent(caller=page.caller, agent_id=found.id, default_mode=AgentMode.DRY_RUN)
+    told = [f"{found.name} is stopped."]
+    if "cancel" in page.request.POST:
+        told.append(_cancel_scheduled(page, found))
+    return page.success_redirect(" ".join(told), "agent", agent_id=found.id)
+
+
+@workspace_page("POST", operation="agents.revoke")
+def revoke(page: WorkspacePage, agent_id: str) -> HttpResponse:
+    """Revoke the agent and its keys permanently."""
+    found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
+    services.revoke_agent(caller=page.caller, agent_id=found.id)
+    return page.success_redirect(f"{found.name} is revoked. Its keys no longer work.", "agents")
+
+
+def _cancel_scheduled(page: WorkspacePage, found: Agent) -> str:
+    """Cancel up to 100 scheduled posts of the agent; returns a message with the result."""
+    scheduled = search_posts(
+        caller=page.caller,
+        workspace_id=page.workspace.id,
+        agent_id=found.id,
+        status=GroupStatus.SCHEDULED,
+        limit=CANCELLED_AT_ONCE,
+    )
+    cancelled = 0
+    for group in scheduled.rows:
+        try:
+            cancel_post(caller=page.caller, post_group_id=group.id)
+        except InvalidState:  # it is being published now
+            continue
+        cancelled += 1
+    told = f"Cancelled scheduled posts: {cancelled}."
+    return f"{told} More are left: cancel again." if scheduled.next_cursor else told
+
+
+def _shown(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 200) -> HttpResponse:
+    now, caller, workspace_id = timezone.now(), page.caller, page.workspace.id
+    usage = agent_usage_of(caller=caller, agent_id=found.id, at=now)
+    posts = search_posts(caller=caller, workspace_id=workspace_id, agent_id=found.id, limit=SHOWN_POSTS)
+    keys = selectors.keys_of_agent(caller=caller, agent=found, limit=SHOWN_KEYS) if page.may_write else []
+    counts = agent_cap_usage(agent_id=found.id, at=now)
+    _tell_use(form, usage.spend_cap, counts)
+    return page.render(
+        "home/agent.html",
+        agent=found,
+        form=form,
+        usage=usage,
+        bar=_bar(usage.spend_cap.spent_cents, usage.spend_cap.reserved_cents, usage.spend_cap.limit_cents),
+        counts=counts,
+        posts=posts.rows,
+        api_keys=keys,
+        entries=entries_of(caller=caller, workspace_id=workspace_id, actor_id=found.id)[:SHOWN_ENTRIES],
+        may_change=page.may_write and found.status == Agent.Status.ACTIVE,
+        stopped=found.default_mode == AgentMode.DRY_RUN or found.status == Agent.Status.REVOKED,
+        now=now,
+        status=status,
+    )
+
+
+def _tell_use(form: AgentForm, standing: SpendCap, counts: AgentCapUsage) -> None:
+    """Add the current usage to the help text of each cap."""
+    cents = standing.spent_cents + standing.reserved_cents
+    for name, used in (
+        ("monthly_spend", f"{money(cents)} spent or reserved this month."),
+        ("posts_per_day_cap", f"{counts.targets_of_day} today."),
+        ("monthly_social_url_post_cap", f"{counts.url_posts_of_month} this month."),
+    ):
+        form.fields[name].help_text = f"{form.fields[name].help_text} {used}"
+
+
+def _bar(spent: int, held: int, limit: int | None) -> dict[str, str] | None:
+    """Return the spent and the used (spent or reserved) percentage of the cap; None without a cap."""
+    if limit is None:
+        return None
+    shares = [min(100.0, 100.0 * cents / limit) if limit else 100.0 for cents in (spent, spent + held)]
+    return {"spent": f"{shares[0]:.1f}", "used": f"{shares[1]:.1f}"}
+
+
+def _check_webhook_host(page: WorkspacePage, fields: dict[str, Any]) -> None:
+    url = fields.get("webhook_url")
+    check_webhook_hosts([url] if url else [], page.caller)
+
+
+def _show_refusal(page: WorkspacePage, operation: str, form: AgentForm, error: ApiError) -> None:
+    record_refused_write(page, operation, error)
+    add_api_error(form, error, field="webhook_url" if isinstance(error, WebhookUrlNotAllowed) else None)
+
+
+def _choices(page: WorkspacePage, chosen: list[str] | tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    """Return (id, name) of the accounts to choose from, including chosen accounts that no longer exist."""
+    rows = selectable_accounts(caller=page.caller, workspace_id=page.workspace.id, chosen=chosen)
+    named = {row.id: _named(row) for row in rows}
+    return list(({each: f"Deleted account ({each})" for each in chosen} | named).items())
+
+
+def _named(account: ConnectedAccount) -> str:
+    sandbox = " (sandbox)" if account.sandbox else ""
+    gone = " (disconnected)" if account.status == ConnectedAccount.Status.DISCONNECTED else ""
+    return f"{platform(account.platform).label}: {account.handle or account.external_id}{sandbox}{gone}"

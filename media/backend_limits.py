@@ -1,0 +1,79 @@
+"""Limits for calls to the bucket and the scanner, so that one that hangs does not block other requests.
+
+At most half of the process's threads may wait for them. After a call to the bucket that failed slowly, further calls are
+refused for BREAKER_PAUSE_SECONDS; then a single call tests whether the bucket works again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+from collections.abc import Iterator
+
+from django.conf import settings
+
+from config.api.errors import ServiceUnavailable
+from config.api.request_limits import ThreadLimit
+from media import storage
+
+BREAKER_PAUSE_SECONDS = 15.0
+SLOW_SECONDS = 2.0  # a failed call that took at least so long counts as a timeout
+backend_threads = ThreadLimit(settings.WEB_THREADS // 2)
+
+
+@contextlib.contextmanager
+def backend_thread() -> Iterator[None]:
+    """Hold one of the reserved threads during the block. Raises ServiceUnavailable if none is free."""
+    if not backend_threads.acquire():
+        raise ServiceUnavailable(
+            "Too many requests are waiting for the file storage or the scanner.", headers={"Retry-After": "5"}
+        )
+    try:
+        yield
+    finally:
+        backend_threads.release()
+
+
+class CircuitBreaker:
+    """Refuses calls (ServiceUnavailable) for a while after one has failed slowly."""
+
+    def __init__(self) -> None:
+        self._refuses_until = 0.0  # time.monotonic(); 0 while calls are allowed
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def guard(self) -> Iterator[None]:
+        """Make a call in the block. Raises ServiceUnavailable without entering it while calls are refused."""
+        began = self._enter()
+        try:
+            yield
+        except ServiceUnavailable:
+            if time.monotonic() - began >= SLOW_SECONDS:
+                self._refuses_until = time.monotonic() + BREAKER_PAUSE_SECONDS
+            raise
+        self._refuses_until = 0.0
+
+    def _enter(self) -> float:
+        with self._lock:
+            now = time.monotonic()
+            if now < self._refuses_until:
+                wait = math.ceil(self._refuses_until - now)
+                raise ServiceUnavailable("The file storage does not answer.", headers={"Retry-After": str(wait)})
+            if self._refuses_until:  # the pause is over: this call tests the bucket, the others are still refused
+                self._refuses_until = now + BREAKER_PAUSE_SECONDS
+            return now
+
+
+bucket_breaker = CircuitBreaker()
+
+
+@contextlib.contextmanager
+def storage_access() -> Iterator[None]:
+    """Call the storage in the block, with the limits above if it is a bucket. Raises ServiceUnavailable."""
+    if storage.is_local():
+        yield
+        return
+    with backend_thread(), bucket_breaker.guard():
+        yield

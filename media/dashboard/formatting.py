@@ -1,0 +1,73 @@
+"""Display texts for media assets: kind labels, durations, sizes, and platforms that refuse an asset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from accounts.platforms.issues import Issue
+from accounts.platforms.media_check import album_issues, asset_issues
+from accounts.platforms.registry import platforms
+from media.models import MediaAsset
+
+
+@dataclass(frozen=True)
+class KindLabels:
+    one: str
+    many: str
+
+
+KIND_LABELS = {
+    "image": KindLabels("Image", "Images"),
+    "gif": KindLabels("GIF", "GIFs"),
+    "video": KindLabels("Video", "Videos"),
+    "document": KindLabels("PDF", "PDFs"),
+}
+
+
+@dataclass(frozen=True)
+class LabelledFit:
+    """A platform's label, with the errors that it would report for an asset and its alt text."""
+
+    platform: str
+    issues: list[Issue]
+
+
+def labelled_platform_fits(asset: MediaAsset) -> list[LabelledFit]:
+    """Each platform that takes media, with its errors for this asset, in the registry's order."""
+    properties, found = asset.properties(), []
+    for each in platforms():
+        rules = each.capabilities.media
+        if not rules.max_count:
+            continue
+        alone = asset_issues(each.label, rules, properties, "file")
+        described = [
+            issue for issue in album_issues(each.label, rules, [properties]) if issue.field.endswith("alt_text")
+        ]
+        found.append(LabelledFit(each.label, [issue for issue in (*alone, *described) if issue.severity == "error"]))
+    return found
+
+
+def format_duration(milliseconds: int | None) -> str:
+    """Format milliseconds as 1:02:03 or 0:07.5; "" for None."""
+    if milliseconds is None:
+        return ""
+    minutes, rest = divmod(milliseconds, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    seconds = f"{rest // 1000:02d}" + (f".{rest % 1000 // 100}" if rest % 1000 >= 100 else "")
+    return f"{hours}:{minutes:02d}:{seconds}" if hours else f"{minutes}:{seconds}"
+
+
+def format_size(size: int) -> str:
+    """Format a number of bytes, such as 4.7 GB, with decimal units."""
+    for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= step:
+            return f"{size / step:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{size} bytes"
+
+
+def format_usage(used: int) -> str:
+    """How much of its quota a media library uses, such as "1.2 GB of 5 GB used"."""
+    allowed = settings.MEDIA_QUOTA_BYTES
+    return f"{format_size(used)} of {format_size(allowed)} used" if allowed else f"{format_size(used)} used"

@@ -1,0 +1,155 @@
+"""Serving stored files to holders of a signed link (media/links.py), with ranges and ETags (RFC 9110).
+
+A bucket serves its files itself: the response redirects to a URL that is valid for a minute. Files come from strangers and
+are served from the service's own origin, so nothing in them may be executed.
+"""
+
+from __future__ import annotations
+
+import logging
+import mimetypes
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from django.http import HttpRequest, HttpResponse, HttpResponseNotModified, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header, parse_etags
+
+from config.api.error_handlers import error_response
+from config.api.errors import ApiError, NotFound
+from config.api.views import get_only
+from media.backend_limits import storage_access
+from media.errors import RangeNotSatisfiable
+from media.links import FileLink, download_name, verify_link
+from media.models import MediaAsset
+from media.storage import bucket_url, open_range, stored_size
+from workspaces.selectors import live_workspaces
+
+logger = logging.getLogger(__name__)
+CHUNK_BYTES = 262_144
+BUCKET_LINK_SECONDS = 60
+INLINE_TYPES = ("image/", "video/")  # others are downloaded: browsers execute scripts in PDFs
+_RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A stored file with its response headers."""
+
+    key: str
+    mime_type: str
+    etag: str
+    disposition: str
+
+
+@get_only
+def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpResponseBase:
+    """GET and HEAD /files/<media id>/<file name>. Every problem with a link gets the same 404."""
+    try:
+        link = verify_link(media_id, filename, request.GET)
+        stored = _stored(link)
+        response = _answer(request, link, stored)
+    except ApiError as error:
+        return error_response(error)
+    response["ETag"] = stored.etag
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response.setdefault("Cache-Control", f"private, max-age={link.seconds_left}")
+    return response
+
+
+def _stored(link: FileLink) -> StoredFile:
+    """The file that the link opens. Raises NotFound if the asset, its thumbnail or its workspace was deleted."""
+    ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=live_workspaces())
+    asset = ready.filter(pk=link.media_id).first()
+    if asset is None:
+        raise NotFound()
+    key, mime_type, etag = asset.storage_key, asset.mime_type, asset.sha256
+    if link.form == "thumbnail":
+        key = asset.thumbnail_key
+        mime_type = mimetypes.guess_type(key, strict=False)[0] or "application/octet-stream"
+        etag = PurePosixPath(key).stem  # keys are unique
+    if not key:
+        raise NotFound()
+    disposition = content_disposition_header(not mime_type.startswith(INLINE_TYPES), download_name(asset, key))
+    return StoredFile(key, mime_type, f'"{etag}"', disposition or "attachment")
+
+
+def _answer(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase:
+    """Respond with 304, 302 to the bucket, 206 or 200. Raises NotFound, RangeNotSatisfiable, ServiceUnavailable."""
+    if _is_cached(request.headers.get("If-None-Match", ""), stored.etag):
+        return HttpResponseNotModified()
+    if link.form != "direct" and (response := _redirect(request, link, stored)):
+        return response
+    try:
+        with storage_access():
+            size = stored_size(stored.key)
+            span = _span(request, size, stored.etag)
+            start, length = span or (0, size)
+            status = 206 if span else 200
+            if request.method == "HEAD":
+                response = HttpResponse(status=status)
+            else:
+                response = StreamingHttpResponse(FilePart(open_range(stored.key, start, length), length), status=status)
+    except FileNotFoundError:
+        logger.error("The file %s of %s is missing in the storage.", stored.key, link.media_id)
+        raise NotFound() from None
+    if span:
+        response["Content-Range"] = f"bytes {start}-{start + length - 1}/{size}"
+    response["Content-Length"] = str(length)
+    response["Content-Type"] = stored.mime_type
+    response["Content-Disposition"] = stored.disposition
+    response["Accept-Ranges"] = "bytes"
+    return response
+
+
+def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase | None:
+    """Redirect to the bucket, if files are stored in one; not cacheable, since the URL expires soon."""
+    address = bucket_url(
+        stored.key,
+        seconds=min(BUCKET_LINK_SECONDS, link.seconds_left),
+        method=request.method or "GET",
+        mime_type=stored.mime_type,
+        disposition=stored.disposition,
+    )
+    return HttpResponseRedirect(address, headers={"Cache-Control": "private, no-store"}) if address else None
+
+
+def _is_cached(if_none_match: str, etag: str) -> bool:
+    """Whether the client has this version cached (RFC 9110, 13.1.2: compared without W/)."""
+    return any(sent == "*" or sent.removeprefix("W/") == etag for sent in parse_etags(if_none_match))
+
+
+def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
+    """The requested range as (start, length), or None for the whole file.
+
+    The whole file is also sent for several ranges, an invalid range, an outdated If-Range (RFC 9110, 13.1.5) and HEAD. Raises
+    RangeNotSatisfiable.
+    """
+    asked = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if request.method != "GET" or asked is None or request.headers.get("If-Range", etag) != etag:
+        return None
+    first, last = asked[1], asked[2]
+    if not (first or last) or (first and last and int(last) < int(first)):
+        return None
+    start = int(first) if first else max(0, size - int(last))
+    end = min(int(last), size - 1) if first and last else size - 1
+    if start > end:
+        raise RangeNotSatisfiable(size)
+    return start, end - start + 1
+
+
+class FilePart:
+    """Iterates over `length` bytes of an open file in chunks; the response closes the file."""
+
+    def __init__(self, file: BinaryIO, length: int) -> None:
+        self._file, self._left = file, length
+        self.close = file.close
+
+    def __iter__(self) -> Iterator[bytes]:
+        while self._left > 0 and (piece := self._file.read(min(CHUNK_BYTES, self._left))):
+            self._left -= len(piece)
+            yield piece

@@ -1,0 +1,149 @@
+"""Rendering thumbnails of images and videos as JPEG, or as WebP if they have transparency; metadata are not copied."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from django.conf import settings
+from PIL import Image, ImageCms
+
+from media.inspection.bounded_program import run_bounded
+from media.inspection.bounds import WORKING_BYTES
+from media.inspection.image_metadata import orientation
+from media.inspection.images import decodes, read_layout
+from media.inspection.video import DEMUXERS
+
+MAX_SIDE = 320
+QUALITY = 80
+FFMPEG_SECONDS = 20
+FFMPEG_MEMORY_BYTES = 512 * 1024 * 1024  # enough for 4K video with sixteen reference frames
+FRAME_AT_SECONDS = 1.0  # many videos begin with a black frame
+_TILE = 1024
+# Pillow decodes WebP on two canvases, and holds the frame and a copy of it.
+_WEBP_BYTES_FOR_EACH_PIXEL = 16
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+class NoFrame(Exception):
+    """Raised when ffmpeg extracted no frame from the video."""
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """An encoded thumbnail file; `suffix` is such as `.jpg`."""
+
+    content: bytes
+    suffix: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
+
+
+def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
+    """Render an inspected image, rotated by its EXIF orientation; of an animation, the first frame.
+
+    None if decoding would need more than WORKING_BYTES. Raises the decoder's error for a broken file.
+    """
+    layout = read_layout(content, mime_type)
+    held = layout.working_bytes
+    if mime_type == "image/webp":
+        held = _WEBP_BYTES_FOR_EACH_PIXEL * layout.width * layout.height
+    if held > WORKING_BYTES:
+        return None
+    form = mime_type.removeprefix("image/").upper()
+    with decodes, Image.open(io.BytesIO(content[: layout.end]), formats=[form]) as image:
+        sides = _fitting(*image.size)
+        image.draft(None, (2 * sides[0], 2 * sides[1]))  # JPEGs may be decoded at a reduced size
+        small = _in_srgb(_shrunk(image, sides), image.info.get("icc_profile"))
+    turn = _TURNS.get(orientation(layout.exif))
+    return _encoded(small if turn is None else small.transpose(turn))
+
+
+def render_video_thumbnail(
+    opened: Callable[[], BinaryIO], *, mime_type: str, sides: tuple[int, int], seconds: float
+) -> Thumbnail | None:
+    """Render a frame of a video with ffmpeg; None if FFMPEG is not set.
+
+    `opened` opens the video as a local file; `sides` is its displayed size. Raises NoFrame, subprocess.TimeoutExpired, and
+    what `opened` raises.
+    """
+    if not settings.FFMPEG:
+        return None
+    width, height = _fitting(*sides)
+    call = [
+        *(settings.FFMPEG, "-v", "error", "-nostdin", "-protocol_whitelist", "file", "-f", DEMUXERS[mime_type]),
+        *("-threads", "1", "-ss", f"{min(FRAME_AT_SECONDS, seconds / 2):.3f}", "-i", "file:/dev/stdin"),
+        *("-map", "0:V:0", "-frames:v", "1", "-filter_threads", "1", "-vf", f"scale={width}:{height}"),
+        *("-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"),
+    ]
+    with opened() as file:
+        answer = run_bounded(call, seconds=FFMPEG_SECONDS, memory=FFMPEG_MEMORY_BYTES, stdin=file)
+    if answer.returncode != 0 or len(answer.stdout) != 3 * width * height:
+        raise NoFrame(f"ffmpeg ended with {answer.returncode} and {len(answer.stdout)} bytes.")
+    return _encoded(Image.frombytes("RGB", (width, height), answer.stdout))
+
+
+def _fitting(width: int, height: int) -> tuple[int, int]:
+    """The size of the thumbnail; small images are not enlarged."""
+    scale = min(1.0, MAX_SIDE / max(width, height))
+    return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+def _shrunk(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
+    """The image resized to these sides, as RGB, RGBA or CMYK.
+
+    Reduced tile by tile to at least twice the size first, so that no second copy of all pixels is held; then resized.
+    """
+    width, height = image.size
+    mode = _mode_of(image)
+    across, down = max(1, width // (2 * sides[0])), max(1, height // (2 * sides[1]))
+    columns, rows = across * math.ceil(_TILE / across), down * math.ceil(_TILE / down)
+    reduced = Image.new(mode, (math.ceil(width / across), math.ceil(height / down)))
+    for top in range(0, height, rows):
+        for left in range(0, width, columns):
+            tile = image.crop((left, top, min(left + columns, width), min(top + rows, height)))
+            if tile.mode == "I;16":  # Pillow would clip values above 255
+                tile = tile.point(lambda value: value / 256).convert("L")
+            reduced.paste(tile.convert(mode).reduce((across, down)), (left // across, top // down))
+    return reduced.resize(sides, Image.Resampling.LANCZOS)
+
+
+def _mode_of(image: Image.Image) -> str:
+    if image.mode == "CMYK":
+        return "CMYK"
+    return "RGBA" if image.has_transparency_data and image.mode != "I;16" else "RGB"
+
+
+def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
+    """Convert to RGB or RGBA in sRGB, the colours that browsers assume; an invalid colour profile is ignored."""
+    mode = "RGBA" if image.mode == "RGBA" else "RGB"
+    if profile:
+        try:
+            theirs, ours = ImageCms.ImageCmsProfile(io.BytesIO(profile)), ImageCms.createProfile("sRGB")
+            image = ImageCms.profileToProfile(image, theirs, ours, outputMode=mode) or image
+        except (ImageCms.PyCMSError, OSError):
+            pass
+    return image.convert(mode)
+
+
+def _encoded(image: Image.Image) -> Thumbnail:
+    file = io.BytesIO()
+    if image.mode == "RGBA" and image.getchannel("A").getextrema() != (255, 255):
+        image.save(file, "WEBP", quality=QUALITY)
+        return Thumbnail(file.getvalue(), ".webp")
+    image.convert("RGB").save(file, "JPEG", quality=QUALITY, optimize=True)
+    return Thumbnail(file.getvalue(), ".jpg")

@@ -1,0 +1,94 @@
+"""The media attached to posts: looking up assets, protecting them from deletion, and preparing them for adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from accounts.platforms.types import MediaFile, MediaInfo
+from config.api.errors import ValidationFailed
+from media.links import adapter_media_file
+from media.models import MediaAsset
+from media.selectors import get_assets
+from media.services import release_media, use_media
+from posts.models import PostGroup
+
+
+@dataclass(frozen=True)
+class AttachedMedia:
+    """A media asset attached to a post; `alt_text` None means the asset's own."""
+
+    asset: MediaAsset
+    alt_text: str | None = None
+
+    @property
+    def properties(self) -> MediaInfo:
+        return self.asset.properties(self.alt_text)
+
+
+class MediaGone(Exception):
+    """Raised when assets attached to a post were deleted; `media_ids` lists them."""
+
+    def __init__(self, media_ids: Sequence[str]) -> None:
+        super().__init__(f"These media assets were deleted: {', '.join(media_ids)}.")
+        self.media_ids = list(media_ids)
+
+
+def find_attached_assets(workspace_id: str, media: Iterable[Mapping[str, Any]]) -> dict[str, MediaAsset]:
+    """The workspace's assets that `media` arrays of the API name, by id, with one query at most."""
+    ids = _ids(media)
+    return get_assets(workspace_id=workspace_id, ids=ids) if ids else {}
+
+
+def resolve_media(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
+    """Turn a `media` array into attached media, in order; `assets` are the assets it may name.
+
+    Raises ValidationFailed naming each asset that does not exist and each that occurs twice.
+    """
+    ids, problems = _ids(media), []
+    for index, media_id in enumerate(ids):
+        where = f"media[{index}].media_id"
+        if media_id not in assets:
+            problems.append({"field": where, "code": "not_found", "message": "This media asset does not exist."})
+        elif media_id in ids[:index]:
+            problems.append(
+                {"field": where, "code": "repeated", "message": "This media asset is already attached to the post."}
+            )
+    if problems:
+        raise ValidationFailed(details=problems)
+    return tuple(AttachedMedia(assets[each["media_id"]], each.get("alt_text")) for each in media)
+
+
+def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
+    """The group's media as platform adapters take them, in order, with one query at most. Raises MediaGone."""
+    assets = find_attached_assets(group.workspace_id, group.media)
+    if gone := [media_id for media_id in _ids(group.media) if media_id not in assets]:
+        raise MediaGone(gone)
+    return tuple(adapter_media_file(assets[each["media_id"]], each.get("alt_text")) for each in group.media)
+
+
+def reserve_group_media(group: PostGroup) -> None:
+    """Protect the group's media from deletion until the group is finished.
+
+    Must run in a transaction, before money is held, so that locks are taken in one order. Raises ValidationFailed naming
+    deleted assets.
+    """
+    if group.media:
+        use_media(holder_id=group.id, media_ids=_ids(group.media))
+
+
+def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
+    """Lock the media of several groups in one order, so that concurrent batches cannot deadlock."""
+    if ids := {media_id for group in groups for media_id in _ids(group.media)}:
+        list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
+
+
+def release_group_media(group: PostGroup) -> None:
+    """End the group's protection of its media, so that they can be deleted."""
+    if group.media:
+        release_media(holder_id=group.id)
+
+
+def _ids(media: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [each["media_id"] for each in media]

@@ -1,0 +1,91 @@
+"""Post groups as pages show them: each version of the text with its accounts, the media, and the platform options."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.chains import OPTION as THREAD
+from accounts.platforms.chains import further_texts
+from accounts.platforms.registry import platform
+from media.models import MediaAsset
+from media.selectors import get_assets
+from posts.dashboard.pictures import Picture, pictures
+from posts.models import PostGroup, PostTarget
+
+
+@dataclass(frozen=True)
+class ShownTarget:
+    target: PostTarget
+    account: ConnectedAccount
+
+    @property
+    def label(self) -> str:
+        """The platform's display name."""
+        return platform(self.target.platform).label
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        """The platform options other than thread texts, as name and value in words."""
+        given = {name: value for name, value in self.target.options.items() if name != THREAD}
+        return [(name.replace("_", " "), _words(value)) for name, value in given.items()]
+
+
+@dataclass
+class Version:
+    """One version of the text, with the accounts that get it."""
+
+    text: str
+    further: tuple[str, ...]  # the texts of a thread after the first
+    targets: list[ShownTarget] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    group: PostGroup
+    targets: list[ShownTarget]
+    pictures: list[Picture]
+
+    @property
+    def versions(self) -> list[Version]:
+        """The distinct texts, in the order of their first accounts."""
+        found: dict[tuple[str, ...], Version] = {}
+        for shown in self.targets:
+            text, further = shown.target.shown_text, further_texts(shown.target.options)
+            found.setdefault((text, *further), Version(text, further)).targets.append(shown)
+        return list(found.values())
+
+    @property
+    def length(self) -> int:
+        """Number of characters in all versions together."""
+        return sum(len(text) for version in self.versions for text in (version.text, *version.further))
+
+
+def shown_groups(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGroup]:
+    """Load the accounts and assets of the groups with two queries."""
+    accounts = _accounts(target.account_id for group in groups for target in group.targets.all())
+    ids = {each["media_id"] for group in groups for each in group.media}
+    assets = get_assets(workspace_id=workspace_id, ids=ids) if ids else {}
+    return [_shown(group, accounts, assets) for group in groups]
+
+
+def _shown(group: PostGroup, accounts: Mapping[str, ConnectedAccount], assets: Mapping[str, MediaAsset]) -> ShownGroup:
+    targets = [ShownTarget(target, accounts[target.account_id]) for target in group.targets.all()]
+    return ShownGroup(group, targets, pictures(group.media, assets))
+
+
+def _accounts(ids: Iterable[str]) -> dict[str, ConnectedAccount]:
+    return ConnectedAccount.objects.defer("credentials", "tokens").in_bulk(set(ids))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return "; ".join(f"{name.replace('_', ' ')}: {_words(own)}" for name, own in value.items())
+    if isinstance(value, list):
+        return ", ".join(_words(each) for each in value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,60 @@
+"""The JSON of a post group and its targets, as API responses and webhook events show it.
+
+The values are copied by hand because REST framework's field-by-field serialization took most of the time of a long list.
+A test checks that the keys are those of the serializers in posts/serializers/post_groups.py.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from posts.models import PostGroup, PostTarget
+
+
+def post_group_json(group: PostGroup) -> dict[str, Any]:
+    """A post group with all of its targets."""
+    return {
+        "id": group.id,
+        "workspace_id": group.workspace_id,
+        "status": str(group.status),
+        "content_version": group.content_version,
+        "text": group.text,
+        "media": group.media,
+        "scheduled_at": format_timestamp(group.scheduled_at),
+        "sandbox": group.sandbox,
+        "webhook_url": group.webhook_url,
+        "metadata": group.metadata,
+        "cost_cents": group.cost_cents,
+        "created_by": group.created_by,
+        "rejection_reason": group.rejection_reason,
+        "trace_id": group.trace_id,
+        "created_at": format_timestamp(group.created_at),
+        "updated_at": format_timestamp(group.updated_at),
+        "finished_at": format_timestamp(group.finished_at),
+        "targets": [post_target_json(target) for target in group.targets.all()],
+    }
+
+
+def post_target_json(target: PostTarget) -> dict[str, Any]:
+    """One target: its account, content, status, result and error."""
+    return {
+        "id": target.id,
+        "platform": target.platform,
+        "connected_account_id": target.account_id,
+        "status": str(target.status),
+        "text": target.text,
+        "options": target.options,
+        "external_id": target.external_id,
+        "permalink": target.permalink,
+        "attempts": target.attempts,
+        "next_attempt_at": format_timestamp(target.due_at),
+        "published_at": format_timestamp(target.published_at),
+        "cost_cents": target.cost_cents,
+        "error": target.error,
+    }
+
+
+def format_timestamp(value: datetime | None) -> str | None:
+    """A datetime in UTC as ISO 8601 with a trailing Z, the format of `fields.Timestamp`."""
+    return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,155 @@
+"""Serializers for the bodies and query parameters of requests about posts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.platforms.registry import PLATFORMS
+from config.api import fields
+from config.api.operation import WriteBody
+from config.api.serializers import PageQuery, StrictList, StrictSerializer
+from config.api.webhook_url import WebhookUrl
+from posts.states import GroupStatus
+
+MAX_TARGETS, MAX_MEDIA, MAX_TEXT = 50, 20, 100_000
+
+
+class OptionsField(serializers.DictField):
+    """A target's platform-specific options; the schema is part of the platform's capabilities."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("Must be an object.", code="wrong_type")
+        return data
+
+
+class TargetInputSerializer(StrictSerializer):
+    """One account to post to, with its own text and options if it needs them."""
+
+    platform = fields.Choice(choices=list(PLATFORMS))
+    connected_account_id = fields.Identifier("acc")
+    text = fields.Text(
+        required=False, allow_null=True, allow_blank=True, max_length=MAX_TEXT, help_text="Instead of the group's text."
+    )
+    options = OptionsField(required=False)
+
+
+class MediaInputSerializer(StrictSerializer):
+    """A media asset to attach to a post, with an optional alt text."""
+
+    media_id = fields.Identifier("med")
+    alt_text = fields.Text(
+        required=False, max_length=10_000, allow_blank=True, help_text="In this post, instead of the asset's own."
+    )
+
+
+class ContentSerializer(WriteBody):
+    """The content of a post and its targets."""
+
+    workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
+    text = fields.Text(allow_blank=True, max_length=MAX_TEXT)
+    targets = StrictList(child=TargetInputSerializer(), min_length=1, max_length=MAX_TARGETS)
+    media = StrictList(
+        child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA, help_text="Shown in this order."
+    )
+
+
+class ValidatePostSerializer(ContentSerializer):
+    """Content to validate."""
+
+    dry_run = None  # type: ignore[assignment]
+
+
+class CreatePostSerializer(ContentSerializer):
+    """A post group to create: as a draft, scheduled, or published at once."""
+
+    scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: now.")
+    draft = fields.Boolean(required=False, help_text="Save as a draft. A draft's scheduled_at is only a plan.")
+    webhook_url = WebhookUrl(required=False, help_text="Receives the events of this group.")
+    sandbox = fields.Boolean(required=False, help_text="Publish to the simulator instead of the platforms.")
+    wait = fields.Boolean(required=False, help_text="Respond when the group is finished, after 25 s at most.")
+    metadata = fields.StringMap(required=False, help_text="Your own key-value notes, returned in responses and events.")
+
+
+class RetryPostSerializer(WriteBody):
+    """How to retry the failed targets of a post group."""
+
+    workspace_id = fields.Identifier("wrk", required=False)
+    webhook_url = WebhookUrl(required=False, help_text="Receives the events of the group from now on.")
+    scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: now.")
+    wait = fields.Boolean(required=False)
+    include_unconfirmed = fields.Boolean(required=False, help_text="Also retry targets that may already be published.")
+
+
+class BatchedPostSerializer(CreatePostSerializer):
+    """One post of a batch."""
+
+    dry_run = None  # type: ignore[assignment]
+    wait = None  # type: ignore[assignment]
+
+
+class CreateBatchSerializer(WriteBody):
+    """Several post groups to create in one transaction."""
+
+    workspace_id = fields.Identifier("wrk", required=False, help_text="Default: the key's own workspace.")
+    posts = StrictList(child=BatchedPostSerializer(), min_length=1, max_length=100)
+
+
+class UpdatePostSerializer(WriteBody):
+    """Changes to a post group; omitted fields stay unchanged."""
+
+    text = fields.Text(required=False, allow_blank=True, max_length=MAX_TEXT)
+    targets = StrictList(child=TargetInputSerializer(), required=False, min_length=1, max_length=MAX_TARGETS)
+    media = StrictList(child=MediaInputSerializer(), required=False, max_length=MAX_MEDIA)
+    scheduled_at = fields.Timestamp(required=False, allow_null=True, help_text="Null removes a draft's time.")
+
+
+class ConfirmPostSerializer(WriteBody):
+    """Approval of the version of a post group that a person has read."""
+
+    content_version = fields.Integer(min_value=1, help_text="The version that was read.")
+    scheduled_at = fields.Timestamp(required=False, help_text="When to publish. Default: the group's own time, or now.")
+
+
+class RejectPostSerializer(WriteBody):
+    """Rejection of a post group, with an optional reason."""
+
+    reason = fields.Text(required=False, max_length=1000)
+
+
+class ResolvePostSerializer(WriteBody):
+    """Whether an unconfirmed target was published: its permalink, or `published: false`."""
+
+    target_id = fields.Identifier("tgt")
+    permalink = fields.Text(required=False, max_length=2048, help_text="The address of the published post.")
+    published = fields.Boolean(required=False, help_text="Send false if the post was not published.")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        permalink = attrs.get("permalink")
+        # An empty body must not mean "not published": that would release the money by omission.
+        if attrs.get("published", True) is not (permalink is not None):
+            message = "Send the permalink of the published post, or `published: false`."
+            raise serializers.ValidationError({"permalink": serializers.ErrorDetail(message, "invalid")})
+        if permalink is not None and not permalink.startswith(("https://", "http://")):
+            raise serializers.ValidationError({"permalink": serializers.ErrorDetail("Must be a URL.", "invalid")})
+        return attrs
+
+
+class PostsOnDayQuery(PageQuery):
+    workspace_id = fields.Identifier("wrk")
+    date = fields.Date(help_text="A local calendar day, such as 2027-01-31.")
+    timezone = fields.Timezone(help_text="The IANA time zone whose day it is.")
+    platform = fields.Choice(choices=list(PLATFORMS), required=False)
+    account_id = fields.Identifier("acc", required=False)
+
+
+class SearchPostsQuery(PageQuery):
+    workspace_id = fields.Identifier("wrk")
+    status = fields.Choice(choices=GroupStatus.choices, required=False)
+    platform = fields.Choice(choices=list(PLATFORMS), required=False)
+    account_id = fields.Identifier("acc", required=False)
+    agent_id = fields.Identifier("agt", required=False)
+    created_after = fields.Timestamp(required=False)
+    created_before = fields.Timestamp(required=False)

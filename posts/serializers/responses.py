@@ -1,0 +1,186 @@
+"""Serializers for the responses to requests about posts."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from rest_framework import serializers
+
+from accounts.platforms.registry import PLATFORMS
+from accounts.serializers.accounts import IssueSerializer
+from billing.serializers import SpendCapSerializer
+from config.api.serializers import preview_of
+from posts.post_group_json import format_timestamp
+from posts.serializers.post_groups import PostGroupSerializer
+from posts.serializers.requests import (
+    ConfirmPostSerializer,
+    CreateBatchSerializer,
+    CreatePostSerializer,
+    RejectPostSerializer,
+    ResolvePostSerializer,
+    RetryPostSerializer,
+    UpdatePostSerializer,
+)
+from posts.states import GroupStatus, TargetStatus
+from posts.summaries import PostSummary
+
+
+class PostGroupEnvelope(serializers.Serializer):
+    post_group = PostGroupSerializer()
+
+
+class PostCreatedSerializer(serializers.Serializer):
+    """A created post group; `sandbox: true` is added if all of its targets are simulated."""
+
+    sandbox = serializers.BooleanField(required=False)
+    post_group = PostGroupSerializer()
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        shown = super().to_representation(instance)
+        return {"sandbox": True, **shown} if shown["post_group"]["sandbox"] else shown
+
+
+class PollSerializer(serializers.Serializer):
+    """A poll as the platform will show it below the text, which is the question."""
+
+    choices = serializers.ListField(child=serializers.CharField())
+    duration_minutes = serializers.IntegerField(allow_null=True, help_text="Null if the poll stays open.")
+    multiple = serializers.BooleanField(help_text="Whether a voter may choose several answers.")
+
+
+class TargetValidationSerializer(serializers.Serializer):
+    platform = serializers.ChoiceField(choices=list(PLATFORMS), source="target.account.platform")
+    connected_account_id = serializers.CharField(source="target.account.id")
+    valid = serializers.BooleanField()
+    text_length = serializers.IntegerField(help_text="Counted by the platform's rules.")
+    text_limit = serializers.IntegerField(source="target.text_limit")
+    link_card_url = serializers.CharField(
+        source="target.link_card_url",
+        allow_null=True,
+        help_text="The page for which this service makes a link card; null without a card.",
+    )
+    poll = PollSerializer(
+        source="target.poll", allow_null=True, help_text="The poll in the option `poll`; null without a poll."
+    )
+    issues = IssueSerializer(many=True)
+
+
+class ValidationSerializer(serializers.Serializer):
+    """The issues found in a post, and what it would cost."""
+
+    valid = serializers.BooleanField()
+    estimated_cost_cents = serializers.IntegerField()
+    issues = IssueSerializer(many=True)
+    targets = TargetValidationSerializer(many=True)
+
+
+class PlannedTargetSerializer(serializers.Serializer):
+    platform = serializers.ChoiceField(choices=list(PLATFORMS))
+    connected_account_id = serializers.CharField(source="account_id")
+    text = serializers.CharField(allow_null=True)
+    options = serializers.DictField()
+    cost_cents = serializers.IntegerField()
+
+
+class PlannedGroupSerializer(serializers.Serializer):
+    """A post group that would be created."""
+
+    status = serializers.ChoiceField(choices=GroupStatus.choices)
+    targets = PlannedTargetSerializer(many=True)
+    cost_cents = serializers.IntegerField()
+
+
+class PostGroupsEnvelope(serializers.Serializer):
+    post_groups = PostGroupSerializer(many=True)
+
+
+class PlannedGroupsSerializer(serializers.Serializer):
+    """The post groups that a batch would create."""
+
+    post_groups = PlannedGroupSerializer(many=True)
+    cost_cents = serializers.IntegerField()
+
+
+class ListedTargetSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    platform = serializers.ChoiceField(choices=list(PLATFORMS))
+    connected_account_id = serializers.CharField(source="account_id")
+    status = serializers.ChoiceField(choices=TargetStatus.choices)
+
+
+class ListedPostSerializer(serializers.Serializer):
+    """A post group in a list. Its input is the summary and the time zone for `local_time`."""
+
+    id = serializers.CharField()
+    status = serializers.ChoiceField(choices=GroupStatus.choices)
+    scheduled_at = serializers.DateTimeField(allow_null=True)
+    local_time = serializers.CharField(allow_null=True, help_text="HH:MM; null for a group without a time.")
+    text = serializers.CharField()
+    sandbox = serializers.BooleanField()
+    targets = ListedTargetSerializer(many=True)
+
+    def to_representation(self, instance: tuple[PostSummary, ZoneInfo]) -> dict[str, Any]:
+        group, zone = instance
+        at = group.scheduled_at
+        return {
+            "id": group.id,
+            "status": group.status,
+            "scheduled_at": format_timestamp(at),
+            "local_time": f"{at.astimezone(zone):%H:%M}" if at else None,
+            "text": group.text,
+            "sandbox": group.sandbox,
+            "targets": [
+                {
+                    "id": each.id,
+                    "platform": each.platform,
+                    "connected_account_id": each.account_id,
+                    "status": each.status,
+                }
+                for each in group.targets
+            ],
+        }
+
+
+class SearchedPostsSerializer(serializers.Serializer):
+    """A page of post groups; `timezone` is the time zone of their local times."""
+
+    posts = ListedPostSerializer(many=True)
+    next_cursor = serializers.CharField(allow_null=True)
+
+    def to_representation(self, instance: dict[str, Any]) -> dict[str, Any]:
+        zone = ZoneInfo(instance["timezone"])
+        return super().to_representation({**instance, "posts": [(group, zone) for group in instance["posts"]]})
+
+
+class WindowSerializer(serializers.Serializer):
+    start = serializers.DateTimeField()
+    end = serializers.DateTimeField()
+
+
+class PostsOnDaySerializer(SearchedPostsSerializer):
+    """The posts of a calendar day in a time zone."""
+
+    date = serializers.DateField()
+    timezone = serializers.CharField()
+    window = WindowSerializer()
+
+
+CreatePostPreview = preview_of(
+    "PostCreate",
+    request=CreatePostSerializer,
+    would_create=PlannedGroupSerializer,
+    extra={"validation": ValidationSerializer(), "spend_cap": SpendCapSerializer()},
+)
+CreateBatchPreview = preview_of(
+    "PostBatchCreate",
+    request=CreateBatchSerializer,
+    would_create=PlannedGroupsSerializer,
+    extra={"validations": ValidationSerializer(many=True), "spend_cap": SpendCapSerializer()},
+)
+CancelPostPreview = preview_of("PostCancel", would_update=PostGroupSerializer)
+RetryPostPreview = preview_of("PostRetry", request=RetryPostSerializer, would_update=PostGroupSerializer)
+UpdatePostPreview = preview_of("PostUpdate", request=UpdatePostSerializer, would_update=PostGroupSerializer)
+ConfirmPostPreview = preview_of("PostConfirm", request=ConfirmPostSerializer, would_update=PostGroupSerializer)
+RejectPostPreview = preview_of("PostReject", request=RejectPostSerializer, would_update=PostGroupSerializer)
+ResolvePostPreview = preview_of("PostResolve", request=ResolvePostSerializer, would_update=PostGroupSerializer)

@@ -1,0 +1,65 @@
+"""Withdrawing pending targets from the publisher, to cancel or edit them."""
+
+from __future__ import annotations
+
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from billing.services import release_many
+from config.api.errors import InvalidState
+from posts.models import PostGroup, PostTarget
+from posts.publishing.outcomes import retry_cancelled_error
+from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
+
+
+def stop_group(group: PostGroup, *, cancel: bool) -> None:
+    """Stop all pending targets of a locked group and release the money held; `cancel` also cancels them.
+
+    Competes with the publisher for the target rows. Raises InvalidState if the publisher has started one; the caller's
+    transaction is then rolled back.
+    """
+    running = PostTarget.objects.filter(group=group, status__in=UNFINISHED_TARGET_STATUSES)
+    count = running.count()
+    if len(stop_waiting_targets(running, cancel=cancel)) != count:
+        raise too_late_error(group)
+
+
+def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
+    """Stop those of the targets that are pending and unclaimed, in a transaction; returns their ids.
+
+    A target that was unconfirmed before a retry becomes unconfirmed again and keeps its money when cancelled, since the
+    earlier attempt may have published it.
+    """
+    now = timezone.now()
+    free = Q(lease_until=None) | Q(lease_until__lte=now)
+    waiting = targets.filter(free, status=TargetStatus.PENDING)
+    rows = list(waiting.select_for_update(of=("self",)).only("maybe_out", "progress"))
+    doubtful = [row for row in rows if row.maybe_out and cancel]
+    sure = [row.pk for row in rows if row not in doubtful]
+    stopped = {"due_at": None, "lease_until": None, "turn_at": None, "fence": F("fence") + 1, "updated_at": now}
+    ended = {"status": TargetStatus.CANCELLED} if cancel else {}
+    PostTarget.objects.filter(pk__in=sure).update(**stopped, **ended)
+    for row in doubtful:
+        end = {"status": TargetStatus.UNCONFIRMED, "error": retry_cancelled_error(row)}
+        PostTarget.objects.filter(pk=row.pk).update(**stopped, **end)
+    release_many(target_ids=sure, failed=False)
+    return [row.pk for row in rows]
+
+
+def require_not_begun(group: PostGroup) -> list[PostTarget]:
+    """The unfinished targets, for a preview. Raises InvalidState if one of them is being published."""
+    now = timezone.now()
+    waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
+    for target in waiting:
+        if target.status != TargetStatus.PENDING or (target.lease_until and target.lease_until > now):
+            raise too_late_error(group)
+    return waiting
+
+
+def too_late_error(group: PostGroup) -> InvalidState:
+    """The error for changing a group that has started publishing."""
+    begun = GroupStatus.PUBLISHING if group.status == GroupStatus.SCHEDULED else group.status
+    return InvalidState(
+        f"The group is {begun}. Only drafts, scheduled groups and groups awaiting confirmation can be changed.",
+        suggested_action="Read the group again. Posts already published must be deleted at the platform.",
+    )

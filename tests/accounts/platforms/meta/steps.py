@@ -1,0 +1,93 @@
+"""What the tests of Meta's products share: running stand-ins, and publishing as the engine does it.
+
+Each step begins with the state as a database returns it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from pytest_django import Settings
+
+from accounts.platforms.base import START, Platform
+from accounts.platforms.types import Absent, Connection, Content, Grant, MediaFile, Progress, Published
+from tests.fakes.faults import FaultyServer
+from tests.fakes.http_server import Answer
+
+REDIRECT_URI = "https://service.example/dashboard/connect/callback"
+Server = TypeVar("Server", bound=FaultyServer)
+
+
+@contextmanager
+def running(server: Server, client: tuple[str, str], settings: Settings, **more: str) -> Iterator[Server]:
+    """The stand-in, running, with the operator's settings for it."""
+    settings.OUTBOUND_ALLOW_LOOPBACK = True
+    with server:
+        named = {"CLIENT_ID": client[0], "CLIENT_SECRET": client[1], "API_BASE": server.url, "AUTH_BASE": server.url}
+        settings.PLATFORM_SETTINGS = {
+            f"{server.platform.upper()}_{key}": value for key, value in {**named, **more}.items()
+        }
+        yield server
+
+
+def connect_all(platform: Platform, server: Any, *scopes: list[str]) -> tuple[Connection, ...]:
+    """The accounts of alice, who grants what is asked for, or these scopes only."""
+    authorization = platform.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
+    code = server.grant(authorization.url, "alice", *scopes)
+    return platform.exchange(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
+
+
+def connect(platform: Platform, server: Any, *scopes: list[str]) -> Connection:
+    """As `connect_all`, for a login that opens one account."""
+    [connection] = connect_all(platform, server, *scopes)
+    return connection
+
+
+def post(text: str = "Hello", *media: MediaFile, **options: Any) -> Content:
+    """What is to be published."""
+    return Content("tgt_1", text, options, media=media)
+
+
+def step(platform: Platform, grant: Grant, content: Content, progress: Progress = START) -> Progress | Published:
+    """One step."""
+    return platform.publish(grant, content, stored(progress))
+
+
+def follow(platform: Platform, grant: Grant, content: Content, progress: Progress = START) -> Iterator[Progress]:
+    """Take all steps; yields the progress before each."""
+    result: Progress | Published = progress
+    while isinstance(result, Progress):
+        yield result
+        result = step(platform, grant, content, result)
+
+
+def go_to(phase: str, platform: Platform, grant: Grant, content: Content, progress: Progress = START) -> Progress:
+    """All steps before `phase`."""
+    return next(each for each in follow(platform, grant, content, progress) if each.phase == phase)
+
+
+def publish(platform: Platform, grant: Grant, content: Content, progress: Progress = START) -> Published:
+    """All steps."""
+    result: Progress | Published = progress
+    while isinstance(result, Progress):
+        result = step(platform, grant, content, result)
+    return result
+
+
+def look(platform: Platform, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+    """Search for what an earlier attempt of the step may have published."""
+    return platform.find(grant, content, stored(progress))
+
+
+def stored(progress: Progress) -> Progress:
+    """The progress as a database returns it."""
+    return Progress(progress.phase, json.loads(json.dumps(progress.state)))
+
+
+def error(code: int, message: str = "no", subcode: int = 0, status: int = 400, **more: Any) -> Answer:
+    """A response with Graph's error object."""
+    content = {"message": message, "type": "OAuthException", "code": code, **more}
+    return Answer.of_json({"error": content | ({"error_subcode": subcode} if subcode else {})}, status)

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.db.models import Sum
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.models import Agent
+from billing import selectors, services
+from billing.errors import PostsPerDayCapExceeded, SocialUrlPostCapExceeded, SpendCapExceeded
+from billing.models import DayCounter, LedgerEntry, MonthCounter, UsageTotal
+from billing.prices import Charge
+from config.api.errors import ApiError
+from tests.billing.rows import APRIL, MARCH, make_agent, make_workspace
+from workspaces.models import Workspace
+
+TARGETS = [f"tgt_{n}" for n in range(6)]
+REFUSALS = (SpendCapExceeded, SocialUrlPostCapExceeded, PostsPerDayCapExceeded)
+
+
+@dataclass(frozen=True)
+class Hold:
+    by_agent: bool
+    charges: list[Charge]
+    in_april: bool
+
+
+@dataclass(frozen=True)
+class Settle:
+    target_id: str
+
+
+@dataclass(frozen=True)
+class Release:
+    target_ids: list[str]
+    failed: bool
+
+
+some_charges = st.lists(
+    st.builds(
+        Charge,
+        target_id=st.sampled_from(TARGETS),
+        platform=st.sampled_from(["plain", "dear"]),
+        cents=st.integers(0, 30),
+        url_posts=st.integers(0, 1),
+    ),
+    max_size=3,
+    unique_by=lambda charge: charge.target_id,
+)
+steps = st.lists(
+    st.one_of(
+        st.builds(Hold, by_agent=st.booleans(), charges=some_charges, in_april=st.booleans()),
+        st.builds(Settle, target_id=st.sampled_from(TARGETS)),
+        st.builds(Release, target_ids=st.lists(st.sampled_from(TARGETS), max_size=3), failed=st.booleans()),
+    ),
+    max_size=25,
+)
+
+
+@pytest.mark.django_db
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(steps=steps)
+def test_ledger_balances_and_caps_hold_for_random_operations(steps: list[Hold | Settle | Release]) -> None:
+    with transaction.atomic():
+        workspace = make_workspace(free=40, cap=20, url_cap=3)
+        agent = make_agent(workspace, cap=45, url_cap=2, day_cap=4)
+        taken: set[str] = set()  # held or published
+        open_holds: set[str] = set()
+        for step in steps:
+            take(step, workspace, agent, taken, open_holds)
+            assert_caps_hold(workspace, agent)
+        assert_ledger_balances(workspace, agent)
+        transaction.set_rollback(True)
+
+
+def take(
+    step: Hold | Settle | Release, workspace: Workspace, agent: Agent, taken: set[str], open_holds: set[str]
+) -> None:
+    if isinstance(step, Hold):
+        if held := hold(step, workspace, agent, taken):
+            taken |= held
+            open_holds |= held
+    elif isinstance(step, Settle):
+        services.settle(target_id=step.target_id)
+        open_holds.discard(step.target_id)
+    else:
+        services.release_many(target_ids=step.target_ids, failed=step.failed)
+        taken -= open_holds & set(step.target_ids)
+        open_holds -= set(step.target_ids)
+
+
+def hold(step: Hold, workspace: Workspace, agent: Agent, taken: set[str]) -> set[str]:
+    """Check and then hold, which must agree; returns the held targets."""
+    call: dict[str, Any] = {
+        "workspace_id": workspace.pk,
+        "agent_id": agent.pk if step.by_agent else None,
+        "charges": step.charges,
+        "due": APRIL if step.in_april else MARCH,
+    }
+    targets = {charge.target_id for charge in step.charges}
+    if targets & taken:
+        with pytest.raises(ValueError), transaction.atomic():
+            services.hold(**call)
+        return set()
+    refusal: ApiError | None = None
+    try:
+        after = selectors.check_charges(**call)
+    except REFUSALS as error:
+        refusal = error
+    if refusal:
+        with pytest.raises(type(refusal)), transaction.atomic():
+            services.hold(**call)
+        return set()
+    services.hold(**call)
+    assert selectors.spend_cap(workspace_id=workspace.pk, at=call["due"]) == after
+    return targets
+
+
+def assert_caps_hold(workspace: Workspace, agent: Agent) -> None:
+    limits = {workspace.pk: (60, 3), agent.pk: (45, 2)}
+    for counter in MonthCounter.objects.all():
+        cents, url_posts = limits[counter.holder_id]
+        assert counter.held_cents + counter.settled_cents <= cents
+        assert counter.url_posts <= url_posts
+    assert not DayCounter.objects.filter(targets__gt=4).exists()
+
+
+def assert_ledger_balances(workspace: Workspace, agent: Agent) -> None:
+    assert selectors.drift() == []
+    for at in (MARCH, APRIL):
+        month, kind = at.date().replace(day=1), LedgerEntry.Kind
+        spent = UsageTotal.objects.filter(month=month).aggregate(spent=Sum("spend_cents", default=0))["spent"]
+        assert spent == selectors.spend_cap(workspace_id=workspace.pk, at=at).spent_cents
+        entries = LedgerEntry.objects.filter(agent_id=agent.pk, day=at.date())
+        due = entries.filter(kind=kind.HOLD).count() - entries.filter(kind=kind.RELEASE).count()
+        assert sum(DayCounter.objects.filter(day=at.date()).values_list("targets", flat=True)) == due

@@ -1,0 +1,27 @@
+"""Pauses before further attempts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from config.jobs.backoff import doubling_pause, scheduled_pause
+
+
+def test_a_schedules_pauses_vary_by_a_fifth_and_end() -> None:
+    pauses = [scheduled_pause([10, 100], 2) for _ in range(200)]
+
+    assert {timedelta(seconds=80) <= pause <= timedelta(seconds=120) for pause in pauses if pause} == {True}
+    assert len(set(pauses)) > 100
+    assert scheduled_pause([10, 100], 3) is None
+
+
+def test_a_longer_retry_after_replaces_the_pause() -> None:
+    assert scheduled_pause([10], 1, retry_after=13) == timedelta(seconds=13)
+    assert scheduled_pause([10], 1, retry_after=1) != timedelta(seconds=1)
+    assert doubling_pause(1, first=10, longest=60, retry_after=90) == timedelta(seconds=90)
+
+
+def test_a_doubling_pause_ends_at_the_longest() -> None:
+    pauses = [doubling_pause(failures, first=10, longest=60).total_seconds() for failures in (1, 2, 3, 4, 1000)]
+
+    assert pauses == [10, 20, 40, 60, 60]

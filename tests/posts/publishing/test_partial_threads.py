@@ -1,0 +1,233 @@
+"""A thread that stops at an at-most-once platform reports its published segments, keeps its money, and continues on retry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from accounts.platforms import registry
+from accounts.platforms.errors import (
+    AccountDisconnected,
+    ConnectionUnavailable,
+    ContentRejected,
+    OutcomeUnknown,
+    PlatformError,
+    Transient,
+)
+from billing import selectors as billing
+from billing.models import MonthCounter
+from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
+from tests.config.test_errors import assert_envelope
+from tests.conftest import ApiClient
+from tests.posts.chain_platform import ChainPlatform, post_five
+from tests.posts.publishing.steps import begin, take_first_step, take_up
+from tests.posts.rows import TOMORROW, kinds_of, publish_rounds, read
+from tests.posts.scripted_platform import ScriptedPlatform
+
+
+@pytest.fixture
+def chain(scripted: type[ScriptedPlatform], monkeypatch: pytest.MonkeyPatch) -> type[ChainPlatform]:
+    monkeypatch.setitem(registry.PLATFORMS, "telegram", f"{ChainPlatform.__module__}.{ChainPlatform.__name__}")
+    monkeypatch.setattr(ChainPlatform, "sent", [], raising=False)
+    monkeypatch.setattr(ChainPlatform, "faults", {}, raising=False)
+    return ChainPlatform
+
+
+@pytest.fixture(autouse=True)
+def _books_balance(db: None) -> Any:
+    yield
+    assert billing.drift() == []
+
+
+def retry(api: ApiClient, group: dict[str, Any], **fields: Any) -> None:
+    answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True, **fields})
+    assert answer.status_code == 200, answer.content
+
+
+def tried(chain: type[ChainPlatform]) -> list[str]:
+    return [content.text for content in chain.sent]
+
+
+UNKNOWN = OutcomeUnknown("No answer came.")
+
+
+@pytest.mark.parametrize(
+    ("place", "fault", "words", "status"),
+    [
+        (1, UNKNOWN, "No answer came.", "active"),
+        (2, UNKNOWN, "Segment 1 was published; it is not known whether segment 2 was: No answer came.", "active"),
+        (
+            3,
+            UNKNOWN,
+            "Segments 1 and 2 were published; it is not known whether segment 3 was: No answer came.",
+            "active",
+        ),
+        (
+            5,
+            UNKNOWN,
+            "Segments 1 to 4 were published; it is not known whether segment 5 was: No answer came.",
+            "active",
+        ),
+        (3, ContentRejected("Rude."), "Segments 1 and 2 were published; segment 3 was not: Rude.", "active"),
+        (
+            3,
+            ConnectionUnavailable("No credit."),
+            "Segments 1 and 2 were published; segment 3 was not: No credit.",
+            "active",
+        ),
+        (3, AccountDisconnected("Gone."), "Segments 1 and 2 were published; segment 3 was not: Gone.", "needs_reauth"),
+        (3, Transient("It is down."), "Segments 1 and 2 were published; segment 3 was not: It is down.", "active"),
+    ],
+)
+def test_a_stopped_thread_reports_its_published_segments_and_keeps_its_money(
+    api: ApiClient,
+    chain: type[ChainPlatform],
+    telegram_account: ConnectedAccount,
+    clock: Any,
+    place: int,
+    fault: PlatformError,
+    words: str,
+    status: str,
+) -> None:
+    chain.faults[place] = fault
+    group = post_five(api, telegram_account)
+
+    publish_rounds(clock)
+
+    [target] = read(api, group)["targets"]
+    assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert target["error"]["message"] == words
+    assert MonthCounter.objects.get().held_cents == 1
+    assert kinds_of(group) == ["post.unconfirmed"]
+    assert ConnectedAccount.objects.get(pk=telegram_account.pk).status == status
+    assert_envelope(api.post(f"/posts/{group['id']}/retry"), 409, "INVALID_STATE")
+
+
+def test_a_retry_continues_at_the_next_segment(
+    api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    chain.faults[3] = UNKNOWN
+    group = post_five(api, telegram_account)
+    publish_rounds(clock)
+    assert read(api, group)["targets"][0]["error"]["suggested_action"].endswith("which continues at segment 3.")
+    chain.faults.clear()
+
+    retry(api, group)
+    publish_rounds(clock)
+
+    assert read(api, group)["status"] == "published"
+    assert tried(chain) == ["One", "Two", "Three", "Three", "Four", "Five"]
+
+
+def test_a_disconnected_account_between_segments_is_reported_and_the_thread_waits(
+    api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    chain.faults[3] = Transient("It is down.")
+    group = post_five(api, telegram_account)
+    publish_due()
+    assert read(api, group)["targets"][0]["error"]["message"].startswith(
+        "Segments 1 and 2 were published; segment 3 was not"
+    )
+    ConnectedAccount.objects.update(status="needs_reauth")
+
+    publish_rounds(clock)
+
+    [target] = read(api, group)["targets"]
+    words = "Segments 1 and 2 were published; segment 3 was not: The account is needs_reauth."
+    assert (target["status"], target["error"]["message"]) == ("unconfirmed", words)
+
+    ConnectedAccount.objects.update(status="active")
+    chain.faults.clear()
+    retry(api, group)
+    publish_rounds(clock)
+    assert tried(chain) == ["One", "Two", "Three", "Three", "Four", "Five"]
+
+
+def test_a_thread_resolved_as_not_published_starts_again(
+    api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    chain.faults[2] = ContentRejected("Rude.")
+    group = post_five(api, telegram_account, "One", "Two")
+    publish_rounds(clock)
+    [target] = read(api, group)["targets"]
+    api.post(f"/posts/{group['id']}/resolve", {"target_id": target["id"], "published": False})
+    chain.faults.clear()
+
+    api.post(f"/posts/{group['id']}/retry")
+    publish_rounds(clock)
+
+    assert read(api, group)["status"] == "published"
+    assert tried(chain) == ["One", "Two", "One", "Two"]
+
+
+@pytest.mark.parametrize(
+    ("stop", "words"),
+    [
+        (
+            lambda api, group, clock: api.delete(f"/posts/{group['id']}"),
+            "The retry was cancelled. The attempt before it may have been published.",
+        ),
+        (
+            lambda api, group, clock: clock.shift(timedelta(hours=49)),
+            "The post could not be published within 24 hours of its time. An earlier attempt may have been published.",
+        ),
+    ],
+    ids=["cancelled", "missed"],
+)
+def test_a_retry_that_does_not_come_about_still_says_which_segments_are_out(
+    api: ApiClient,
+    chain: type[ChainPlatform],
+    telegram_account: ConnectedAccount,
+    clock: Any,
+    stop: Callable[[ApiClient, dict[str, Any], Any], object],
+    words: str,
+) -> None:
+    chain.faults[2] = UNKNOWN
+    group = post_five(api, telegram_account)
+    publish_rounds(clock)
+    retry(api, group, scheduled_at=TOMORROW)
+
+    stop(api, group, clock)
+    publish_due()
+
+    [target] = read(api, group)["targets"]
+    told = f"Segment 1 was published; it is not known whether segment 2 was: {words}"
+    assert (target["status"], target["error"]["message"]) == ("unconfirmed", told)
+    assert tried(chain) == ["One", "Two"]
+
+
+def test_a_doubt_ends_with_the_segment_that_it_was_about(
+    api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    chain.faults[2] = UNKNOWN
+    group = post_five(api, telegram_account)
+    publish_rounds(clock)
+    chain.faults = {3: ContentRejected("Rude.")}
+
+    retry(api, group)
+    publish_rounds(clock)
+
+    [target] = read(api, group)["targets"]
+    assert target["error"]["message"] == "Segments 1 and 2 were published; segment 3 was not: Rude."
+
+
+def test_a_worker_that_dies_in_a_segment_leaves_it_in_doubt(
+    api: ApiClient, chain: type[ChainPlatform], telegram_account: ConnectedAccount, clock: Any
+) -> None:
+    group = post_five(api, telegram_account)
+    worker = take_up()
+    take_first_step(worker)
+    begin(worker)
+    worker.progress = {"sent": ["One"]}
+    begin(worker)
+    clock.shift(LEASE)
+
+    publish_rounds(clock)
+
+    [target] = read(api, group)["targets"]
+    assert target["error"]["message"].startswith("Segment 1 was published; it is not known whether segment 2 was: ")

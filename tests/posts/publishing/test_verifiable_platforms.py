@@ -1,0 +1,243 @@
+"""Verifiable platforms: after an unknown outcome the post is searched for, and sent again only if it is absent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import ConnectedAccount
+from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown, PlatformError, Transient
+from accounts.platforms.types import Content, Progress, Published
+from billing import selectors as billing
+from billing.models import MonthCounter
+from config.api.caller import WorkspaceStatus
+from posts.models import PostTarget
+from posts.publishing.attempts import begin_step, count_attempt
+from posts.publishing.engine import LEASE
+from posts.publishing.worker_loop import publish_due
+from tests.conftest import ApiClient
+from tests.posts.publishing.steps import begin, do, take_first_step, take_up
+from tests.posts.rows import create, kinds_of, publish_rounds, read, the_target
+from tests.posts.scripted_platform import ScriptedPlatform, publish_it
+from workspaces.models import Workspace
+
+
+@pytest.fixture
+def group(
+    api: ApiClient, telegram_account: ConnectedAccount, verifiable: type[ScriptedPlatform], clock: Any
+) -> dict[str, Any]:
+    """A post that is due."""
+    return create(api, telegram_account)
+
+
+@pytest.fixture(autouse=True)
+def _books_balance(db: None) -> Any:
+    yield
+    assert billing.drift() == []
+
+
+def _is_there(content: Content) -> Published:
+    return publish_it(content)
+
+
+def _no_answer(content: Content) -> Published:
+    raise OutcomeUnknown("The server closed the connection.")
+
+
+def _raises(error: PlatformError) -> Any:
+    def fail(content: Content) -> Published:
+        raise error
+
+    return fail
+
+
+def _die_while_sending(clock: Any) -> None:
+    worker = take_up()
+    take_first_step(worker)
+    begin(worker)
+    clock.shift(LEASE)
+
+
+def test_what_a_dead_worker_sent_is_found(
+    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
+) -> None:
+    worker = take_up()
+    take_first_step(worker)
+    begin(worker)
+    do(worker)
+    clock.shift(LEASE)
+    verifiable.look = staticmethod(_is_there)
+
+    publish_due()
+
+    [target] = read(api, group)["targets"]
+    assert (target["status"], target["external_id"]) == ("published", f"message-{target['id']}")
+    assert (len(verifiable.sent), len(verifiable.looks)) == (1, 1)
+    assert kinds_of(group) == ["post.published"]
+
+
+def test_what_is_not_there_is_sent_again_once_no_earlier_try_can_arrive_any_more(
+    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
+) -> None:
+    _die_while_sending(clock)
+
+    publish_due()
+    [target] = read(api, group)["targets"]
+    assert (target["status"], target["next_attempt_at"]) == ("retrying", "2027-03-10T12:01:00Z")
+    assert verifiable.sent == []
+
+    publish_rounds(clock)
+    assert read(api, group)["targets"][0]["status"] == "published"
+    assert (len(verifiable.sent), len(verifiable.looks)) == (1, 2)
+
+
+def test_a_try_that_arrives_late_is_found_by_the_second_look(
+    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
+) -> None:
+    _die_while_sending(clock)
+    publish_due()
+    verifiable.look = staticmethod(_is_there)
+
+    publish_rounds(clock)
+
+    assert read(api, group)["targets"][0]["status"] == "published"
+    assert verifiable.sent == []
+
+
+def test_a_post_without_response_is_searched_for_after_the_pause(
+    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
+) -> None:
+    verifiable.send = staticmethod(_no_answer)
+    publish_due()
+    assert read(api, group)["targets"][0]["error"]["code"] == "PUBLISH_OUTCOME_UNKNOWN"
+    verifiable.look = staticmethod(_is_there)
+
+    publish_rounds(clock)
+
+    [target] = read(api, group)["targets"]
+    assert (target["status"], target["error"], len(verifiable.sent)) == ("published", None, 1)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OutcomeUnknown("There are more posts since than can be read.", final=True),
+        AccountDisconnected("The token is revoked."),
+        Transient("The server does not answer."),
+    ],
+    ids=["it cannot tell", "it is closed to us", "it never answers"],
+)
+def test_a_failed_search_leaves_the_post_unconfirmed_and_held(
+    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any, error: PlatformError
+) -> None:
+    _die_while_sending(clock)
+    verifiable.look = staticmethod(_raises(error))
+
+    publish_rounds(clock)
+
+    [target] = read(api, group)["targets"]
+    assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert (verifiable.sent, MonthCounter.objects.get().held_cents) == ([], 1)
+    assert kinds_of(group) == ["post.unconfirmed"]
+
+
+def test_what_is_not_there_is_not_sent_for_a_workspace_that_is_deleted_by_then(
+    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any, workspace: Workspace
+) -> None:
+    _die_while_sending(clock)
+    Workspace.objects.update(status=WorkspaceStatus.DELETED)
+
+    publish_rounds(clock)
+
+    target = the_target(group)
+    assert (target.status, (target.error or {})["code"], verifiable.sent) == ("failed", "WORKSPACE_DELETED", [])
+    assert MonthCounter.objects.get().held_cents == 0
+
+
+def test_a_retry_of_an_unconfirmed_post_searches_before_it_sends(
+    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
+) -> None:
+    _die_while_sending(clock)
+    verifiable.look = staticmethod(_raises(OutcomeUnknown("It cannot tell.", final=True)))
+    publish_due()
+    clock.shift(3600)
+    verifiable.look = staticmethod(_is_there)
+
+    api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
+    publish_due()
+
+    assert (read(api, group)["status"], verifiable.sent) == ("published", [])
+
+
+@pytest.fixture
+def unknown(api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any) -> dict[str, Any]:
+    """A post after an attempt with unknown outcome, with a request to send it anyway."""
+    _die_while_sending(clock)
+    verifiable.look = staticmethod(_raises(OutcomeUnknown("It cannot tell.", final=True)))
+    publish_rounds(clock)
+    assert (read(api, group)["status"], verifiable.sent) == ("unconfirmed", [])
+    clock.shift(3600)
+    answer = api.post(f"/posts/{group['id']}/retry", {"include_unconfirmed": True})
+    assert answer.status_code == 200
+    return group
+
+
+def test_an_unverifiable_post_is_sent_again_if_a_person_asks(
+    api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
+) -> None:
+    publish_rounds(clock)
+
+    assert (read(api, unknown)["status"], len(verifiable.sent)) == ("published", 1)
+
+
+def test_a_person_who_asks_once_has_it_sent_once(
+    api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
+) -> None:
+    verifiable.send = staticmethod(_no_answer)
+
+    publish_rounds(clock)
+
+    [target] = read(api, unknown)["targets"]
+    assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert len(verifiable.sent) == 1
+
+
+def test_a_worker_that_dies_while_it_sends_what_a_person_asked_for_leaves_it_unconfirmed(
+    api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
+) -> None:
+    worker = take_up()
+    count_attempt(worker)
+    begin_step(worker, Progress(worker.phase, worker.progress))
+    do(worker)
+    clock.shift(LEASE)
+
+    publish_rounds(clock)
+
+    assert (read(api, unknown)["status"], len(verifiable.sent)) == ("unconfirmed", 1)
+
+
+def test_a_rejection_of_what_a_person_asked_for_says_nothing_of_the_earlier_try(
+    api: ApiClient, verifiable: type[ScriptedPlatform], unknown: dict[str, Any], clock: Any
+) -> None:
+    verifiable.send = staticmethod(_raises(ContentRejected("The text repeats an earlier one.")))
+
+    publish_rounds(clock)
+
+    [target] = read(api, unknown)["targets"]
+    assert (target["status"], target["error"]["code"]) == ("unconfirmed", "PUBLISH_OUTCOME_UNKNOWN")
+    assert "An earlier attempt may have been published." in target["error"]["message"]
+
+
+def test_a_search_is_repeated_after_its_worker_died(
+    api: ApiClient, verifiable: type[ScriptedPlatform], group: dict[str, Any], clock: Any
+) -> None:
+    _die_while_sending(clock)
+    begin(take_up())
+    clock.shift(LEASE)
+
+    publish_rounds(clock)
+
+    assert read(api, group)["targets"][0]["status"] == "published"
+    assert PostTarget.objects.get().worker_losses == 0
+    assert len(verifiable.sent) == 1

@@ -1,0 +1,88 @@
+"""posts/post_group_json.py produces the same values as the declared serializer fields."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.utils import timezone
+from rest_framework.serializers import ModelSerializer, Serializer
+
+from accounts.models import ConnectedAccount
+from config.api.paging import paginate
+from config.api.serializers import shared_serializer
+from posts.models import PostGroup, PostTarget
+from posts.post_group_json import post_group_json
+from posts.publishing.worker_loop import publish_due
+from posts.selectors import groups_with_targets
+from posts.serializers.post_groups import PostGroupSerializer, TargetSerializer
+from posts.serializers.responses import ListedPostSerializer
+from posts.states import TargetStatus
+from posts.summaries import load_summaries, select_summary_columns
+from tests.conftest import ApiClient
+from tests.posts.rows import create
+from tests.posts.scripted_platform import ScriptedPlatform
+
+ZONE = ZoneInfo("Pacific/Auckland")
+
+
+def as_declared(serializer: type[ModelSerializer[Any]], row: Any) -> Any:
+    """The row serialized by the declared fields."""
+    return ModelSerializer.to_representation(shared_serializer(serializer), row)
+
+
+@pytest.fixture
+def groups(
+    api: ApiClient, account: ConnectedAccount, telegram_account: ConnectedAccount, scripted: type[ScriptedPlatform]
+) -> list[PostGroup]:
+    """A group with every field set, a failed one, and a minimal draft."""
+    create(api, account, telegram_account, text="Bench Ω", metadata={"run": "7"}, webhook_url="https://example.com/in")
+    create(api, telegram_account, draft=True, text="A draft")
+    publish_due()
+    moment = datetime(2027, 3, 1, 9, 30, 0, 250_000, ZONE)
+    PostGroup.objects.filter(text="Bench Ω").update(
+        media=[{"media_id": "med_1"}, {"media_id": "med_2", "alt_text": "A bench"}],
+        scheduled_at=moment,
+        finished_at=moment + timedelta(seconds=1),
+        rejection_reason="Not today.",
+    )
+    error = {"code": "X", "message": "y", "suggested_action": "z", "auto_fixable": True, "trace_id": "t"}
+    PostTarget.objects.filter(platform="telegram").update(
+        status=TargetStatus.FAILED, error=error, text="Its own", options={"silent": True, "ids": [1, None]}
+    )
+    return list(groups_with_targets())
+
+
+def test_as_the_fields_declare(groups: list[PostGroup]) -> None:
+    assert len(groups) == 2
+    for group in groups:
+        assert post_group_json(group) == as_declared(PostGroupSerializer, group)
+        assert list(post_group_json(group)) == list(PostGroupSerializer.Meta.fields)
+        for target in group.targets.all():
+            assert shared_serializer(TargetSerializer).to_representation(target) == as_declared(
+                TargetSerializer, target
+            )
+            assert list(shared_serializer(TargetSerializer).to_representation(target)) == list(
+                TargetSerializer.Meta.fields
+            )
+
+
+def test_times_are_utc_wherever_they_are_asked_for(groups: list[PostGroup]) -> None:
+    [group] = [group for group in groups if group.text == "Bench Ω"]
+    group.scheduled_at = datetime(2027, 3, 1, 9, 30, tzinfo=ZONE)
+    with timezone.override(ZONE):
+        assert post_group_json(group)["scheduled_at"] == "2027-02-28T20:30:00Z"
+
+
+def test_a_list_shows_what_its_fields_declare(groups: list[PostGroup]) -> None:
+    [group] = [group for group in groups if group.text == "Bench Ω"]
+    [row] = load_summaries(paginate(select_summary_columns(PostGroup.objects.filter(pk=group.pk)), limit=1)).rows
+    shown = shared_serializer(ListedPostSerializer).to_representation((row, ZONE))
+
+    given = {"targets": group.targets, "local_time": "09:30"}
+    given |= {name: getattr(group, name) for name in ("id", "status", "scheduled_at", "text", "sandbox")}
+    declared = Serializer.to_representation(shared_serializer(ListedPostSerializer), given)
+    assert shown == declared
+    assert (list(shown), list(shown["targets"][0])) == (list(declared), list(declared["targets"][0]))

@@ -1,0 +1,32 @@
+"""The kinds of events: changes of post groups, of single targets in groups of several, and of API keys."""
+
+from __future__ import annotations
+
+from django.db.models import TextChoices
+
+
+class EventKind(TextChoices):
+    """Event kinds with their descriptions. No kind stands for both success and failure."""
+
+    SCHEDULED = "post.scheduled", "A post was scheduled, or scheduled for another time."
+    PUBLISHED = "post.published", "A post was published to all of its targets."
+    PARTIAL = "post.partial", "A post was published to some of its targets and failed on others."
+    FAILED = "post.failed", "A post failed on all of its targets."
+    UNCONFIRMED = "post.unconfirmed", "For at least one target it is unknown whether the platform published the post."
+    CANCELLED = "post.cancelled", "A post was cancelled before it was published."
+    PENDING_CONFIRMATION = "post.pending_confirmation", "A post waits for a person to confirm it."
+    CONFIRMED = "post.confirmed", "A person confirmed a post."
+    REJECTED = "post.rejected", "A person rejected a post."
+    TARGET_PUBLISHED = "post.target.published", "One target of a post for several was published."
+    TARGET_FAILED = "post.target.failed", "One target of a post for several failed."
+    TARGET_UNCONFIRMED = "post.target.unconfirmed", "It is unknown whether one target of several was published."
+    KEY_NEW_NETWORK = "api_key.new_network", "An API key was used from a network for the first time."
+
+
+# Events after which only a person can continue.
+NEEDS_A_PERSON = (EventKind.PENDING_CONFIRMATION, EventKind.UNCONFIRMED, EventKind.FAILED, EventKind.PARTIAL)
+
+# Stored and shown to owners as notices; no webhook delivers them.
+UNDELIVERED_KINDS = (EventKind.KEY_NEW_NETWORK,)
+DELIVERED_KINDS = tuple(kind for kind in EventKind if kind not in UNDELIVERED_KINDS)
+DELIVERED_CHOICES = [(kind.value, kind.label) for kind in DELIVERED_KINDS]

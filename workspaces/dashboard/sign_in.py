@@ -1,0 +1,237 @@
+"""Sign-in and sign-out pages: at the identity provider, or by a link in development without a provider."""
+
+from __future__ import annotations
+
+import logging
+from typing import cast
+
+from django.conf import settings
+from django.contrib.auth import logout
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.tokens import default_token_generator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+from social_core.exceptions import AuthCanceled, AuthInputError, AuthProviderError, AuthSessionError
+from social_core.exceptions import SocialAuthBaseException as SignInError
+from social_django.utils import load_strategy
+
+from config.api import rate_limit
+from config.api.admin_actions import signed_in_operator
+from config.api.caller import is_recent_sign_in
+from config.api.errors import ApiError, Forbidden, RateLimited
+from config.api.request_limits import outbound_slot
+from workspaces.models import User
+from workspaces.services import sign_out_everywhere
+from workspaces.sign_in import saved_form
+from workspaces.sign_in.backend import OpenIdBackend
+from workspaces.sign_in.oidc_claims import NEVER, InvalidSubject
+from workspaces.sign_in.sessions import (
+    SignInMethod,
+    authenticated_at,
+    begin_session,
+    set_authenticated_at,
+    sign_in_method,
+)
+from workspaces.workspace_page import caller_of, error_page
+
+logger = logging.getLogger(__name__)
+NEXT_PAGE = "next"  # name in query, form and session: the page to open after sign-in
+SIGN_IN_AGAIN = "signing_in_again"  # name in the session: a signed-in user signs in again
+# Label of the button that submits a saved form, by operation.
+BUTTON_LABELS = {
+    "api_keys.create": "Create the API key",
+    "api_keys.revoke": "Revoke the API key",
+    "agents.create": "Create the agent",
+    "agents.rotate_key": "Issue a new key for the agent",
+    "agents.revoke": "Revoke the agent",
+    "members.invite": "Send the invitation",
+    "members.change_role": "Change the role",
+    "members.remove": "Remove the member",
+    "workspaces.hand_over": "Hand the workspace over",
+    "workspaces.delete": "Delete the workspace",
+}
+INVALID_ANSWER = "The identity provider's answer is not valid, so you are not signed in."
+
+
+@require_safe
+@never_cache
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Show the ways to sign in."""
+    return _sign_in_page(request, next_page=_local_address(request, request.GET.get(NEXT_PAGE)))
+
+
+@require_POST
+@never_cache
+def begin_sign_in(request: HttpRequest) -> HttpResponse:
+    """Redirect to the identity provider; state, nonce and PKCE verifier are stored in the session."""
+    return _begin(request, again=False)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@login_required
+def sign_in_again(request: HttpRequest) -> HttpResponse:
+    """Explain why a recent sign-in is needed, and start it in the way in which the session began."""
+    next_page = _local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse(
+        "dashboard"
+    )
+    if is_recent_sign_in(authenticated_at(request)):
+        return redirect(next_page)
+    if request.method != "POST":
+        shown = {"next_page": next_page, "minutes": settings.REAUTHENTICATE_MINUTES, "by": sign_in_method(request)}
+        return render(request, "workspaces/sign_in_again.html", shown)
+    if sign_in_method(request) in (SignInMethod.PASSWORD, SignInMethod.PASSWORD_AND_CODE):
+        return redirect(reverse("admin:login", query={"again": "1", NEXT_PAGE: next_page}))
+    if settings.PRODUCTION or settings.OIDC_ISSUER:
+        return _begin(request, again=True)
+    set_authenticated_at(request, timezone.now())  # in development no provider can confirm it
+    return redirect(next_page)
+
+
+@require_safe
+@never_cache
+@login_required
+def saved_form_page(request: HttpRequest) -> HttpResponse:
+    """Show the form that was saved before the new sign-in, with a button to submit it."""
+    form = saved_form.load_form(request)
+    if form is None:
+        return redirect("dashboard")
+    if not is_recent_sign_in(authenticated_at(request)):
+        return redirect(reverse("sign-in-again", query={NEXT_PAGE: request.path}))
+    shown = {
+        "form": form,
+        "came_from_field": saved_form.ORIGIN_FIELD,
+        "does": BUTTON_LABELS.get(form.operation, "Send it"),
+    }
+    return render(request, "workspaces/held_form.html", shown)
+
+
+@require_GET
+@never_cache
+def sign_in_callback(request: HttpRequest) -> HttpResponse:
+    """Complete the sign-in after the provider redirects back. The session gets a new key."""
+    backend = _backend(request)
+    again = request.session.pop(SIGN_IN_AGAIN, False)
+    try:
+        with outbound_slot(_address_of(request), operator_chosen=True):
+            person = cast(User, backend.complete(user=None))
+    except SignInError as error:
+        return _sign_in_failed(request, error)
+    except InvalidSubject:
+        return _sign_in_page(request, problem=INVALID_ANSWER, status=502)
+    except ApiError as error:
+        return error_page(request, error)
+    if again and (problem := _confirmation_error(request, person, backend)):
+        return error_page(request, problem)
+    next_page = _local_address(request, request.session.pop(NEXT_PAGE, None))
+    begin_session(request, person, by=SignInMethod.PROVIDER, authenticated_at=backend.authenticated_at)
+    return redirect(next_page or "dashboard")
+
+
+@require_safe
+@never_cache
+def sign_in_by_link(request: HttpRequest, user_id: str, token: str) -> HttpResponse:
+    """Sign in by the link of demo.json, which works once and only in development without an identity provider."""
+    if settings.PRODUCTION or settings.OIDC_ISSUER:
+        raise Http404
+    user = User.objects.filter(pk=user_id, is_active=True).first()
+    if user is None or not default_token_generator.check_token(user, token):
+        return _sign_in_page(request, problem="This link was already used or is no longer valid.", status=403)
+    begin_session(request, user, by=SignInMethod.LINK, authenticated_at=timezone.now())
+    return redirect("dashboard")
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End all sessions of the user, in this browser and all others."""
+    if request.user.is_authenticated:
+        _sign_out_everywhere(request)
+    logout(request)
+    return redirect("sign-in")
+
+
+def _begin(request: HttpRequest, *, again: bool) -> HttpResponse:
+    verdict = rate_limit.take(rate_limit.Bucket(f"sign-in:{_address_of(request)}", settings.RATE_LIMIT_PER_MINUTE))
+    if not verdict.allowed:
+        return error_page(request, RateLimited())
+    backend = _backend(request)
+    request.session[NEXT_PAGE] = _local_address(request, request.POST.get(NEXT_PAGE))
+    request.session[SIGN_IN_AGAIN] = again
+    try:
+        with outbound_slot(_address_of(request), operator_chosen=True):
+            return backend.start_again() if again else backend.start()
+    except SignInError as error:
+        return _sign_in_failed(request, error)
+    except ApiError as error:
+        return error_page(request, error)
+
+
+def _confirmation_error(request: HttpRequest, person: User, backend: OpenIdBackend) -> ApiError | None:
+    """Return the error if the provider did not confirm a new sign-in of the same user, else None."""
+    if person.pk != request.user.pk:
+        return Forbidden(
+            "You signed in as another user, so nothing was changed.",
+            suggested_action="Go back, and sign in as the user of this session.",
+        )
+    if not is_recent_sign_in(backend.authenticated_at or NEVER):
+        return Forbidden(
+            "The identity provider did not confirm that you have just signed in (auth_time), so nothing was changed.",
+            suggested_action="Sign out at the identity provider and try again, or ask the operator of this service.",
+        )
+    return None
+
+
+def _sign_out_everywhere(request: HttpRequest) -> None:
+    if cast(User, request.user).is_staff:
+        sign_out_everywhere(caller=signed_in_operator(request), operation="operators.sign_out")
+    else:
+        sign_out_everywhere(caller=caller_of(request))
+
+
+def _sign_in_page(request: HttpRequest, *, next_page: str = "", problem: str = "", status: int = 200) -> HttpResponse:
+    shown = {
+        "provider": settings.OIDC_ISSUER if settings.OIDC_CLIENT_ID else "",
+        "development": not (settings.PRODUCTION or settings.OIDC_ISSUER),
+        "data_dir": settings.DATA_DIR,
+        "next_page": next_page,
+        "problem": problem,
+    }
+    return render(request, "workspaces/sign_in.html", shown, status=status)
+
+
+def _backend(request: HttpRequest) -> OpenIdBackend:
+    """Return the social-auth backend for this request. Raises Http404 if no provider is configured."""
+    if not (settings.OIDC_ISSUER and settings.OIDC_CLIENT_ID):
+        raise Http404
+    return OpenIdBackend(load_strategy(request), f"{settings.BASE_URL}{reverse('sign-in-callback')}")
+
+
+def _address_of(request: HttpRequest) -> str:
+    return str(request.META.get("REMOTE_ADDR", ""))
+
+
+def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
+    """Show why the sign-in failed. The log gets social-auth's code and stage, but no personal data."""
+    logger.warning("A sign-in failed: %s at %s.", error.code, error.stage)
+    next_page = _local_address(request, request.session.get(NEXT_PAGE))
+    for kinds, problem, status in (
+        (AuthCanceled, "The sign-in was cancelled at the identity provider.", 403),
+        ((AuthInputError, AuthSessionError), "This sign-in took too long, or was started in another browser.", 400),
+        (AuthProviderError, "The identity provider does not answer. Try again in a moment.", 503),
+    ):
+        if isinstance(error, kinds):
+            return _sign_in_page(request, next_page=next_page, problem=problem, status=status)
+    return _sign_in_page(
+        request, next_page=next_page, problem="The identity provider's answer is not valid.", status=502
+    )
+
+
+def _local_address(request: HttpRequest, address: str | None) -> str:
+    """Return the address if it is a page of this service, else ""."""
+    own = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+    return address or "" if own else ""

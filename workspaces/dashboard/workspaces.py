@@ -1,0 +1,46 @@
+"""The dashboard's first page: the workspaces of a person, and a form for another one."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from auditlog.services import record_refusal
+from config.api.errors import ApiError
+from workspaces.dashboard.forms import GeneralForm
+from workspaces.models import Workspace
+from workspaces.selectors import live_workspaces
+from workspaces.services import create_workspace
+from workspaces.workspace_page import add_api_error, caller_of
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@login_required
+def choose(request: HttpRequest) -> HttpResponse:
+    """List the person's workspaces with a form to create one; redirect to the only workspace unless `?all` is given."""
+    mine = list(live_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
+    if request.method == "POST":
+        form = GeneralForm(request.POST, workspace=Workspace())
+        made = _make(request, form) if form.is_valid() else None
+        return made or render(request, "workspaces/workspaces.html", {"workspaces": mine, "form": form}, status=422)
+    if len(mine) == 1 and "all" not in request.GET:
+        return redirect("home", workspace_id=mine[0].id)
+    return render(
+        request, "workspaces/workspaces.html", {"workspaces": mine, "form": GeneralForm(workspace=Workspace())}
+    )
+
+
+def _make(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
+    """Create the workspace and redirect to it; on a refusal add the errors to the form and return None."""
+    caller = caller_of(request)
+    try:
+        plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)
+    except ApiError as error:
+        record_refusal(caller=caller, operation="workspaces.create", error=error, dry_run=False)
+        add_api_error(form, error)
+        return None
+    return redirect("home", workspace_id=plan.workspace.id)

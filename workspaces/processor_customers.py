@@ -1,0 +1,53 @@
+"""The payment processor's customer id of a workspace, and the retention tier that the workspace pays for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from config.api.caller import WorkspaceStatus
+from workspaces.models import Workspace
+
+OPERATOR_TIER = "enterprise"
+
+
+def save_customer_id(*, workspace_id: str, customer_id: str) -> str:
+    """Save the workspace's customer id unless it has one already; returns the id that is stored."""
+    Workspace.objects.filter(pk=workspace_id, processor_customer_id="").update(
+        processor_customer_id=customer_id, updated_at=timezone.now()
+    )
+    return Workspace.objects.values_list("processor_customer_id", flat=True).get(pk=workspace_id)
+
+
+def customer_ids_of(workspace_ids: Iterable[str]) -> dict[str, str]:
+    """Return the processor's customer id of each workspace, "" for a workspace that is not a customer."""
+    rows = Workspace.objects.filter(pk__in=list(workspace_ids))
+    return dict(rows.values_list("pk", "processor_customer_id"))
+
+
+def workspace_id_of_customer(*, customer_id: str) -> str | None:
+    """Return the id of the workspace with this customer id at the processor, or None."""
+    return Workspace.objects.filter(processor_customer_id=customer_id).values_list("pk", flat=True).first()
+
+
+def workspaces_with_customer(*, deleted: bool) -> QuerySet[Workspace]:
+    """Return the workspaces that are customers of the payment processor: only deleted ones, or only the others."""
+    customers = Workspace.objects.exclude(processor_customer_id="").order_by("pk")
+    is_deleted = Q(status=WorkspaceStatus.DELETED)
+    return customers.filter(is_deleted if deleted else ~is_deleted)
+
+
+def clear_customer_ids(*, workspace_ids: Iterable[str]) -> int:
+    """Clear the customer ids of these workspaces; returns how many had one.
+
+    `updated_at` does not change, because it says when they were deleted.
+    """
+    rows = Workspace.objects.filter(pk__in=list(workspace_ids)).exclude(processor_customer_id="")
+    return rows.update(processor_customer_id="")
+
+
+def set_retention_tier(*, workspace_id: str, tier: str) -> None:
+    """Set the workspace's audit log retention tier, unless an operator has set it to `enterprise`."""
+    Workspace.objects.filter(pk=workspace_id).exclude(retention_tier=OPERATOR_TIER).update(retention_tier=tier)

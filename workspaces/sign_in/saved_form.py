@@ -1,0 +1,40 @@
+"""Saves a submitted form in the session while its user signs in again, so that it can be submitted afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from django.http import HttpRequest
+
+SESSION_KEY = "held_form"
+ORIGIN_FIELD = "came_from"  # the field by which the form says, when it is sent again, on which page it stood
+MAX_FORM_CHARACTERS = 100_000
+
+
+@dataclass(frozen=True)
+class SavedForm:
+    """A saved form: its path, its operation, the page that contained it, and its fields in order."""
+
+    path: str
+    operation: str
+    came_from: str
+    fields: list[tuple[str, str]]
+
+
+def save_form(request: HttpRequest, *, operation: str, came_from: str) -> None:
+    """Save the request's form in the session, replacing an earlier one. A form that is too large is not saved."""
+    own = ("csrfmiddlewaretoken", ORIGIN_FIELD)
+    fields = [(name, value) for name, values in request.POST.lists() if name not in own for value in values]
+    if sum(len(name) + len(value) for name, value in fields) <= MAX_FORM_CHARACTERS:
+        request.session[SESSION_KEY] = asdict(SavedForm(request.path, operation, came_from, fields))
+
+
+def load_form(request: HttpRequest) -> SavedForm | None:
+    """Return the session's saved form, or None."""
+    fields = request.session.get(SESSION_KEY)
+    return SavedForm(**fields) if fields else None
+
+
+def discard_form(request: HttpRequest) -> None:
+    """Remove the saved form from the session, as soon as any form is submitted."""
+    request.session.pop(SESSION_KEY, None)

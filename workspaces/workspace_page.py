@@ -1,0 +1,239 @@
+"""Base of all dashboard pages of a workspace: access check, errors, redirects, single submission of forms.
+
+A page is a function that takes a WorkspacePage and is declared with `@workspace_page(...)`. It calls the same services as
+the API.
+"""
+
+from __future__ import annotations
+
+import functools
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.forms import BaseForm
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_protect
+from django.views.decorators.http import require_http_methods
+
+from auditlog.services import record_refusal
+from config.api import idempotency
+from config.api.caller import Caller, require
+from config.api.errors import ApiError, PayloadTooLarge, ReauthenticationRequired
+from config.api.form_files import take_files
+from config.api.models import IdempotencyRecord
+from config.api.trace import current_trace_id
+from workspaces.models import Member, Workspace
+from workspaces.sign_in import saved_form
+from workspaces.sign_in.sessions import authenticated_at
+
+
+@dataclass(frozen=True)
+class WorkspacePage:
+    """One request of a signed-in member for a page of a workspace."""
+
+    request: HttpRequest
+    caller: Caller
+    workspace: Workspace
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """Return the workspace's time zone, in which its pages show times."""
+        return ZoneInfo(self.workspace.default_timezone)
+
+    @property
+    def may_write(self) -> bool:
+        """Return whether the user may write: owners and admins hold every scope, members only read."""
+        return self.caller.role in (Member.Role.OWNER, Member.Role.ADMIN)
+
+    @property
+    def form_key(self) -> str:
+        """Return the idempotency key of a form for `submit_once`: new for each form, the same while it has errors."""
+        return self.request.POST.get("key") or secrets.token_urlsafe(16)
+
+    def path(self, name: str, **named: str) -> str:
+        """Return the URL of a page of this workspace."""
+        return reverse(name, kwargs={"workspace_id": self.workspace.id, **named})
+
+    def render(self, template: str, *, status: int = 200, **shown: Any) -> HttpResponse:
+        """Render the template with `page` and `shown` as its context."""
+        return render(self.request, template, {"page": self, **shown}, status=status)
+
+    def success_redirect(self, message: str, name: str, **named: str) -> HttpResponse:
+        """Show a success message and redirect to the page `name` of this workspace."""
+        messages.success(self.request, message)
+        return self.redirect(self.path(name, **named))
+
+    def success_redirect_back(self, message: str) -> HttpResponse:
+        """Show a success message and redirect to the page that contained the form."""
+        messages.success(self.request, message)
+        return self.redirect(_referring_page(self))
+
+    def redirect(self, address: str) -> HttpResponse:
+        """Redirect with status 303, so that a reload does not repeat the write."""
+        response = HttpResponseRedirect(address)
+        response.status_code = 303
+        return response
+
+
+PageView = Callable[..., HttpResponseBase]
+
+
+def workspace_page(*methods: str, operation: str = "", files: bool = False) -> Callable[[PageView], PageView]:
+    """Declare a page under /dashboard/workspaces/<workspace_id>/ with its methods (by default GET, which includes HEAD).
+
+    Anonymous users are redirected to the sign-in page; users who are not members get a 404 page. An ApiError of a GET is
+    shown as an error page; one of a POST is shown on the page that contained the form. An error is recorded in the audit
+    log as a refusal of `operation` if the request was a POST, or if the page takes GET only. An operation that needs a
+    recent sign-in redirects to one and then continues. Times in templates are in the workspace's time zone. `files`: the
+    page's forms may upload files (config/api/form_files.py).
+    """
+    allowed = set(methods or ("GET",))
+    if "GET" in allowed:
+        allowed.add("HEAD")
+
+    def declare(view: PageView) -> PageView:
+        @require_http_methods(sorted(allowed))
+        @never_cache
+        @login_required
+        @functools.wraps(view)
+        def answer(request: HttpRequest, workspace_id: str, **named: str) -> HttpResponseBase:
+            caller = caller_of(request)
+            is_recorded = bool(operation) and (request.method == "POST" or "POST" not in allowed)
+            try:
+                require(caller, workspace_id, None, write=False)
+            except ApiError as error:
+                if is_recorded:
+                    record_refusal(caller=caller, operation=operation, error=error, dry_run=False)
+                return error_page(request, error)
+            page = WorkspacePage(request, caller, Workspace.objects.get(pk=workspace_id))
+            request.workspace_page = page  # type: ignore[attr-defined]  # for the navigation
+            if request.method == "POST":
+                saved_form.discard_form(request)
+            with timezone.override(page.zone):
+                try:
+                    return _with_files(page, view, named) if files else view(page, **named)
+                except ReauthenticationRequired as error:
+                    return _redirect_to_sign_in_again(page, operation, error)
+                except ApiError as error:
+                    if is_recorded:
+                        record_refused_write(page, operation, error)
+                    return (
+                        _redirect_back_with_error(page, error)
+                        if request.method == "POST"
+                        else error_page(request, error, page)
+                    )
+
+        answer.takes_files = files  # type: ignore[attr-defined]  # for the limit of the body
+        answer.csrf_exempt = files  # type: ignore[attr-defined]  # then `_with_files` asks for the token
+        return answer
+
+    return declare
+
+
+def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> HttpResponseBase:
+    """Read the form with its files and check its CSRF token, now that the sender is authenticated."""
+    try:
+        take_files(page.request)
+    except PayloadTooLarge as error:
+        return error_page(page.request, error, page)
+    checked: Callable[[HttpRequest], HttpResponseBase] = csrf_protect(lambda request: view(page, **named))
+    return checked(page.request)
+
+
+def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) -> tuple[str, bool]:
+    """Run `work`, which creates a row, only once, however often the form is submitted.
+
+    Returns the row's id, and whether an earlier submission created it. The form's hidden `key` (`page.form_key`) is
+    stored with the API's idempotency keys and expires like them. Raises what `work` raises (the form may then be
+    submitted again with its key), and ValidationFailed for a form without a key.
+    """
+    keyed = idempotency.keyed_request(
+        workspace_id=page.workspace.id,
+        actor=page.caller.idempotency_actor,
+        operation=operation,
+        key=idempotency.read_key(page.request.POST.get("key", "")) or "",
+        request=[page.request.path],
+    )
+    result = idempotency.run_in_transaction(
+        keyed, work, lambda row: idempotency.StoredAnswer(201, None, str(row.pk), page.workspace.id)
+    )
+    repeated = isinstance(result, IdempotencyRecord)
+    return (result.resource_id if repeated else str(result.pk)), repeated
+
+
+def caller_of(request: HttpRequest) -> Caller:
+    """Return the signed-in user of a dashboard request as a Caller."""
+    return Caller(
+        kind="user",
+        actor_id=str(request.user.pk),
+        ip=request.META.get("REMOTE_ADDR") or None,
+        authenticated_at=authenticated_at(request),
+    )
+
+
+def error_page(request: HttpRequest, error: ApiError, page: WorkspacePage | None = None) -> HttpResponse:
+    """Render an API error as a page: what went wrong and what to do."""
+    shown = {"page": page, "error": error, "trace_id": current_trace_id()}
+    return render(request, "dashboard/error.html", shown, status=error.status)
+
+
+def record_refused_write(page: WorkspacePage, operation: str, error: ApiError) -> None:
+    """Record a refused write in the audit log, for views that show the error themselves."""
+    record_refusal(caller=page.caller, operation=operation, error=error, dry_run=False)
+
+
+def _redirect_back_with_error(page: WorkspacePage, error: ApiError) -> HttpResponse:
+    """Redirect to the page that contained the form, and show the error there."""
+    messages.error(page.request, error_text(error))
+    return page.redirect(_referring_page(page))
+
+
+def _redirect_to_sign_in_again(page: WorkspacePage, operation: str, error: ApiError) -> HttpResponse:
+    """Redirect to a new sign-in and then back; a submitted form is saved until then."""
+    next_address = page.request.get_full_path()
+    if page.request.method == "POST":
+        record_refused_write(page, operation, error)
+        saved_form.save_form(page.request, operation=operation, came_from=_referring_page(page))
+        next_address = reverse("held-form")
+    return page.redirect(reverse("sign-in-again", query={"next": next_address}))
+
+
+def error_text(error: ApiError) -> str:
+    """Return an API error as text: what is wrong, each field's problem, what to do."""
+    problems = [f"{row.get('field') or row.get('path') or ''}: {row['message']}" for row in error.details or []]
+    return " ".join([error.message, *problems, error.suggested_action])
+
+
+def add_api_error(form: BaseForm, error: ApiError, *, field: str | None = None) -> None:
+    """Add an API error to the form's fields, matched by the last part of each path; other problems are form errors.
+
+    `field` gets an error that names no field.
+    """
+    rows = error.details or [{"field": field or "", "message": f"{error.message} {error.suggested_action}"}]
+    for row in rows:
+        name = row["field"].rpartition(".")[2]
+        is_field = name in form.fields
+        message = row["message"] if is_field or not name else f"{name}: {row['message']}"
+        form.add_error(name if is_field else None, message)
+
+
+def _referring_page(page: WorkspacePage) -> str:
+    """Return the dashboard page that contained the form, or the workspace's home. A saved form names its page itself."""
+    referer = page.request.POST.get(saved_form.ORIGIN_FIELD) or page.request.headers.get("referer", "")
+    same = url_has_allowed_host_and_scheme(referer, {page.request.get_host()}, require_https=page.request.is_secure())
+    parts = urlsplit(referer)
+    if same and parts.path.startswith("/dashboard/"):
+        return f"{parts.path}?{parts.query}" if parts.query else parts.path
+    return page.path("home")
