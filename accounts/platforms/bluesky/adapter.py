@@ -1,4 +1,4 @@
-"""Bluesky: connection by app password, posts as records under keys that we choose."""
+"""Bluesky: connection by app password, posts as records under keys that the service chooses."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SC
 from accounts.platforms.bluesky.setup import SETUP
 from accounts.platforms.bluesky.tid import TidClock
 from accounts.platforms.bluesky.video import VideoService
-from accounts.platforms.bluesky.xrpc import (
-    TOKEN_ERRORS,
-    UnreadableAnswer,
-    XrpcError,
-    platform_error,
-    platform_errors,
-    query,
-)
+from accounts.platforms.bluesky.xrpc import ERRORS, TOKEN_ERRORS, Xrpc, XrpcError
 from accounts.platforms.chains import check, segments
 from accounts.platforms.errors import (
     AccountDisconnected,
@@ -28,25 +21,26 @@ from accounts.platforms.errors import (
     PlatformError,
     TokenExpired,
 )
+from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationRefused, OutboundError
 
 MAX_ROUNDS = 3  # of uploading a post's files again
-PATIENCE = 3  # attempts with the video service
+VIDEO_SERVICE_ATTEMPTS = 3
 USE_APP_PASSWORD = "Make an app password in Bluesky's settings and connect with that."  # noqa: S105
 
 
 class Bluesky(Platform):
-    """Publishing in steps: files are uploaded, the record and its key are frozen, and `put` may then be repeated.
+    """Bluesky accounts.
 
-    The phases are start, upload (one for each file), process (of a video, as often as it takes), card and picture (of a
-    link), freeze and put. A post without files and links goes from start to put; a thread goes on from each put to the
-    next segment's freeze.
-    State is {blobs} while files are uploaded, and what VideoService adds; {card, picture} or {note} of a link; and from
-    then on also {rkey, record, sent}: `sent` are the {uri, cid} of the segments that are out.
-    `rounds` counts how often the server lost files, which are then uploaded again: a video straight to the server, since
-    the video service would only name the blob that was lost. It goes there as well when the video service has failed at
-    PATIENCE attempts: the video then plays some seconds after the post is out.
+    Publishing goes `start`, `upload` for each file, `process` until a video is processed, `card` and `picture` for a link
+    card, then `freeze` and `put`. A post without files and links goes from `start` to `put`; a thread repeats `freeze` and
+    `put` for each segment. `freeze` fixes the record and its key, so `put` may be repeated.
+    Its state is {blobs} while files are uploaded, and what VideoService adds; {card, picture} or {note} for a link; then
+    also {rkey, record, sent}: `sent` are the {uri, cid} of the published segments.
+    `rounds` counts how often the server has lost files, which are then uploaded again: a video directly to the server,
+    since the video service would only name the lost blob. The same is done after VIDEO_SERVICE_ATTEMPTS failed attempts;
+    such a video plays only some seconds after publication.
     A grant's tokens are {access, refresh, pds}; `pds` is the address of the account's own server.
     """
 
@@ -60,7 +54,7 @@ class Bluesky(Platform):
     clock: ClassVar[TidClock] = TidClock()
 
     def unavailable_reason(self, method: str) -> str | None:
-        """None: Bluesky needs no set-up by the operator."""
+        """None: operators configure nothing for Bluesky."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
@@ -72,19 +66,19 @@ class Bluesky(Platform):
             if opened.opened_by_main_password:
                 _end_quietly(service, opened)
                 raise CredentialsRejected(
-                    "This is the account's own password. The service takes only app passwords, which can be revoked one "
+                    "This is the account's own password. The service accepts only app passwords, which can be revoked one "
                     "by one and cannot change the account.",
                     suggested_action=USE_APP_PASSWORD,
                 )
             if not opened.active:
                 raise CredentialsRejected("The account is deactivated or suspended at Bluesky.")
-            identity = session.identity(opened.pds, opened.access, opened.did, opened.handle)
+            identity = session.identity(Xrpc(opened.pds, opened.access), opened.did, opened.handle)
         except DestinationRefused as error:
             raise CredentialsRejected(f"The service does not connect to the account's server: {error}") from error
         except UnreadableAnswer as error:
-            raise CredentialsRejected("What answers at this address is not an AT Protocol server.") from error
+            raise CredentialsRejected("The server at this address is not an AT Protocol server.") from error
         except OutboundError as error:
-            raise platform_error(error) from error
+            raise ERRORS.platform_error(error) from error
         except XrpcError as error:
             raise _refused_sign_in(error) from error
         grant = Grant(credentials=dict(credentials), tokens=opened.tokens(), external_id=opened.did)
@@ -92,37 +86,34 @@ class Bluesky(Platform):
 
     def identify(self, grant: Grant) -> Identity:
         """Ask the account's server whose session it is. Raises TokenExpired, AccountDisconnected, Transient."""
-        pds, access = grant.tokens["pds"], grant.tokens["access"]
-        with platform_errors():
+        server = _server(grant)
+        with ERRORS.platform_errors():
             try:
-                answer = query(pds, "com.atproto.server.getSession", token=access)
+                answer = server.query("com.atproto.server.getSession")
             except XrpcError as error:
-                # How the reference server speaks of an account that is taken down.
-                if error.status == 400 and error.name == "InvalidRequest":
+                # The reference server's answer for an account that is taken down.
+                if error.status == 400 and error.code == "InvalidRequest":
                     raise AccountDisconnected("Bluesky no longer knows the account.") from error
                 raise
             if answer.get("active") is False:
                 raise AccountDisconnected("The account is deactivated or suspended at Bluesky.")
-            return session.identity(pds, access, *session.whose(answer))
+            return session.identity(server, *session.account_in(answer))
 
     def refresh(self, grant: Grant) -> Grant:
-        """New tokens, by the refresh token or else by the app password. Raises AccountDisconnected, Transient."""
-        with platform_errors():
+        """Renew the tokens with the refresh token, or else the app password. Raises AccountDisconnected, Transient."""
+        with ERRORS.platform_errors():
             renewed = self._renewed(grant)
         if renewed.did != grant.external_id:
             raise AccountDisconnected("The credentials open another account than the one that was connected.")
         return Grant(credentials=grant.credentials, tokens=renewed.tokens(), external_id=grant.external_id)
 
     def revoke(self, grant: Grant) -> None:
-        """End the session. One that has ended already is well; other faults are Transient."""
-        try:
-            with platform_errors():
-                session.end(self._service(grant.credentials), grant.tokens["refresh"])
-        except (TokenExpired, AccountDisconnected):
-            return
+        """End the session, which may have ended already. Raises Transient."""
+        with suppress(TokenExpired, AccountDisconnected), ERRORS.platform_errors():
+            session.end(self._service(grant.credentials), grant.tokens["refresh"])
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-        """The page that the post's card leads to."""
+        """The page that the post's card links to."""
         return cards.card_link(text, options, with_media=with_media)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
@@ -136,7 +127,7 @@ class Bluesky(Platform):
         if progress.phase == "card":
             return cards.read(content)
         if progress.phase == "picture":
-            return cards.add_picture(grant.tokens["pds"], grant.tokens["access"], progress.state)
+            return cards.add_picture(_server(grant), progress.state)
         if progress.phase == "start":
             check(content, CAPABILITIES, "Bluesky")
             if content.media:
@@ -148,45 +139,38 @@ class Bluesky(Platform):
 
     def _upload_next(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
         file = content.media[len(state["blobs"])]
-        if file.kind == "video" and not state.get("rounds") and content.attempt <= PATIENCE:
+        if file.kind == "video" and not state.get("rounds") and content.attempt <= VIDEO_SERVICE_ATTEMPTS:
             return self._video_service(grant).send(file, content.key, state)
-        kept = [*state["blobs"], blobs.keep(grant.tokens["pds"], grant.tokens["access"], file)]
-        return Progress("upload" if len(kept) < len(content.media) else "freeze", {**state, "blobs": kept})
+        uploaded = [*state["blobs"], blobs.upload(_server(grant), file)]
+        return Progress("upload" if len(uploaded) < len(content.media) else "freeze", {**state, "blobs": uploaded})
 
     def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
-        """Fix the next segment's record and its key; one that was fixed before its files were lost keeps its key and its
-        moment."""
+        """Fix the next segment's record and its key. One whose files were lost keeps its key and its time."""
         sent = state.get("sent", [])
-        kept = {name: value for name, value in state.items() if name != "blobs"}
+        others = {name: value for name, value in state.items() if name != "blobs"}
         embed = None if sent else _embed(content, state)
         if "record" in state:
-            return Progress("put", {**kept, "record": {**state["record"], "embed": embed}})
-        text, pds = segments(content)[len(sent)], grant.tokens["pds"]
-        with platform_errors():
-            record = feed_post.build(text, content.options, pds, embed=embed, thread=sent)
-        return Progress("put", {**kept, "rkey": self.clock.next(), "record": record, "sent": sent})
+            return Progress("put", {**others, "record": {**state["record"], "embed": embed}})
+        with ERRORS.platform_errors():
+            text = segments(content)[len(sent)]
+            record = feed_post.build(_server(grant), text, content.options, embed=embed, thread=sent)
+        return Progress("put", {**others, "rkey": self.clock.next(), "record": record, "sent": sent})
 
     def _put(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress | Published:
         try:
-            ref = feed_post.put(
-                pds=grant.tokens["pds"],
-                access_token=grant.tokens["access"],
-                did=grant.external_id,
-                rkey=state["rkey"],
-                record=state["record"],
-            )
+            ref = feed_post.put(_server(grant), grant.external_id, state["rkey"], state["record"])
         except feed_post.BlobsGone as gone:
             rounds = state.get("rounds", 0) + 1
             if rounds > MAX_ROUNDS or not (content.media or "picture" in state):
-                raise gone.fault from gone
+                raise gone.error from gone
             if content.media:
                 return Progress("upload", {**state, "blobs": [], "rounds": rounds})
             return Progress("picture", {**state, "rounds": rounds})
         sent, note = [*state.get("sent", []), ref], state.get("note", "")
         if len(sent) >= len(segments(content)):
             return Published(sent[0]["uri"], feed_post.permalink(sent[0]), note=note)
-        if not ref["cid"]:  # which the next one has to name
-            raise OutcomeUnknown("The account's Bluesky server took the post, but did not say what it made of it.")
+        if not ref["cid"]:  # which the next segment has to name
+            raise OutcomeUnknown("The account's Bluesky server published the post, but did not name its content id.")
         return Progress("freeze", {"sent": sent, **({"note": note} if note else {})})
 
     def _renewed(self, grant: Grant) -> session.Session:
@@ -194,41 +178,45 @@ class Bluesky(Platform):
         try:
             return session.renew(service, grant.tokens["refresh"], pds=grant.tokens["pds"])
         except XrpcError as error:
-            if error.name not in TOKEN_ERRORS:
+            if error.code not in TOKEN_ERRORS:
                 raise
-        # By DID: the handle may have changed since the account was connected.
+        # By DID, because the handle may have changed since the account was connected.
         return session.sign_in(service, grant.external_id, grant.credentials["app_password"])
 
     def _video_service(self, grant: Grant) -> VideoService:
         address = self.setting("VIDEO_API_BASE", "https://video.bsky.app").rstrip("/")
-        return VideoService(address, grant.tokens["pds"], grant.tokens["access"], grant.external_id)
+        return VideoService(address, _server(grant), grant.external_id)
 
     def _service(self, credentials: Mapping[str, Any]) -> str:
         address: str = credentials.get("service") or self.setting("API_BASE", "https://bsky.social")
         return address.rstrip("/")
 
 
+def _server(grant: Grant) -> Xrpc:
+    return Xrpc(grant.tokens["pds"], grant.tokens["access"])
+
+
 def _embed(content: Content, state: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the first record shows below its text: a post has one embed."""
+    """The embed of the first record: files or a link card, since a record has only one."""
     if content.media:
         return blobs.embed(content.media, state["blobs"])
     return cards.embed(state["card"]) if "card" in state else None
 
 
 def _end_quietly(service: str, opened: session.Session) -> None:
-    """End a session that is not used; one that cannot be ended expires by itself."""
+    """End a session that is not used. If that fails, it expires by itself."""
     with suppress(OutboundError, XrpcError):
         session.end(service, opened.refresh)
 
 
 def _refused_sign_in(error: XrpcError) -> PlatformError:
     if error.status == 429 or error.status >= 500:
-        return platform_error(error)
-    if error.name == "AuthFactorTokenRequired":
+        return ERRORS.platform_error(error)
+    if error.code == "AuthFactorTokenRequired":
         return CredentialsRejected(
             "Bluesky asks for a second factor, which it does for the account's own password only.",
             suggested_action=USE_APP_PASSWORD,
         )
     if error.status == 401:
         return CredentialsRejected("Bluesky does not accept this identifier with this app password.")
-    return CredentialsRejected(f"The address takes no sign-in: {error.status} {error.message or error.name}".strip())
+    return CredentialsRejected(f"The address does not accept a sign-in: {error.status} {error.reason}")

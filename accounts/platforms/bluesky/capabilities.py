@@ -1,4 +1,4 @@
-"""What Bluesky takes. Source: the lexicons app.bsky.feed.post and app.bsky.embed.*, and its clients' limits."""
+"""Bluesky's limits and options. Source: the lexicons app.bsky.feed.post and app.bsky.embed.*, and its clients' limits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CAPABILITIES = Capabilities(
         images=ImageRules(
             mime_types=("image/jpeg", "image/png", "image/webp", "image/gif"), max_bytes=2_000_000, max_count=4
         ),
-        # What the video service takes in one request; the lexicon allows three times as much.
+        # The limit of the video service for one request; the lexicon allows three times as much.
         videos=VideoRules(mime_types=("video/mp4",), max_bytes=100_000_000, max_duration_seconds=180),
         alt_text_max_length=2000,  # the clients' limit; the lexicon has none
     ),
@@ -35,7 +35,7 @@ CAPABILITIES = Capabilities(
     retry_safety="idempotent",
     link_preview="service",
     not_possible=(
-        "A post cannot be edited once it is out.",
+        "A published post cannot be edited.",
         "Pictures and a video cannot be mixed in one post.",
         "A GIF does not move: it is shown as a still picture.",
         "A link card cannot be combined with pictures or a video.",
@@ -48,7 +48,7 @@ CAPABILITIES = Capabilities(
         "properties": {
             "langs": {
                 "type": "array",
-                "description": "The languages of the text, or of the whole thread, as BCP 47 tags, such as en or pt-BR.",
+                "description": "The languages of the text and its thread, as BCP 47 tags such as en or pt-BR.",
                 "items": {"type": "string", "maxLength": 35, "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"},
                 "maxItems": 3,
             },

@@ -1,7 +1,8 @@
-"""Link cards: app.bsky.embed.external. The client makes them; the server fetches no page.
+"""Link cards: app.bsky.embed.external. The client creates them, because the server does not fetch pages.
 
-Two steps of the publication: the page is read, then its picture is stored as a blob. Both may be repeated. What cannot be
-had costs the post its card or the card its picture, never the post. Source: the lexicon app.bsky.embed.external.
+A card takes two steps: the page is read, then its picture is uploaded as a blob. Both may be repeated. If the page or the
+picture is unavailable, the post is published without its card or the card without its picture. Source: the lexicon
+app.bsky.embed.external.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 
 from accounts.platforms.bluesky import blobs
 from accounts.platforms.bluesky.richtext import first_link
+from accounts.platforms.bluesky.xrpc import Xrpc
 from accounts.platforms.errors import ContentRejected
 from accounts.platforms.link_cards import OPTION
 from accounts.platforms.thumbnails import jpeg_thumbnail
@@ -26,7 +28,7 @@ State = Mapping[str, Any]
 
 
 def card_link(text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-    """The page that the post's card leads to; None for a post without a card."""
+    """The page that the post's card links to; None for a post without a card."""
     wanted = options.get(OPTION, "auto")
     if with_media:
         return None
@@ -36,7 +38,7 @@ def card_link(text: str, options: Mapping[str, Any], *, with_media: bool) -> str
 
 
 def read(content: Content) -> Progress:
-    """Read the page; what follows is `picture` where it names one, else `freeze`. A post without a card has a note."""
+    """Read the page. The next step is `picture` if the page names one, else `freeze`; a post without a card gets a note."""
     link = card_link(content.text, content.options, with_media=False) or ""
     wanted = content.options.get(OPTION)
     own = wanted if isinstance(wanted, dict) else {}
@@ -54,21 +56,21 @@ def read(content: Content) -> Progress:
     return Progress("freeze", {"card": card})
 
 
-def add_picture(pds: str, access_token: str, state: State) -> Progress:
-    """Store the card's picture. Raises TokenExpired, AccountDisconnected, Transient, all of the account's server."""
+def add_picture(server: Xrpc, state: State) -> Progress:
+    """Upload the card's picture to the account's server. Raises TokenExpired, AccountDisconnected, Transient."""
     card = {name: value for name, value in state["card"].items() if name != "thumb"}
-    if blob := _picture(pds, access_token, state["picture"]):
+    if blob := _picture(server, state["picture"]):
         card["thumb"] = blob
     return Progress("freeze", {**state, "card": card})
 
 
 def embed(card: Mapping[str, Any]) -> dict[str, Any]:
-    """What the record shows of the card."""
+    """The embed of a record that shows the card."""
     return {"$type": "app.bsky.embed.external", "external": dict(card)}
 
 
-def _picture(pds: str, access_token: str, address: str) -> dict[str, Any] | None:
-    """The blob of a small copy of the picture; None for what is no picture, and where the server takes none."""
+def _picture(server: Xrpc, address: str) -> dict[str, Any] | None:
+    """The blob of a small copy of the picture; None if it is not a picture, or if the server refuses it."""
     try:
         small = jpeg_thumbnail(fetch_picture(address), max_bytes=MAX_THUMB_BYTES)
     except PageUnavailable:
@@ -77,7 +79,7 @@ def _picture(pds: str, access_token: str, address: str) -> dict[str, Any] | None
         return None
     file = MediaFile("image", "image/jpeg", len(small), open=lambda: io.BytesIO(small))
     try:
-        return blobs.keep(pds, access_token, file)
+        return blobs.upload(server, file)
     except ContentRejected:
         return None
 

@@ -1,9 +1,8 @@
-"""A post as a record: built and frozen once, then put under its key as often as it takes.
+"""A post as a record: built and frozen once, then put under its key until the server confirms it.
 
-putRecord with `swapRecord: null` writes the record where there is none, does nothing where the identical one stands,
-and refuses with InvalidSwap where another stands. So with the same key and the same record it may be repeated at will.
-A record whose blobs the server has let go is refused (BlobNotFound, or an error of its own where only the bytes are
-gone); one that stands already is not looked at for its blobs.
+putRecord with `swapRecord: null` creates the record, does nothing if the identical one exists, and answers InvalidSwap if
+another one does. So it may be repeated with the same key and record. A record whose blobs the server has removed is refused
+(BlobNotFound, or an error of its own if only the bytes are gone), but the blobs of an existing record are not checked.
 Source: bluesky-social/atproto, com.atproto.repo.putRecord and its reference implementation.
 """
 
@@ -18,43 +17,45 @@ from django.utils import timezone
 
 from accounts.platforms.bluesky.richtext import detect, facets
 from accounts.platforms.bluesky.session import DID
-from accounts.platforms.bluesky.xrpc import XrpcError, platform_error, procedure, query, refusal
+from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from config.outbound import NoAnswer, NotSent, OutboundError
 
 COLLECTION = "app.bsky.feed.post"
 RESOLVE_SECONDS = 15.0  # for all mentions of a post together
-LOOK_SECONDS = 10.0
+READ_SECONDS = 10.0
 ABSENT: dict[str, Any] = {}
 
 _CID = re.compile(r"[A-Za-z0-9]{1,128}")  # any multibase of a content id, most often base32
 
-Ref = Mapping[str, str]  # {uri, cid} of a record, as others refer to it
+Ref = Mapping[str, str]  # {uri, cid} of a record, by which others refer to it
 
 
 class BlobsGone(Exception):
-    """Nothing was written, for the server no longer has the record's blobs; `fault` says what that is without them."""
+    """Nothing was written because the server has removed the record's blobs.
 
-    def __init__(self, fault: PlatformError) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
+    `error` is the one to raise if they are not uploaded again.
+    """
+
+    def __init__(self, error: PlatformError) -> None:
+        super().__init__(error.message)
+        self.error = error
 
 
 def build(
+    server: Xrpc,
     text: str,
     options: Mapping[str, Any],
-    pds: str,
     *,
     embed: Mapping[str, Any] | None = None,
     thread: Sequence[Ref] = (),
 ) -> dict[str, Any]:
-    """The record of this text at this moment, with its media in `embed` and the segments that stand before it in `thread`;
-    mentions are resolved by the server `pds`.
+    """The record of a text at this moment, with its media in `embed` and the segments before it in `thread`.
 
-    Raises XrpcError and OutboundError when a handle cannot be resolved just now.
+    The server resolves mentions. Raises XrpcError and OutboundError if a handle cannot be resolved for now.
     """
     spans = detect(text)
-    dids = resolve_handles(pds, (span.value for span in spans if span.kind == "mention"))
+    dids = resolve_handles(server.address, (span.value for span in spans if span.kind == "mention"))
     record: dict[str, Any] = {
         "$type": COLLECTION,
         "text": text,
@@ -71,17 +72,14 @@ def build(
     return record
 
 
-def resolve_handles(pds: str, handles: Iterable[str]) -> dict[str, str]:
-    """The DIDs by handle; a handle that nobody has is left out. Raises XrpcError, OutboundError for passing faults."""
+def resolve_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
+    """The DIDs by handle, without the handles that do not exist. Raises XrpcError, OutboundError for temporary errors."""
     deadline = time.monotonic() + RESOLVE_SECONDS
     dids = {}
     for handle in dict.fromkeys(handles):
         try:
-            answer = query(
-                pds,
-                "com.atproto.identity.resolveHandle",
-                params={"handle": handle},
-                timeout=deadline - time.monotonic(),
+            answer = Xrpc(address).query(
+                "com.atproto.identity.resolveHandle", {"handle": handle}, timeout=deadline - time.monotonic()
             )
         except XrpcError as error:
             if 400 <= error.status < 500 and error.status != 429:
@@ -93,43 +91,43 @@ def resolve_handles(pds: str, handles: Iterable[str]) -> dict[str, str]:
     return dids
 
 
-def put(pds: str, access_token: str, did: str, rkey: str, record: Mapping[str, Any]) -> dict[str, str]:
-    """Put the record under its key, or find it there; its {uri, cid}, the cid empty where the server does not tell it.
+def put(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[str, str]:
+    """Put the record under its key unless it exists; returns its {uri, cid}, with an empty cid if the server names none.
 
-    Raises platform errors, where OutcomeUnknown means: put it again; BlobsGone.
+    Raises platform errors, of which OutcomeUnknown means that it should be put again, and BlobsGone.
     """
     uri = f"at://{did}/{COLLECTION}/{rkey}"
     body = {"repo": did, "collection": COLLECTION, "rkey": rkey, "record": record, "swapRecord": None}
     key_taken = blobs_lost = False
     try:
-        answer = procedure(pds, "com.atproto.repo.putRecord", body=body, token=access_token)
+        answer = server.procedure("com.atproto.repo.putRecord", body)
         if answer.get("uri") == uri:
             return _ref(uri, answer)
     except NotSent as error:
-        raise platform_error(error) from error
+        raise ERRORS.platform_error(error) from error
     except NoAnswer:
-        pass  # looked for below, like every answer that leaves the outcome open
+        pass  # read below, like after every response that leaves the outcome open
     except XrpcError as error:
         if _names_a_lost_blob(error):
             raise BlobsGone(Transient("Bluesky lost the files of the post.")) from error
-        key_taken = error.name == "InvalidSwap"
-        blobs_lost = error.status == 500 and error.name == "InternalServerError" and "embed" in record
+        key_taken = error.code == "InvalidSwap"
+        blobs_lost = error.status == 500 and error.code == "InternalServerError" and "embed" in record
         if error.status < 500 and not key_taken:
-            raise refusal(error) from error
-    there = _look(pds, did, rkey)
-    # Without the embed: an earlier try may have named other blobs for the same files.
-    if there and all(there["value"].get(key) == value for key, value in record.items() if key != "embed"):
-        return _ref(uri, there)
-    if there and key_taken:
-        raise ContentRejected("Another post stands under this post's key.")
-    unknown = OutcomeUnknown("Bluesky did not say whether it took the post, and the post is not there to be seen.")
-    if there == ABSENT and blobs_lost:
+            raise ERRORS.refusal(error, "this post") from error
+    existing = _read(server.address, did, rkey)
+    # Without the embed: an earlier attempt may have named other blobs for the same files.
+    if existing and all(existing["value"].get(key) == value for key, value in record.items() if key != "embed"):
+        return _ref(uri, existing)
+    if existing and key_taken:
+        raise ContentRejected("Another post exists under this post's key.")
+    unknown = OutcomeUnknown("Bluesky did not say whether it published the post, and the post cannot be read.")
+    if existing == ABSENT and blobs_lost:
         raise BlobsGone(unknown)
     raise unknown
 
 
 def permalink(ref: Ref) -> str:
-    """Where the post of a record is shown."""
+    """The URL of the page that shows a post."""
     _, _, did, _, rkey = ref["uri"].split("/")
     return f"https://bsky.app/profile/{did}/post/{rkey}"
 
@@ -140,16 +138,16 @@ def _ref(uri: str, answer: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _names_a_lost_blob(error: XrpcError) -> bool:
-    return error.status == 400 and (error.name == "BlobNotFound" or error.message.startswith("Could not find blob"))
+    return error.status == 400 and (error.code == "BlobNotFound" or error.reason.startswith("Could not find blob"))
 
 
-def _look(pds: str, did: str, rkey: str) -> dict[str, Any] | None:
-    """{value, cid} of what stands under the key; ABSENT when nothing does, None when the server does not say."""
+def _read(address: str, did: str, rkey: str) -> dict[str, Any] | None:
+    """The record under a key as {value, cid}; ABSENT if there is none, None if the server does not say."""
     params = {"repo": did, "collection": COLLECTION, "rkey": rkey}
     try:
-        answer = query(pds, "com.atproto.repo.getRecord", params=params, timeout=LOOK_SECONDS)
+        answer = Xrpc(address).query("com.atproto.repo.getRecord", params, timeout=READ_SECONDS)
     except XrpcError as error:
-        return ABSENT if error.name == "RecordNotFound" else None
+        return ABSENT if error.code == "RecordNotFound" else None
     except OutboundError:
         return None
     return answer if isinstance(answer.get("value"), dict) else None

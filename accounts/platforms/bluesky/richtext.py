@@ -1,8 +1,8 @@
-"""Facets: what makes links, mentions and tags of a post's text live. The server detects none of them.
+"""Facets: they make links, mentions and tags in a post's text clickable. The server detects none of them.
 
 The rules are those of Bluesky's own detector (bluesky-social/atproto, packages/api, rich-text), with these differences:
 a bare domain may hold hyphens and ends where the domain or its path does; a `)` is stripped when it is unmatched; of
-two that overlap only the first in the order link, mention, tag stays; nothing is taken that the lexicon would refuse.
+two that overlap only the first in the order link, mention, tag remains; nothing that the lexicon forbids is detected.
 Offsets of a facet are in bytes of UTF-8, the end excluded.
 """
 
@@ -41,7 +41,7 @@ _TICKER = regex.compile(r"""(?<![^\s(])\$([A-Za-z][A-Za-z0-9]{0,4})(?=\s|$|[.,;:
 
 @dataclass(frozen=True)
 class Span:
-    """A live stretch of the text: `start` and `end` in code points; `value` is the URI, the handle or the tag."""
+    """A clickable part of the text: `start` and `end` in code points; `value` is the URI, the handle or the tag."""
 
     start: int
     end: int
@@ -51,11 +51,11 @@ class Span:
 
 def detect(text: str) -> list[Span]:
     """The links, mentions and tags in `text`, in order of appearance, none overlapping another."""
-    kept: list[Span] = []
+    spans: list[Span] = []
     for span in (*_links(text), *_mentions(text), *_tags(text), *_tickers(text)):
-        if all(span.end <= other.start or other.end <= span.start for other in kept):
-            kept.append(span)
-    return sorted(kept, key=lambda span: span.start)
+        if all(span.end <= other.start or other.end <= span.start for other in spans):
+            spans.append(span)
+    return sorted(spans, key=lambda span: span.start)
 
 
 def first_link(text: str) -> str | None:
@@ -64,7 +64,7 @@ def first_link(text: str) -> str | None:
 
 
 def facets(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The facets of `spans`. `dids` are by handle in lower case; a mention without one stays plain text."""
+    """The facets of `spans`. `dids` has handles in lower case as keys; a mention without a DID stays plain text."""
     made = []
     for span in spans:
         feature = _feature(span, dids)

@@ -1,4 +1,4 @@
-"""Bluesky needs nothing of the operator: owners bring app passwords. Source: docs.bsky.app, app passwords."""
+"""What owners of Bluesky accounts need; operators register nothing. Source: docs.bsky.app, app passwords."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.utils import timezone
 
-ALPHABET = "234567abcdefghijklmnopqrstuvwxyz"  # in the order of ASCII, so that text sorts as the number does
+ALPHABET = "234567abcdefghijklmnopqrstuvwxyz"  # in ASCII order, so that TIDs sort as their numbers do
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -23,14 +23,14 @@ def encode(microseconds: int, clock_id: int) -> str:
 
 
 class TidClock:
-    """Makes TIDs, each later than the one before, even when the machine's clock steps back."""
+    """Creates TIDs, each later than the one before, even if the machine's clock steps back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
 
     def next(self) -> str:
-        """The next TID. Its clock id is random each time, which keeps the processes of one service apart."""
+        """The next TID. Its clock id is random, so that the processes of one service choose different TIDs."""
         now = (timezone.now() - _EPOCH) // timedelta(microseconds=1)
         with self._lock:
             self._last = max(now, self._last + 1)

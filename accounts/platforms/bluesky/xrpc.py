@@ -1,186 +1,106 @@
-"""XRPC, the calls of the AT Protocol: a method of a server, parameters or JSON in, a JSON object out.
+"""XRPC, the calls of the AT Protocol: a method's name, with parameters or a JSON body; the result is a JSON object.
 
-A server may be anybody's, so its answers are untrusted: bounded in size, and what reaches a person is one bounded line
-of printable characters. Errors are told as `{"error": name, "message": text}`; an expired token has status 400.
+A server may belong to anybody, so nothing that it answers is trusted. Errors are `{"error": name, "message": text}`; an
+expired token has status 400.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from django.utils import timezone
-
-from accounts.platforms.errors import (
-    AccountDisconnected,
-    ContentRejected,
-    PlatformError,
-    RateLimited,
-    TokenExpired,
-    Transient,
-    unmapped,
-)
-from config.outbound import NoAnswer, OutboundError, Response, request
+from accounts.platforms.errors import AccountDisconnected, PlatformError, TokenExpired
+from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object, safe_line
+from config.outbound import Response
 
 TIMEOUT_SECONDS = 20.0
 SLOWEST_UPLOAD = 200_000  # bytes in a second
-MAX_ANSWER_BYTES = 262_144
-MAX_LINE_LENGTH = 300
-MAX_RETRY_AFTER = 86_400.0
 
 TOKEN_ERRORS = frozenset({"ExpiredToken", "InvalidToken"})
-# Of what was sent; "" is an answer of what stands before the server.
+# Errors about what was sent; "" is the response of a proxy.
 CONTENT_ERRORS = frozenset({"", "BlobTooLarge", "InvalidMimeType", "InvalidRequest", "PayloadTooLarge"})
 ACCOUNT_ERRORS = frozenset({"AccountDeactivated", "AccountNotFound", "AccountSuspended", "AccountTakedown"})
 
 
-class XrpcError(Exception):
-    """The server answered with an error: HTTP status, the error's name and message, `retry_after` in seconds; `content` is
-    all that it said."""
+class XrpcError(ApiError):
+    """An error response of a server; `code` is the error's name, `content` the whole JSON object."""
 
-    def __init__(self, status: int, content: Mapping[str, Any], retry_after: float | None) -> None:
-        self.status = status
-        self.name = line(content.get("error"))
-        self.message = line(content.get("message"))
-        self.retry_after = retry_after
-        self.content = content
-        super().__init__(f"{status} {self.name}: {self.message}")
+    def __init__(self, response: Response) -> None:
+        self.content = json_object(response) or {}
+        name = safe_line(self.content.get("error"))
+        reason = safe_line(self.content.get("message")) or name
+        super().__init__(response, code=name, reason=reason, reset_headers=("RateLimit-Reset",))
 
 
-class UnreadableAnswer(NoAnswer):
-    """The server answered success, but not with what the method answers."""
+@dataclass(frozen=True)
+class Xrpc(JsonClient):
+    """The methods of the server at `address`. Calls raise XrpcError, NotSent, NoAnswer."""
+
+    error = XrpcError
+    timeout_seconds = TIMEOUT_SECONDS
+    max_bytes = 262_144
+
+    def query(
+        self, method: str, params: Mapping[str, str] | None = None, *, timeout: float | None = None
+    ) -> dict[str, Any]:
+        """Read something, which changes nothing."""
+        return _content(self.call("GET", self._url(method), params=params, timeout=timeout))
+
+    def procedure(self, method: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Change something. After NoAnswer or a status of 5xx it may have been done."""
+        return _content(self.call("POST", self._url(method), json=body))
+
+    def upload(
+        self, method: str, file: BinaryIO, *, mime_type: str, size_bytes: int, params: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Send a file, which is read while it is sent; the timeout grows with its size."""
+        timeout = TIMEOUT_SECONDS + size_bytes / SLOWEST_UPLOAD
+        headers = {"Content-Type": mime_type}
+        return _content(
+            self.call("POST", self._url(method), data=file, params=params, headers=headers, timeout=timeout)
+        )
+
+    def _url(self, method: str) -> str:
+        return f"{self.address}/xrpc/{method}"
 
 
-def query(
-    server: str,
-    method: str,
-    *,
-    params: Mapping[str, str] | None = None,
-    token: str = "",
-    timeout: float = TIMEOUT_SECONDS,
-) -> dict[str, Any]:
-    """Ask something, which changes nothing. Raises XrpcError, NotSent, NoAnswer, UnreadableAnswer."""
-    return _content(request("GET", _url(server, method), params=params, **_options(token, timeout)))
+class BlueskyErrors(ErrorTranslator[XrpcError]):
+    """What errors of the account's server mean."""
+
+    name = "bluesky"
+    label = "Bluesky"
+    error = XrpcError
+    content_statuses = frozenset({400, 413})
+    unreachable = "The account's Bluesky server could not be reached."
+
+    def specific(self, error: XrpcError) -> PlatformError | None:
+        """Errors about the access token or the account."""
+        if error.status == 429:
+            return None
+        if error.code in TOKEN_ERRORS:
+            return TokenExpired("Bluesky no longer accepts the access token.")
+        if error.status == 401 or error.code in ACCOUNT_ERRORS:
+            return AccountDisconnected(f"Bluesky refuses the account: {error.reason}")
+        return None
+
+    def rejects_content(self, error: XrpcError) -> bool:
+        """Whether the error is about what was sent; a proxy's 400 or 413 is as well."""
+        return error.status in self.content_statuses
+
+    def is_documented(self, error: XrpcError) -> bool:
+        """Whether the error's name is one of the documented refusals."""
+        return error.code in CONTENT_ERRORS
 
 
-def procedure(server: str, method: str, *, body: Mapping[str, Any] | None = None, token: str = "") -> dict[str, Any]:
-    """Have something done. Raises as `query`; after NoAnswer, UnreadableAnswer or a status of 5xx it may be done."""
-    return _content(request("POST", _url(server, method), json=body, **_options(token, TIMEOUT_SECONDS)))
-
-
-def upload(
-    server: str,
-    method: str,
-    file: BinaryIO,
-    *,
-    mime_type: str,
-    size_bytes: int,
-    token: str,
-    params: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """Send a file, read while it is sent; the time that it may take grows with its size. Raises as `procedure`."""
-    options = _options(token, TIMEOUT_SECONDS + size_bytes / SLOWEST_UPLOAD)
-    options["headers"]["Content-Type"] = mime_type
-    return _content(request("POST", _url(server, method), data=file, params=params, **options))
-
-
-@contextmanager
-def platform_errors() -> Iterator[None]:
-    """Turn the faults of calls into platform errors, for calls that do no harm when they are repeated."""
-    try:
-        yield
-    except (OutboundError, XrpcError) as error:
-        raise platform_error(error) from error
-
-
-def platform_error(error: OutboundError | XrpcError) -> PlatformError:
-    """What this fault of a call means: that it can be repeated, a stale token, or an account that is closed to us."""
-    if isinstance(error, OutboundError):
-        return Transient("The account's Bluesky server could not be reached.")
-    return _known(error) or _unknown(error)
-
-
-def refusal(error: XrpcError) -> PlatformError:
-    """The refusal of something to publish: the content's fault, unless it is about a token, the account or the moment."""
-    known = _known(error)
-    if known is not None or error.status not in (400, 413):
-        return known or _unknown(error)
-    if error.name not in CONTENT_ERRORS:
-        unmapped("bluesky", f"{error.status} {error.name}")
-    return ContentRejected(f"Bluesky does not take this post: {reason_of(error)}")
-
-
-def _known(error: XrpcError) -> PlatformError | None:
-    """What an error means whatever the call was."""
-    if error.status == 429:
-        return RateLimited("Bluesky's rate limit is reached.", retry_after=error.retry_after)
-    if error.name in TOKEN_ERRORS:
-        return TokenExpired("Bluesky no longer accepts the access token.")
-    if error.status == 401 or error.name in ACCOUNT_ERRORS:
-        return AccountDisconnected(f"Bluesky refuses the account: {reason_of(error)}")
-    return passing_error(error) if error.status >= 500 else None
-
-
-def _unknown(error: XrpcError) -> PlatformError:
-    unmapped("bluesky", f"{error.status} {error.name}")
-    return passing_error(error)
-
-
-def passing_error(error: XrpcError) -> Transient:
-    """A fault of the server that may be over at the next attempt."""
-    return Transient(f"Bluesky answered {error.status}: {reason_of(error)}", retry_after=error.retry_after)
-
-
-def reason_of(error: XrpcError) -> str:
-    """The server's own words."""
-    return error.message or error.name or "no reason given"
-
-
-def line(value: Any) -> str:
-    """Text from a server as one bounded line; empty for anything but text."""
-    if not isinstance(value, str):
-        return ""
-    return "".join(char if char.isprintable() else " " for char in value[:MAX_LINE_LENGTH]).strip()
-
-
-def _url(server: str, method: str) -> str:
-    return f"{server}/xrpc/{method}"
-
-
-def _options(token: str, timeout: float) -> dict[str, Any]:
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return {"headers": headers, "timeout": timeout, "max_bytes": MAX_ANSWER_BYTES}
+ERRORS = BlueskyErrors()
 
 
 def _content(response: Response) -> dict[str, Any]:
-    content = _json_object(response)
-    if not 200 <= response.status < 300:
-        raise XrpcError(response.status, content or {}, _retry_after(response.headers))
+    """The response's JSON object; empty for an empty body, which some methods return. Raises UnreadableAnswer."""
+    content = json_object(response)
     if content is None and response.body:
-        raise UnreadableAnswer("The answer is not a JSON object.")
+        raise UnreadableAnswer("The response is not a JSON object.")
     return content or {}
-
-
-def _json_object(response: Response) -> dict[str, Any] | None:
-    try:
-        content = response.json()
-    except ValueError:
-        return None
-    return content if isinstance(content, dict) else None
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, by Retry-After or else by RateLimit-Reset, which is a moment in unix seconds."""
-    wait, reset = headers.get("Retry-After", ""), headers.get("RateLimit-Reset", "")
-    if _is_count(wait):
-        seconds = float(wait)
-    elif _is_count(reset):
-        seconds = float(reset) - timezone.now().timestamp()
-    else:
-        return None
-    return min(max(seconds, 0.0), MAX_RETRY_AFTER)
-
-
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= 15

@@ -1,4 +1,4 @@
-"""Mastodon: connection by OAuth or by a pasted access token, statuses that can be looked for."""
+"""Mastodon: connection by OAuth or by a pasted access token, statuses that can be found again."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from accounts.platforms import polls
 from accounts.platforms.base import Platform
 from accounts.platforms.chains import check
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
+from accounts.platforms.http.oauth import scopes_of
+from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.mastodon import account, authorization, instance, lookup, media, statuses
 from accounts.platforms.mastodon.capabilities import (
     CAPABILITIES,
@@ -21,15 +23,8 @@ from accounts.platforms.mastodon.capabilities import (
     WIDE_SCOPES,
     of_instance,
 )
-from accounts.platforms.mastodon.client import (
-    MastodonError,
-    Server,
-    UnreadableAnswer,
-    platform_error,
-    platform_errors,
-)
+from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server
 from accounts.platforms.mastodon.setup import SETUP
-from accounts.platforms.oauth import scopes_of
 from accounts.platforms.types import (
     Absent,
     AccountDetails,
@@ -52,12 +47,12 @@ _TOKEN = re.compile(r"[\x21-\x7e]+")
 class Mastodon(Platform):
     """Accounts on any server with Mastodon's API.
 
-    Publishing goes `start`, then for media `upload` (one file a step) and `process` (the server's own work), then
-    `create` for each segment. Its state is {key, after, media, pending, looks, sent}: the Idempotency-Key of the round,
-    the account's newest status before it, the ids of the uploads, those still processed, how often they were looked at,
-    and the ids of the segments that are out; then also `permalink`, the first one's.
-    Tokens never run out. One that the owner pasted stands in the grant's credentials, one that was granted in its tokens:
-    {instance, account, and by OAuth access_token, client_id, client_secret}.
+    Publishing goes `start`, then for media `upload` (one file a step) and `process` (until the server has processed them),
+    then `create` for each segment. Its state is {key, after, media, pending, looks, sent}: the idempotency key, the
+    account's newest status before the publication, the ids of the uploads, those still processed, how often they were
+    checked, and the ids of the published segments; then also `permalink`, the first segment's.
+    Tokens do not expire. A pasted token is in the grant's credentials, one issued by OAuth in its tokens: {instance,
+    account, and by OAuth access_token, client_id, client_secret}.
     """
 
     name = "mastodon"
@@ -70,15 +65,15 @@ class Mastodon(Platform):
     irreversible = frozenset({"create"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """None: tokens are made by the accounts' owners at their servers, and servers register any application."""
+        """None: owners make tokens at their servers, and servers register any application."""
         return None
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """What the account's instance takes."""
+        """The capabilities of the account's server."""
         return of_instance(**account.limits)
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Ask the instance whose token it is. Raises CredentialsRejected, Transient."""
+        """Connect with a pasted access token. Raises CredentialsRejected, Transient."""
         token = credentials["access_token"].strip()
         if not _TOKEN.fullmatch(token):
             raise CredentialsRejected("The access token holds characters that no token has.")
@@ -89,7 +84,7 @@ class Mastodon(Platform):
         return Connection(identity=identity, grant=grant)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """Register the service at the instance. Raises CredentialsRejected, Transient."""
+        """Register the service at the server. Raises CredentialsRejected, Transient."""
         own = urlsplit(redirect_uri)
         with _connection_errors():
             return authorization.authorize(
@@ -101,7 +96,7 @@ class Mastodon(Platform):
             )
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The one account that a token opens. Raises CredentialsRejected, Transient."""
+        """Connect the account that the code opens. Raises CredentialsRejected, Transient."""
         with _connection_errors():
             answer = authorization.exchange(code, redirect_uri=redirect_uri, stored=stored)
             identity, tokens = _opened(Server(stored["instance"], answer["access_token"]))
@@ -110,78 +105,78 @@ class Mastodon(Platform):
         return (Connection(identity, Grant({}, tokens, identity.external_id), scopes_of(answer)),)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the server whose token it is. Raises AccountDisconnected, Transient."""
-        with platform_errors():
+        """Ask the server which account the token opens. Raises AccountDisconnected, Transient."""
+        with ERRORS.platform_errors():
             identity = account.identity(Server.of(grant))
         if identity.external_id != grant.external_id:
             raise AccountDisconnected("The token opens another account than the one that was connected.")
         return identity
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: the token that there is, is the only one."""
+        """Raises AccountDisconnected: tokens cannot be renewed."""
         raise AccountDisconnected("The account's server no longer accepts the access token.")
 
     def revoke(self, grant: Grant) -> None:
-        """End a token that was granted to the service; one that was pasted is for its owner's application alone to end."""
+        """Revoke a token issued by OAuth; only its owner can revoke a pasted one. Raises Transient."""
         if "client_id" in grant.tokens:
-            with platform_errors():
-                authorization.revoke(Server.of(grant), grant.tokens)
+            authorization.revoke(Server.of(grant), grant.tokens)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names. Raises as the base's, but never TokenExpired."""
+        """Take the step that `progress` names. Raises as Platform.publish, but never TokenExpired."""
         server = Server.of(grant)
         if progress.phase == "create":
             return statuses.create(server, content, progress.state)
-        with platform_errors():
+        with ERRORS.platform_errors():
             if progress.phase == "upload":
                 return media.upload_next(server, content.media, progress.state)
             if progress.phase == "process":
-                return media.look(server, progress.state)
+                return media.process(server, progress.state)
             limits = of_instance(**grant.limits)
             check(content, limits, "the account's server")
             polls.check(content, limits, "the account's server")
             return statuses.begin(server, content)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Look among the account's statuses since the round began, or since the segment before. Raises as the base's, but
-        never TokenExpired."""
-        with platform_errors():
+        """Search the account's statuses since the publication began, or since the segment before.
+
+        Raises as Platform.find, but never TokenExpired.
+        """
+        with ERRORS.platform_errors():
             return statuses.find(Server.of(grant), content, progress.state)
 
 
 def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
-    """Whose account the token opens, and {instance, account}. Raises MastodonError, OutboundError."""
+    """The account that the token opens, and {instance, account}. Raises MastodonError, OutboundError."""
     identity = account.identity(server)
     own_id = identity.external_id.partition("@")[0]
-    lookup.newest_status(Server(server.address, server.token, own_id))  # refused where read:statuses is missing
+    lookup.newest_status(Server(server.address, server.token, own_id))  # refused if the token lacks read:statuses
     return identity, {"instance": server.address, "account": own_id}
 
 
 @contextmanager
 def _connection_errors() -> Iterator[None]:
-    """Turn the faults of calls that connect into platform errors."""
+    """Translate the errors of calls that connect an account."""
     try:
         yield
     except DestinationRefused as error:
         raise CredentialsRejected(f"The service does not connect to this instance: {error}") from error
     except UnreadableAnswer as error:
-        raise CredentialsRejected("What answers at this address is no server with Mastodon's API.") from error
+        raise CredentialsRejected("The server at this address does not have Mastodon's API.") from error
     except OutboundError as error:
-        raise platform_error(error) from error
+        raise ERRORS.platform_error(error) from error
     except MastodonError as error:
         raise _refused_token(error) from error
 
 
 def _refused_token(error: MastodonError) -> PlatformError:
     if error.status == 429 or error.status >= 500:
-        return platform_error(error)
+        return ERRORS.platform_error(error)
     if error.status == 401:
         return CredentialsRejected("The instance does not accept this access token.")
     if 300 <= error.status < 400:
-        return CredentialsRejected("This address only leads on to another; give the instance's own host name.")
-    reason = error.message or "no reason given"
+        return CredentialsRejected("This address only redirects to another; give the instance's own host name.")
     return CredentialsRejected(
-        f"The instance refuses the access token: {error.status} {reason}",
+        f"The instance refuses the access token: {error.status} {error.reason}",
         suggested_action=f"Connect with an account's token that has the scopes {', '.join(SCOPES)}, or "
-        f"{' and '.join(WIDE_SCOPES)} where the server knows no narrower ones.",
+        f"{' and '.join(WIDE_SCOPES)} if the server has no narrower ones.",
     )

@@ -1,7 +1,7 @@
-"""Access by OAuth: an application is registered at the account's own server for each connection, and ends with it.
+"""OAuth 2.0 at a server: the service registers an application there for each connection.
 
-Tokens do not run out and there is nothing to refresh them with; only the application that a token was made for can revoke
-it, so its id and secret are kept beside the token. The PKCE challenge is sent always; servers before 4.3 ignore it.
+Tokens do not expire and cannot be renewed. Only the application that a token was issued to can revoke it, so its id and
+secret are stored with the token. Servers before 4.3 ignore the PKCE challenge.
 Source: docs.joinmastodon.org, methods/apps and methods/oauth.
 """
 
@@ -11,90 +11,82 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms import oauth
 from accounts.platforms.errors import ConnectionUnavailable, CredentialsRejected
+from accounts.platforms.http.oauth import OAuthApplication
+from accounts.platforms.http.responses import text_in
 from accounts.platforms.mastodon import instance
-from accounts.platforms.mastodon.client import REFUSALS, MastodonError, Server, UnreadableAnswer
+from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server
 from accounts.platforms.types import Authorization
 
-MAX_LENGTH = 512
+_WORD = re.compile(r"[\x21-\x7e]{1,512}")
 
-_WORD = re.compile(r"[\x21-\x7e]+")
+
+class MastodonApplication(OAuthApplication):
+    """The service's application at one server."""
+
+    label = ERRORS.label
+    revoked_statuses = frozenset({200})
+
+    def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
+        """Nothing: an owner grants all scopes or none, and there are no refresh tokens."""
 
 
 def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, client_website: str) -> Authorization:
-    """Register the service at the instance, and say where the owner grants access.
+    """Register the service at the server; returns the URL at which the owner grants access.
 
-    `client_name` and `client_website` are what the instance shows of the service: to the owner who grants access, and on
-    Mastodon at each post. Raises CredentialsRejected (the address), MastodonError, OutboundError.
+    The server shows `client_name` and `client_website` to the owner, and Mastodon also at each post. Raises
+    CredentialsRejected (the address), MastodonError, OutboundError.
     """
     server = Server(instance.address(written))
-    scope = " ".join(instance.scopes(server))
-    described = {
+    scopes = instance.scopes(server)
+    registration = {
         "client_name": client_name,
         "redirect_uris": redirect_uri,
-        "scopes": scope,
+        "scopes": " ".join(scopes),
         "website": client_website,
     }
     try:
-        application = server.post("/api/v1/apps", json=described).one()
+        registered = server.post("/api/v1/apps", json=registration)
     except MastodonError as error:
-        if error.status not in REFUSALS | {401, 403}:
+        if not ERRORS.rejects_content(error) and error.status not in (401, 403):
             raise
-        reason = error.message or "no reason given"
         raise CredentialsRejected(
-            f"The instance does not let this service register as an application: {error.status} {reason}",
+            f"The instance does not let this service register as an application: {error.status} {error.reason}",
             suggested_action="Ask the operators of the instance, or connect with an access token.",
         ) from error
-    client_id, client_secret = word(application.get("client_id")), word(application.get("client_secret"))
-    verifier = oauth.new_verifier()
-    asked = {
-        "response_type": "code",
-        "client_id": client_id,
-        "redirect_uri": redirect_uri,
-        "scope": scope,
-        "state": state,
-        "code_challenge": oauth.challenge_of(verifier),
-        "code_challenge_method": "S256",
-    }
     stored = {
         "instance": server.address,
-        "client_id": client_id,
-        "client_secret": client_secret,
-        "code_verifier": verifier,
+        "client_id": text_in(registered, "client_id", _WORD, "client id"),
+        "client_secret": text_in(registered, "client_secret", _WORD, "client secret"),
     }
-    return Authorization(oauth.with_query(f"{server.address}/oauth/authorize", asked), stored)
+    begun = _application(server.address, stored, scopes).authorize(state, redirect_uri)
+    return Authorization(begun.url, {**stored, "code_verifier": begun.stored["verifier"]})
 
 
 def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The server's answer to the code, with its `access_token`. Raises CredentialsRejected, Transient, UnreadableAnswer."""
-    form = {
-        "code": code,
-        "redirect_uri": redirect_uri,
-        **{name: stored[name] for name in ("client_id", "client_secret", "code_verifier")},
-    }
+    """Exchange a code for a token; returns the server's JSON. Raises CredentialsRejected, Transient, UnreadableAnswer."""
+    application = _application(stored["instance"], stored)
     try:
-        answer = oauth.exchange_code(f"{stored['instance']}/oauth/token", form)
+        answer = application.exchange(code, redirect_uri, {"verifier": stored["code_verifier"]})
     except ConnectionUnavailable as error:
         raise CredentialsRejected(
-            "The instance does not know the service's application any more.",
-            suggested_action="Begin the connection again.",
+            "The instance no longer knows the service's application.", suggested_action="Start the connection again."
         ) from error
-    return {**answer, "access_token": word(answer["access_token"])}
+    return {**answer, "access_token": text_in(answer, "access_token", _WORD, "access token")}
 
 
 def revoke(server: Server, tokens: Mapping[str, Any]) -> None:
-    """End a token that was made for the service's application, which may have ended already.
-
-    The request brings no token of its own: Takahe refuses any request that brings one that has ended. Raises MastodonError,
-    OutboundError.
-    """
-    form = {name: tokens[name] for name in ("client_id", "client_secret")}
-    Server(server.address).post("/oauth/revoke", data={**form, "token": server.token})
+    """Revoke a token that was issued to the service's application; it may be revoked already. Raises Transient."""
+    _application(server.address, tokens).revoke(server.token)
 
 
-def word(value: Any) -> str:
-    """A token, id or secret from a server. Raises UnreadableAnswer."""
-    if not isinstance(value, str) or len(value) > MAX_LENGTH or not _WORD.fullmatch(value):
-        raise UnreadableAnswer("The answer holds no token.")
-    return value
+def _application(address: str, registered: Mapping[str, Any], scopes: tuple[str, ...] = ()) -> MastodonApplication:
+    return MastodonApplication(
+        registered["client_id"],
+        registered["client_secret"],
+        authorize_url=f"{address}/oauth/authorize",
+        token_url=f"{address}/oauth/token",
+        revoke_url=f"{address}/oauth/revoke",
+        scopes=scopes,
+        pkce="S256",
+    )

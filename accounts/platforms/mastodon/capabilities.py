@@ -1,8 +1,8 @@
-"""What Mastodon takes: the defaults of Mastodon 4.5. Source: docs.joinmastodon.org, user/posting and entities/Instance.
+"""Mastodon's limits and options: the defaults of Mastodon 4.5.
 
-An instance may announce other limits (GET /api/v2/instance); they are read when an account is connected and whenever it
-is checked, and held against every post.
-Counting is that of its StatusLengthValidator, and languages are those of its LanguagesHelper.
+An instance may announce other limits (GET /api/v2/instance). They are read when an account is connected or checked, and
+every post is validated with them. Source: docs.joinmastodon.org, user/posting and entities/Instance; texts are counted as by
+its StatusLengthValidator, and languages are those of its LanguagesHelper.
 """
 
 from __future__ import annotations
@@ -42,14 +42,13 @@ _IMAGE_PIXELS = 33_177_600
 _PROPERTIES = {
     "visibility": {
         "type": "string",
-        "description": "Who sees the post, and a thread's every segment; the account's own setting where it is left "
-        "out.",
+        "description": "Who sees the post and all segments of its thread. The default is the account's own setting.",
         "enum": ["public", "unlisted", "private", "direct"],
     },
     "spoiler_text": {
         "type": "string",
-        "description": "A content warning that the post, and a thread's every segment, is folded behind. Its length "
-        "counts with the text's.",
+        "description": "A content warning that hides the text of the post and of all segments of its thread. Its "
+        "length counts as part of the text.",
         "minLength": 1,
         "maxLength": MAX_SPOILER,
     },
@@ -59,8 +58,8 @@ _PROPERTIES = {
     },
     "language": {
         "type": "string",
-        "description": "The language of the text, or of the whole thread, as an ISO 639 code, such as en. A script or "
-        "a region may follow, such as zh-TW or sr-Latn. Mastodon itself keeps those of Chinese and drops all others.",
+        "description": "The language of the text and of all segments of its thread, as an ISO 639 code such as en. A "
+        "script or a region may follow, such as zh-TW or sr-Latn. Mastodon itself drops all of these except Chinese ones.",
         "maxLength": 12,
         "pattern": "^[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2,3}|[0-9]{3}))?$",
     },
@@ -80,7 +79,7 @@ _POLL_SWITCHES = {
 
 
 def _spoiler_length(options: Mapping[str, Any]) -> int:
-    """What the content warning takes up. The schema refuses a longer one, which is not counted to its end."""
+    """The length of the content warning. The schema rejects a longer one, which is therefore not counted in full."""
     return graphemes(str(options.get("spoiler_text", ""))[:MAX_SPOILER])
 
 
@@ -96,7 +95,7 @@ def of_instance(
     poll_min_seconds: int = 300,
     poll_max_seconds: int = 2_629_746,
 ) -> Capabilities:
-    """What an instance takes that announces these limits; those that it does not announce are Mastodon's own."""
+    """The capabilities of an instance that announces these limits. Missing ones are Mastodon's defaults."""
     images = ImageRules(_IMAGES, max_bytes=image_bytes, max_count=media, max_pixels=_IMAGE_PIXELS)
     poll = PollRules(
         max_choices=min(max(poll_choices, 2), MAX_POLL_CHOICES),
@@ -119,7 +118,7 @@ def of_instance(
         media=MediaRules(
             max_count=media,
             images=images,
-            # An animated GIF becomes a video, and stands alone as one does.
+            # An animated GIF becomes a video, so a post can have only one.
             gifs=replace(images, mime_types=("image/gif",), max_count=1),
             videos=VideoRules(_VIDEOS, max_bytes=video_bytes),
             alt_text_max_length=alt_text,
@@ -143,7 +142,7 @@ def _options(poll: PollRules) -> dict[str, Any]:
 CAPABILITIES = of_instance()
 
 SCOPES = ("read:accounts", "read:statuses", "write:statuses", "write:media")
-WIDE_SCOPES = ("read", "write")  # which hold the others, where a server knows no narrower ones
+WIDE_SCOPES = ("read", "write")  # include the others, for servers without narrower ones
 
 _INSTANCE = {
     "type": "string",
@@ -167,7 +166,7 @@ CREDENTIALS_SCHEMA = {
             "title": "Access token",
             "writeOnly": True,
             "description": "An access token of the account, from the server's Settings, Development, with the scopes "
-            f"{', '.join(SCOPES)}, or {' and '.join(WIDE_SCOPES)} where the server knows no narrower ones.",
+            f"{', '.join(SCOPES)}, or {' and '.join(WIDE_SCOPES)} if the server has no narrower ones.",
             "minLength": 1,
             "maxLength": 512,
         },

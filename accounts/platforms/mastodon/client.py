@@ -1,184 +1,115 @@
-"""Calls of Mastodon's API: a path and parameters in, a status and JSON out.
+"""Mastodon's API: calls, and what its errors mean.
 
-A server may be anybody's, so its answers are untrusted: bounded in size, and what reaches a person is one bounded line
-of printable characters. Errors are told as `{"error": text}`. Source: docs.joinmastodon.org, api/guidelines and
-api/rate-limits.
+A server may belong to anybody, so nothing that it answers is trusted. Errors are `{"error": text}`. Source:
+docs.joinmastodon.org, api/guidelines and api/rate-limits.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from django.utils import timezone
-
-from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited, Transient, unmapped
+from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited
+from accounts.platforms.http.client import JsonClient, required_object
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object, objects_in, safe_line, text_in
 from accounts.platforms.types import Grant
-from config.outbound import NoAnswer, OutboundError, Response, request
+from config.outbound import Response
 
-TIMEOUT_SECONDS = 30.0
-MAX_ANSWER_BYTES = 4_000_000  # a page of statuses, each with its account, media and link card
-MAX_LINE_LENGTH = 300
-MAX_RETRY_AFTER = 86_400.0
-
-REFUSALS = frozenset({400, 413, 415, 422})  # of what was sent, as Mastodon and its kin tell it
-
-# All that Takahe answers, with 400, to a token that is unknown or revoked (jointakahe/takahe, api/middleware.py), in
-# lower case.
+# Takahe's whole body, in lower case, of the 400 for an unknown or revoked token (jointakahe/takahe, api/middleware.py).
 INVALID_BEARER = b"invalid bearer token"
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # snowflakes, ULIDs and flakes; it becomes part of a path
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # snowflakes, ULIDs and flakes; the id becomes part of a path
+_URL = re.compile(r"https?://[\x21-\x7e]{1,2000}")
 
 
-class MastodonError(Exception):
-    """The server answered with an error: HTTP status, `message`, empty unless the API itself told one, `retry_after`.
+class MastodonError(ApiError):
+    """An error response of a server. A token that is not valid has status 401, whatever status the server uses.
 
-    The status of a token that is not good is 401, whatever the server answers to it.
+    `from_api` is false for a body without an error text.
     """
 
-    def __init__(self, status: int, message: str, retry_after: float | None) -> None:
-        super().__init__(f"{status}: {message}")
-        self.status = status
-        self.message = message
-        self.retry_after = retry_after
-
-
-class UnreadableAnswer(NoAnswer):
-    """The server answered success, but not with what the method answers."""
+    def __init__(self, response: Response) -> None:
+        content = json_object(response) or {}
+        super().__init__(response, reason=content.get("error"), reset_headers=("X-RateLimit-Reset",))
+        self.from_api = bool(safe_line(content.get("error")))
+        if response.status == 400 and response.body.strip().lower() == INVALID_BEARER:
+            self.status, self.reason, self.from_api = 401, safe_line(response.body.decode()), True
 
 
 @dataclass(frozen=True)
-class Answer:
-    """A success; `content` is None where the body is no JSON."""
+class Server(JsonClient):
+    """A server, called with an account's token; `account` is the account's id there.
 
-    status: int
-    content: Any
+    Calls raise MastodonError, NotSent, NoAnswer.
+    """
 
-    def one(self) -> dict[str, Any]:
-        """The entity in the answer. Raises UnreadableAnswer."""
-        if not isinstance(self.content, dict):
-            raise UnreadableAnswer("The answer is not a JSON object.")
-        return self.content
-
-    def many(self) -> list[dict[str, Any]]:
-        """The entities in the answer. Raises UnreadableAnswer."""
-        if not isinstance(self.content, list) or not all(isinstance(each, dict) for each in self.content):
-            raise UnreadableAnswer("The answer is not a list of JSON objects.")
-        return self.content
-
-
-@dataclass(frozen=True)
-class Server:
-    """A server, by its `address` without a trailing slash, spoken to with an account's token, or as nobody without one;
-    `account` is its id there."""
-
-    address: str
-    token: str = field(default="", repr=False)
     account: str = ""
+
+    error = MastodonError
+    max_bytes = 4_000_000  # a page of statuses, each with its account, media and link card
 
     @classmethod
     def of(cls, grant: Grant) -> Server:
-        """The server of a connected account: its token was issued to the service, or given by the owner."""
+        """The server of a connected account, with the token that it issued or that the owner pasted."""
         token = grant.tokens.get("access_token") or grant.credentials["access_token"]
         return cls(grant.tokens["instance"], token, grant.tokens["account"])
 
-    def get(self, path: str, params: Mapping[str, str] | None = None, timeout: float = TIMEOUT_SECONDS) -> Answer:
-        """Ask something, which changes nothing. Raises MastodonError, NotSent, NoAnswer."""
-        return self._call("GET", path, timeout, params=params)
+    def get(
+        self, path: str, params: Mapping[str, str] | None = None, *, timeout: float | None = None
+    ) -> dict[str, Any]:
+        """Read an object. Raises UnreadableAnswer if the body is none."""
+        return required_object(self.call("GET", f"{self.address}{path}", params=params, timeout=timeout))
 
-    def post(
-        self,
-        path: str,
-        *,
-        json: Any = None,
-        data: Any = None,
-        headers: Mapping[str, str] | None = None,
-        timeout: float = TIMEOUT_SECONDS,
-    ) -> Answer:
-        """Have something done. Raises as `get`; after NoAnswer or a status of 5xx it may be done."""
-        return self._call("POST", path, timeout, headers, json=json, data=data)
+    def get_list(self, path: str, params: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Read a list of objects. Raises UnreadableAnswer if the body is none."""
+        response = self.call("GET", f"{self.address}{path}", params=params)
+        try:
+            content = response.json()
+        except ValueError:
+            content = None
+        entities = objects_in(content)
+        if not isinstance(content, list) or len(entities) < len(content):
+            raise UnreadableAnswer("The response is not a list of JSON objects.")
+        return entities
 
-    def _call(
-        self, method: str, path: str, timeout: float, headers: Mapping[str, str] | None = None, **what: Any
-    ) -> Answer:
-        bearer = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        every = {**bearer, "Accept": "application/json", **(headers or {})}
-        url = f"{self.address}{path}"
-        return _answer(request(method, url, headers=every, timeout=timeout, max_bytes=MAX_ANSWER_BYTES, **what))
+    def post(self, path: str, **body: Any) -> dict[str, Any]:
+        """Change something. Raises UnreadableAnswer if the body is not an object."""
+        return required_object(self.call("POST", f"{self.address}{path}", **body))
 
 
-@contextmanager
-def platform_errors() -> Iterator[None]:
-    """Turn the faults of calls into platform errors, for calls that do no harm when they are repeated."""
-    try:
-        yield
-    except (OutboundError, MastodonError) as error:
-        raise platform_error(error) from error
+class MastodonErrors(ErrorTranslator[MastodonError]):
+    """What errors of servers with Mastodon's API mean."""
+
+    name = "mastodon"
+    label = "The account's server"
+    error = MastodonError
+    content_statuses = frozenset({400, 413, 415, 422})
+
+    def specific(self, error: MastodonError) -> PlatformError | None:
+        """The rate limit, or a token that does not open the account: it cannot be renewed, so it is never just expired."""
+        if error.status == 429:
+            return RateLimited("The rate limit of the account's server is reached.", retry_after=error.retry_after)
+        # A firewall in front of a server also answers 403, but not with an error of the API.
+        if error.status == 401 or (error.status == 403 and error.from_api):
+            return AccountDisconnected(f"The server refuses the account: {error.reason}")
+        return None
+
+    def rejects_content(self, error: MastodonError) -> bool:
+        """Whether the error is about what was sent; some servers say so without an error text."""
+        return error.status in self.content_statuses
 
 
-def platform_error(error: OutboundError | MastodonError) -> PlatformError:
-    """What this fault of a call means: that it can be repeated, or an account that is closed to us.
-
-    A token is good until it is revoked and cannot be refreshed, so none is ever merely stale.
-    """
-    if isinstance(error, OutboundError):
-        return Transient("The account's server could not be reached.")
-    if error.status == 429:
-        return RateLimited("The rate limit of the account's server is reached.", retry_after=error.retry_after)
-    # A firewall in front of a server says 403 as well, but not in the API's form.
-    if error.status == 401 or (error.status == 403 and error.message):
-        return AccountDisconnected(f"The server refuses the account: {error.message or 'no reason given'}")
-    if error.status < 500:
-        unmapped("mastodon", error.status)
-    return Transient(
-        f"The account's server answered {error.status}: {error.message or 'no reason given'}",
-        retry_after=error.retry_after,
-    )
+ERRORS = MastodonErrors()
 
 
 def entity_id(entity: Mapping[str, Any]) -> str:
     """The id of an entity. Raises UnreadableAnswer."""
-    value = entity.get("id")
-    if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise UnreadableAnswer("An entity in the answer has no id.")
-    return value
+    return text_in(entity, "id", _ID, "id")
 
 
-def line(value: Any) -> str:
-    """Text from a server as one bounded line; empty for anything but text."""
-    if not isinstance(value, str):
-        return ""
-    return "".join(char if char.isprintable() else " " for char in value[:MAX_LINE_LENGTH]).strip()
-
-
-def _answer(response: Response) -> Answer:
-    try:
-        content = response.json()
-    except ValueError:
-        content = None
-    if 200 <= response.status < 300:
-        return Answer(response.status, content)
-    if response.status == 400 and response.body.strip().lower() == INVALID_BEARER:
-        raise MastodonError(401, line(response.body.decode()), None)
-    message = line(content.get("error")) if isinstance(content, dict) else ""
-    raise MastodonError(response.status, message, _retry_after(response))
-
-
-def _retry_after(response: Response) -> float | None:
-    """Seconds to wait, by Retry-After or else, at the rate limit, by the moment in X-RateLimit-Reset."""
-    wait = response.headers.get("Retry-After", "")
-    if wait.isascii() and wait.isdecimal() and len(wait) <= 15:
-        seconds = float(wait)
-    elif response.status == 429:
-        try:
-            reset = datetime.fromisoformat(response.headers.get("X-RateLimit-Reset", ""))
-        except ValueError:
-            return None
-        seconds = (reset.replace(tzinfo=reset.tzinfo or UTC) - timezone.now()).total_seconds()
-    else:
-        return None
-    return min(max(seconds, 0.0), MAX_RETRY_AFTER)
+def web_url(value: Any) -> str:
+    """The URL if it is one of the web, otherwise an empty string."""
+    return value if isinstance(value, str) and _URL.fullmatch(value) else ""

@@ -1,4 +1,4 @@
-"""A server of its own: its address as the owner writes it, what it takes, and which scopes it knows.
+"""One server: its address as the owner writes it, its limits, and the scopes that it supports.
 
 Source: docs.joinmastodon.org, methods/instance, methods/oauth and api/oauth-scopes; RFC 8414; nodeinfo.diaspora.software.
 """
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
+from accounts.platforms.http.responses import as_object, objects_in
 from accounts.platforms.mastodon.capabilities import SCOPES, WIDE_SCOPES
 from accounts.platforms.mastodon.client import MastodonError, Server
 from config.outbound import DestinationNotAllowed, OutboundError, check_url
@@ -21,15 +22,15 @@ _LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?", re.IGNORE
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 NODEINFO_SCHEMA = "http://nodeinfo.diaspora.software/ns/schema/"
-# Software that knows SCOPES, and since which version: Mastodon since 2.4.3; Pleroma, from which Akkoma comes, at the latest
-# since 2.0. To GoToSocial before 0.19 any token opened everything.
-KNOW_SCOPES_SINCE = {"mastodon": (2, 5), "gotosocial": (0, 19), "pleroma": (2, 0), "akkoma": (0, 0)}
+# Software that supports SCOPES, and since which version: Mastodon since 2.4.3; Pleroma, of which Akkoma is a fork, at the
+# latest since 2.0. GoToSocial before 0.19 ignored scopes.
+SCOPES_SINCE = {"mastodon": (2, 5), "gotosocial": (0, 19), "pleroma": (2, 0), "akkoma": (0, 0)}
 
 _VERSION = re.compile(r"v?(\d{1,5})\.(\d{1,5})")
 _NODEINFO = re.compile(r"https?://[^/?#\s]+(?P<path>/[A-Za-z0-9._/-]{1,200})")
 
-# Where an instance's `configuration` tells what we keep of it, by the names of capabilities.of_instance.
-_TOLD = {
+# The sections and fields of an instance's `configuration`, by the parameters of capabilities.of_instance.
+_LIMITS = {
     "characters": ("statuses", "max_characters"),
     "media": ("statuses", "max_media_attachments"),
     "image_bytes": ("media_attachments", "image_size_limit"),
@@ -43,9 +44,9 @@ _TOLD = {
 
 
 def address(written: str) -> str:
-    """The server's address without a path, from a host name or a URL, which may lead to any of its pages.
+    """The server's address without a path, from a host name or the URL of any of its pages. Raises CredentialsRejected.
 
-    A host without a scheme is meant as https, but loopback, where no certificates are. Raises CredentialsRejected.
+    A host without a scheme means https, except loopback, which has no certificates.
     """
     parts = _WRITTEN.fullmatch(written.strip())
     if parts is None:
@@ -61,14 +62,14 @@ def address(written: str) -> str:
 
 
 def host(server: Server) -> str:
-    """The server's host, with the port where it is an unusual one: what stands behind the @ of its accounts."""
+    """The part of its accounts' names after the @: the server's host, and the port unless it is the default one."""
     return server.address.partition("://")[2]
 
 
 def limits(server: Server) -> dict[str, int]:
-    """What the instance takes, by the names of `_TOLD`; what it does not tell is left out. Raises nothing.
+    """The limits that the server announces, by the names of `_LIMITS`. Raises nothing.
 
-    Servers before 4.0 tell it at the older address, and some others there and only of the text.
+    Servers before 4.0 announce them at the older address, and some other software only that of the text.
     """
     for path in ("/api/v2/instance", "/api/v1/instance"):
         if found := _limits_in(_document(server, path)):
@@ -77,54 +78,46 @@ def limits(server: Server) -> dict[str, int]:
 
 
 def scopes(server: Server) -> tuple[str, ...]:
-    """The scopes to ask an owner for: SCOPES where the server knows them, else WIDE_SCOPES. Raises nothing.
+    """The scopes to request from an owner: SCOPES if the server supports them, else WIDE_SCOPES. Raises nothing.
 
-    The metadata of the authorization server lists them (Mastodon since 4.3). A server without that document is judged by its
-    software. WIDE_SCOPES is the answer for any other software, and where neither document can be read: all servers with this
-    API know them, while asking for narrower ones may fail. Pixelfed refuses to grant them; Takahe grants them, and then
-    refuses the token.
+    Mastodon since 4.3 lists its scopes in the metadata of the authorization server. For other servers their software
+    decides. WIDE_SCOPES are the safe choice, which all servers with this API support: Pixelfed does not grant narrower ones,
+    and Takahe grants them but then refuses the token.
     """
     supported = _document(server, "/.well-known/oauth-authorization-server").get("scopes_supported")
     if isinstance(supported, list):
-        known = all(scope in supported for scope in SCOPES)
+        has_narrow_scopes = all(scope in supported for scope in SCOPES)
     else:
-        known = _runs_on_software_that_knows_scopes(server)
-    return SCOPES if known else WIDE_SCOPES
+        has_narrow_scopes = _software_supports_scopes(server)
+    return SCOPES if has_narrow_scopes else WIDE_SCOPES
 
 
-def _runs_on_software_that_knows_scopes(server: Server) -> bool:
-    """Whether the server's nodeinfo names software and a version that know SCOPES.
+def _software_supports_scopes(server: Server) -> bool:
+    """Whether the server's nodeinfo names software and a version that support SCOPES.
 
-    Of the address that it gives for its nodeinfo only the path counts, so that no other server is asked.
+    Only the path of the nodeinfo's address is used, so that no other server is called.
     """
-    links = _document(server, "/.well-known/nodeinfo").get("links")
-    for link in links if isinstance(links, list) else ():
-        told = link if isinstance(link, dict) else {}
-        found = _NODEINFO.fullmatch(str(told.get("href")))
-        if found and str(told.get("rel")).startswith(NODEINFO_SCHEMA):
-            software = _section(_document(server, found["path"]), "software")
-            since = KNOW_SCOPES_SINCE.get(str(software.get("name")))
+    for link in objects_in(_document(server, "/.well-known/nodeinfo").get("links")):
+        found = _NODEINFO.fullmatch(str(link.get("href")))
+        if found and str(link.get("rel")).startswith(NODEINFO_SCHEMA):
+            software = as_object(_document(server, found["path"]).get("software"))
+            since = SCOPES_SINCE.get(str(software.get("name")))
             version = _VERSION.match(str(software.get("version")))
             return bool(since and version and (int(version[1]), int(version[2])) >= since)
     return False
 
 
 def _document(server: Server, path: str) -> Mapping[str, Any]:
-    """A JSON document of the server's; empty where it has none."""
+    """A JSON document of the server; empty if it has none."""
     try:
-        return server.get(path, timeout=TIMEOUT_SECONDS).one()
+        return server.get(path, timeout=TIMEOUT_SECONDS)
     except (OutboundError, MastodonError):
         return {}
 
 
-def _limits_in(told: Mapping[str, Any]) -> dict[str, int]:
-    configuration = _section(told, "configuration")
-    values = {name: _section(configuration, section).get(key) for name, (section, key) in _TOLD.items()}
+def _limits_in(document: Mapping[str, Any]) -> dict[str, int]:
+    configuration = as_object(document.get("configuration"))
+    values = {name: as_object(configuration.get(section)).get(key) for name, (section, key) in _LIMITS.items()}
     if values["characters"] is None:
-        values["characters"] = told.get("max_toot_chars")
+        values["characters"] = document.get("max_toot_chars")
     return {name: value for name, value in values.items() if type(value) is int and 0 < value < 2**53}
-
-
-def _section(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = told.get(name)
-    return value if isinstance(value, dict) else {}

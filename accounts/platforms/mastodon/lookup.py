@@ -1,14 +1,12 @@
-"""Looking whether a status is there: among those that the account has made since the publication began.
+"""Finding a status among those that the account has posted since the publication began.
 
-The newest status of that time is remembered, so that no clock has a part in it: ids grow. A status with media is known
-by the media's ids, which nothing else can have; one of text by the text that was given for it, or where the server does
-not tell that, by its HTML; a further segment of a thread also by the status that it replies to, and a status with a poll
-also by the choices.
+Ids grow, so the account's newest status before the publication marks its beginning without a clock. A status with media is
+identified by the media's ids, which nothing else can have. A text is identified by its source, or by its HTML if the server
+does not return the source; a further segment of a thread also by the status that it replies to, and a poll by its choices.
 
-Servers with this API differ in what they list to the author: some leave out statuses that are private or direct. So a
-status that is not listed is absent only if the list is known to hold statuses of its visibility. All servers list what is
-public or unlisted; of the others one has to be seen in the list.
-Source: docs.joinmastodon.org, accounts/:id/statuses, statuses/:id/source, entities/Account (source.privacy).
+Some servers do not list an author's private or direct statuses to the author. So a status that is not listed is absent only
+if the list is known to include its visibility. All servers list public and unlisted statuses; for the others the list must
+contain one. Source: docs.joinmastodon.org, accounts/:id/statuses, statuses/:id/source, entities/Account (source.privacy).
 """
 
 from __future__ import annotations
@@ -22,7 +20,8 @@ from typing import Any, Literal
 
 from accounts.platforms.chains import segments
 from accounts.platforms.errors import OutcomeUnknown
-from accounts.platforms.mastodon.client import MastodonError, Server, UnreadableAnswer, entity_id
+from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in
+from accounts.platforms.mastodon.client import MastodonError, Server, entity_id
 from accounts.platforms.polls import MAX_CHOICE_TEXT, choices_of
 from accounts.platforms.types import Absent, CompleteList, Content
 
@@ -31,17 +30,17 @@ MAX_PAGES = 3
 MAX_HTML_LENGTH = 200_000
 LISTED_BY_ALL = frozenset({"public", "unlisted"})
 
-# A mention of somebody elsewhere is shown without the host.
+# A mention of an account at another server is displayed without the host.
 _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
 
 
 def newest_status(server: Server) -> str | None:
-    """The id of the account's newest status: empty when it has none, None on a server that lists none.
+    """The id of the account's newest status: empty if it has none, None if the server does not list statuses.
 
     Raises MastodonError, OutboundError.
     """
     try:
-        page = server.get(_statuses_of(server), {"limit": "1"}).many()
+        page = server.get_list(_statuses_path(server), {"limit": "1"})
     except MastodonError as error:
         if error.status == 404:
             return None
@@ -51,61 +50,59 @@ def newest_status(server: Server) -> str | None:
 
 @dataclass(frozen=True)
 class _Listed:
-    """What the server lists, newest first: the statuses after one of them, and those of the same pages that are not."""
+    """The statuses that the server lists, newest first: those after a given one, and the others of the same pages."""
 
     newer: list[dict[str, Any]]
     older: list[dict[str, Any]]
 
 
 def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | Absent:
-    """The status that an earlier try to send this segment has made; Absent when there is certainly none.
+    """The status that an earlier attempt at this segment has created; Absent if certainly none did.
 
-    Raises OutcomeUnknown when the server cannot tell, MastodonError, OutboundError.
+    Raises OutcomeUnknown if that cannot be decided, MastodonError, OutboundError.
     """
     if state["after"] is None:
-        raise OutcomeUnknown(
-            "The account's server does not let the service look whether the post is there.", final=True
-        )
-    sent, doubtful = state.get("sent", []), False
+        raise OutcomeUnknown("The account's server does not let the service list the account's posts.", final=True)
+    sent, uncertain = state.get("sent", []), False
     parent, text = sent[-1] if sent else None, segments(content)[len(sent)]
     choices = [] if sent else [_letters(choice) for choice in choices_of(content.options)]
     ours = content.options.get("spoiler_text", "") + text
     listed = _statuses(server, parent or state["after"])
     for status in reversed(listed.newer):
         replies_to, media, poll = status.get("in_reply_to_id") or None, _media_of(status), _choices_of(status)
-        if status.get("reblog") or replies_to not in (parent, None):  # some servers do not tell what it replies to
+        if status.get("reblog") or replies_to not in (parent, None):  # some servers do not say what it replies to
             continue
         if state["media"] and sorted(media) == sorted(state["media"]):
             return status
-        likeness = _likeness(server, status, ours)
-        if likeness == "same" and replies_to == parent and not media and not state["media"] and poll == choices:
+        match = _text_match(server, status, ours)
+        if match == "same" and replies_to == parent and not media and not state["media"] and poll == choices:
             return status
-        # With media or a poll, it may be ours on a server that gives media new ids, or lost what it does not know.
+        # Some servers give media new ids, or drop media and polls that they do not support.
         may_be_ours = (bool(state["media"]) or not media) and (bool(choices) or not poll)
-        doubtful |= likeness != "other" and may_be_ours
-        doubtful |= bool(status.get("edited_at"))  # nobody can tell any more what it said
-    if doubtful:
-        raise OutcomeUnknown("A post that may be this one stands at the account, changed.", final=True)
+        uncertain |= match != "different" and may_be_ours
+        uncertain |= bool(status.get("edited_at"))  # its original text is lost
+    if uncertain:
+        raise OutcomeUnknown("The account has a post that may be this one, but differs from it.", final=True)
     return Absent(_proof(server, content, state["after"], parent, listed))
 
 
 def _statuses(server: Server, after: str) -> _Listed:
-    """The account's statuses, read back to that one. Raises OutcomeUnknown when there are too many to read."""
+    """The account's statuses, read back to the given one. Raises OutcomeUnknown if there are too many to read."""
     listed = _Listed([], [])
     params = {"limit": str(PAGE), "exclude_reblogs": "true", "exclude_replies": "false"}
     for _ in range(MAX_PAGES):
-        page = server.get(_statuses_of(server), params).many()
+        page = server.get_list(_statuses_path(server), params)
         for status in page:
             (listed.newer if _age(entity_id(status)) > _age(after) else listed.older).append(status)
         # The last one counts, since some servers put pinned statuses first.
         if not page or _age(entity_id(page[-1])) <= _age(after):
             return listed
         params["max_id"] = entity_id(page[-1])
-    raise OutcomeUnknown("The account has posted too much since to tell whether this post is there.", final=True)
+    raise OutcomeUnknown("The account has too many newer posts to find out whether this one is among them.", final=True)
 
 
 def _proof(server: Server, content: Content, after: str, parent: str | None, listed: _Listed) -> CompleteList:
-    """Why the list would hold the status. Raises OutcomeUnknown when it might not."""
+    """Why the list would contain the status. Raises OutcomeUnknown if it might not."""
     before = [entity_id(status) for status in listed.older]
     reaches_back = parent in before if parent else before or not after
     if not reaches_back:
@@ -118,64 +115,60 @@ def _proof(server: Server, content: Content, after: str, parent: str | None, lis
         if visibility and status.get("visibility") == visibility:
             return CompleteList(back_to, kind_listed=f"{visibility} status {entity_id(status)}")
     raise OutcomeUnknown(
-        "The account's server does not list this post, but it was not seen to list any other "
-        f"{visibility or 'of its visibility'} one either.",
+        "The account's server does not list this post, but it may not list any "
+        f"{visibility or 'of its visibility'} posts at all.",
         final=True,
     )
 
 
 def _default_visibility(server: Server) -> str | None:
-    """The visibility that the account gives to posts that name none, where the server tells it."""
-    source = server.get("/api/v1/accounts/verify_credentials").one().get("source")
-    told = source.get("privacy") if isinstance(source, dict) else None
-    return told if isinstance(told, str) else None
+    """The visibility of the account's posts that name none; None if the server does not say."""
+    visibility = as_object(server.get("/api/v1/accounts/verify_credentials").get("source")).get("privacy")
+    return visibility if isinstance(visibility, str) else None
 
 
 def _age(identifier: str) -> tuple[int, str]:
-    """What ids sort by: snowflakes grow longer in time; ULIDs and flakes are all of one length."""
+    """A sort key of ids: snowflakes grow longer over time, ULIDs and flakes all have one length."""
     return len(identifier), identifier
 
 
-def _statuses_of(server: Server) -> str:
+def _statuses_path(server: Server) -> str:
     return f"/api/v1/accounts/{server.account}/statuses"
 
 
 def _media_of(status: Mapping[str, Any]) -> list[str]:
-    media = status.get("media_attachments")
-    return [str(each.get("id")) for each in media if isinstance(each, dict)] if isinstance(media, list) else []
+    return [str(each.get("id")) for each in objects_in(status.get("media_attachments"))]
 
 
 def _choices_of(status: Mapping[str, Any]) -> list[str]:
-    """The letters of the choices of its poll; none where it has no poll."""
-    poll = status.get("poll")
-    options = poll.get("options") if isinstance(poll, dict) else None
-    titles = [each.get("title") for each in options if isinstance(each, dict)] if isinstance(options, list) else []
-    return [_letters(str(title)[:MAX_CHOICE_TEXT]) for title in titles]
+    """The letters of its poll's choices; empty if it has no poll."""
+    choices = objects_in(as_object(status.get("poll")).get("options"))
+    return [_letters(str(choice.get("title"))[:MAX_CHOICE_TEXT]) for choice in choices]
 
 
-def _likeness(server: Server, status: Mapping[str, Any], ours: str) -> Literal["same", "alike", "other"]:
-    """Whether the status was given this warning and text; a server may take a content warning alone for the text.
+def _text_match(server: Server, status: Mapping[str, Any], ours: str) -> Literal["same", "similar", "different"]:
+    """Whether the status has this content warning and text. Some servers store a warning without a text as the text.
 
-    `alike`: the source differs, but not in its letters, or the HTML does not. Some servers take tags out of a text, and
-    some make the source out of the HTML, where links are cut short.
+    `similar`: the letters of the source or of the HTML are the same. Some servers remove tags from a text, and some derive
+    the source from the HTML, in which links are shortened.
     """
     source = _source(server, status)
     if source is not None and _squeezed(source) == _squeezed(ours):
         return "same"
     warning, html = str(status.get("spoiler_text") or ""), str(status.get("content"))[:MAX_HTML_LENGTH]
-    told = {_letters(warning + text) for text in _readings(html)}
+    theirs = {_letters(warning + text) for text in _texts_of(html)}
     if source is not None:
-        told.add(_letters(source))
-    elif _letters(ours) in told:
+        theirs.add(_letters(source))
+    elif _letters(ours) in theirs:
         return "same"
-    wanted = {_letters(ours), *(_letters(text) for text in _readings(ours))}
-    return "alike" if wanted & told else "other"
+    wanted = {_letters(ours), *(_letters(text) for text in _texts_of(ours))}
+    return "similar" if wanted & theirs else "different"
 
 
 def _source(server: Server, status: Mapping[str, Any]) -> str | None:
-    """The warning and the text that the status was given; None where the server does not tell."""
+    """The content warning and text as they were posted; None if the server does not return them."""
     try:
-        source = server.get(f"/api/v1/statuses/{entity_id(status)}/source").one()
+        source = server.get(f"/api/v1/statuses/{entity_id(status)}/source")
     except UnreadableAnswer:
         return None
     except MastodonError as error:
@@ -185,12 +178,12 @@ def _source(server: Server, status: Mapping[str, Any]) -> str | None:
     return f"{source.get('spoiler_text') or ''}{source.get('text') or ''}"
 
 
-def _readings(html: str) -> tuple[str, str]:
-    """The HTML as it is displayed, and with the links' addresses in place of their words."""
+def _texts_of(html: str) -> tuple[str, str]:
+    """The text of the HTML as it is displayed, and with the links' addresses instead of their words."""
     rendered = _Rendered()
     rendered.feed(html)
     rendered.close()
-    return "".join(rendered.shown), "".join(rendered.whole)
+    return "".join(rendered.shown), "".join(rendered.with_links)
 
 
 def _squeezed(text: str) -> str:
@@ -199,24 +192,24 @@ def _squeezed(text: str) -> str:
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a text, which no rendering loses; all of it but white space where it has none."""
+    """The letters and digits of a text, which no rendering changes; a text without any is returned without white space."""
     text = unicodedata.normalize("NFKC", _HOST_OF_MENTION.sub(r"\1", text)).casefold()
     return "".join(char for char in text if char.isalnum()) or _squeezed(text)
 
 
 class _Rendered(HTMLParser):
-    """Two readings of a status's HTML: `shown` as it is displayed, `whole` with a link's address in place of its words."""
+    """The text of a status's HTML: `shown` as it is displayed, `with_links` with a link's address instead of its words."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.shown: list[str] = []
-        self.whole: list[str] = []
+        self.with_links: list[str] = []
         self._in_link = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         if tag == "a" and not {"mention", "hashtag"} & set((given.get("class") or "").split()):
-            self.whole.append(given.get("href") or "")
+            self.with_links.append(given.get("href") or "")
             self._in_link = True
 
     def handle_endtag(self, tag: str) -> None:
@@ -225,4 +218,4 @@ class _Rendered(HTMLParser):
     def handle_data(self, data: str) -> None:
         self.shown.append(data)
         if not self._in_link:
-            self.whole.append(data)
+            self.with_links.append(data)

@@ -1,6 +1,6 @@
-"""Mastodon needs nothing of the operator: each server registers any application by a call (POST /api/v1/apps).
+"""What owners of Mastodon accounts need; operators register nothing, because servers register any application by an API call.
 
-Source: docs.joinmastodon.org, methods/apps.
+Source: docs.joinmastodon.org, methods/apps (POST /api/v1/apps).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A server that says whatever a test lets it say, true to the protocol or not."""
+"""A server that returns the responses that a test sets."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def start(bluesky: Bluesky, grant: Grant, text: str, **options: Any) -> Progress
 
 def put(bluesky: Bluesky, grant: Grant, progress: Progress) -> Published:
     """The last step, from the state as a database gives it back."""
-    published = bluesky.publish(grant, Content("tgt_1", "not looked at any more"), stored(progress))
+    published = bluesky.publish(grant, Content("tgt_1", "ignored"), stored(progress))
     assert isinstance(published, Published)
     return published
 
@@ -45,7 +45,7 @@ def stored(progress: Progress) -> Progress:
 
 
 def linking(link: str, **options: Any) -> Content:
-    """A post whose text holds this link."""
+    """A post whose text contains this link."""
     return Content("tgt_1", f"Look: {link} and more", options)
 
 
@@ -58,7 +58,7 @@ def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress
 
 
 def card_of(pds: FakeBluesky, grant: Grant) -> dict[str, Any] | None:
-    """What the account's only post shows of a page."""
+    """The link card of the account's only post."""
     (record,) = pds.records(grant.external_id)
     embed = record["value"].get("embed")
     assert embed is None or embed["$type"] == "app.bsky.embed.external"

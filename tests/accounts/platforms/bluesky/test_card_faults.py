@@ -1,4 +1,4 @@
-"""No page, no picture and no server keeps a post from going out because of its link card, and none makes two of it."""
+"""A post is published once, whatever fails while its link card is made."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.fakes.web_pages import WebPages, html, open_graph, picture
         (Answer(302), "answered 302"),
     ],
 )
-def test_a_page_that_gives_no_card_costs_the_post_its_card_only_and_says_so(
+def test_a_post_whose_page_cannot_be_read_has_a_note_instead_of_a_card(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, answer: Answer, words: str
 ) -> None:
     published = publish(bluesky, grant, linking(web.put("/page", answer)))
@@ -49,7 +49,7 @@ def test_a_page_that_gives_no_card_costs_the_post_its_card_only_and_says_so(
     assert pds.writes == 1
 
 
-def test_a_page_that_does_not_end_in_time_gives_no_card(
+def test_a_page_that_is_too_slow_gives_no_card(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(web_pages, "PAGE_SECONDS", 0.3)
@@ -60,7 +60,7 @@ def test_a_page_that_does_not_end_in_time_gives_no_card(
     assert card_of(pds, grant) is None
 
 
-def test_a_link_to_an_address_that_is_not_public_is_not_asked(
+def test_a_link_to_an_internal_address_is_not_requested(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, page: str, settings: Any
 ) -> None:
     reading = Progress("card")
@@ -96,7 +96,7 @@ def bomb() -> bytes:
     ],
     ids=["absent", "bomb", "html", "svg", "cut off", "empty", "huge", "inner address"],
 )
-def test_what_is_no_picture_costs_the_card_its_picture_only(
+def test_a_card_is_shown_without_an_invalid_picture(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, page: str, answer: Answer
 ) -> None:
     web.put("/picture.png", answer)
@@ -107,7 +107,7 @@ def test_what_is_no_picture_costs_the_card_its_picture_only(
     assert (published.note, pds.requests_to(UPLOAD_BLOB)) == ("", 0)
 
 
-def test_a_picture_that_never_ends_costs_the_card_its_picture_only(
+def test_a_card_is_shown_without_a_picture_that_is_too_slow(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(web_pages, "PICTURE_SECONDS", 0.3)
@@ -123,7 +123,7 @@ def test_a_picture_that_never_ends_costs_the_card_its_picture_only(
 @pytest.mark.parametrize(
     "address", ["https://10.0.0.1/a.png", "file:///etc/passwd", "data:image/png;base64,AAAA", "http://[", "x" * 4000]
 )
-def test_a_page_cannot_lead_the_service_to_an_inner_address(
+def test_a_page_cannot_name_an_internal_address_as_its_picture(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, address: str
 ) -> None:
     publish(bluesky, grant, linking(web.put("/page", html(open_graph("A bench", image=address)))))
@@ -134,7 +134,7 @@ def test_a_page_cannot_lead_the_service_to_an_inner_address(
 
 
 @pytest.mark.parametrize("fault", ["drop", "drop after", 500, 503])
-def test_a_fault_of_the_server_while_the_picture_is_stored_repeats_that_step_only(
+def test_a_temporary_error_while_the_picture_is_uploaded_repeats_that_step_only(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, page: str, fault: Any
 ) -> None:
     storing = step(bluesky, grant, linking(page), step(bluesky, grant, linking(page), START))
@@ -150,7 +150,7 @@ def test_a_fault_of_the_server_while_the_picture_is_stored_repeats_that_step_onl
     assert (len(pds.blobs(grant.external_id)), pds.writes, web.asked.count("/page")) == (1, 1, 1)
 
 
-def test_an_expired_session_is_told_while_the_picture_is_stored(
+def test_an_expired_session_is_reported_while_the_picture_is_uploaded(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, page: str
 ) -> None:
     storing = step(bluesky, grant, linking(page), step(bluesky, grant, linking(page), START))
@@ -160,7 +160,7 @@ def test_an_expired_session_is_told_while_the_picture_is_stored(
         step(bluesky, grant, linking(page), storing)
 
 
-def test_a_server_that_refuses_the_picture_costs_the_card_its_picture_only(
+def test_a_card_is_shown_without_a_picture_that_the_server_refuses(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, page: str
 ) -> None:
     pds.refuse_next(UPLOAD_BLOB, Answer.of_json({"error": "PayloadTooLarge", "message": "no"}, 413))
@@ -174,7 +174,7 @@ def test_a_server_that_refuses_the_picture_costs_the_card_its_picture_only(
 
 @pytest.mark.parametrize("rows", [True, False], ids=["refused", "server error"])
 @pytest.mark.parametrize("still_there", [True, False])
-def test_a_picture_that_the_server_lost_is_stored_again_for_the_same_post(
+def test_a_picture_that_the_server_lost_is_uploaded_again_for_the_same_post(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, page: str, rows: bool, still_there: bool
 ) -> None:
     frozen = prepare(bluesky, grant, linking(page))
@@ -193,7 +193,7 @@ def test_a_picture_that_the_server_lost_is_stored_again_for_the_same_post(
     assert ("thumb" in card, web.asked.count("/page")) == (still_there, 1)
 
 
-def test_a_card_without_a_picture_has_nothing_to_lose(
+def test_a_card_without_a_picture_is_published_once(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages
 ) -> None:
     content = linking(web.put("/page", html(open_graph("A bench"))))

@@ -80,7 +80,9 @@ def test_a_gif_is_a_picture_among_others(bluesky: Bluesky, pds: FakeBluesky, gra
     assert [one["image"]["mimeType"] for one in embed_of(pds, grant)["images"]] == ["image/gif", "image/png"]
 
 
-def test_the_servers_word_on_the_type_stands_in_the_record(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+def test_the_record_has_the_media_type_that_the_server_detected(
+    bluesky: Bluesky, pds: FakeBluesky, grant: Grant
+) -> None:
     put(bluesky, grant, prepare(bluesky, grant, with_media(media_file(BLUE, "image/png"))))
 
     assert embed_of(pds, grant)["images"][0]["image"]["mimeType"] == "image/jpeg"
@@ -104,7 +106,7 @@ def test_the_same_picture_twice_is_one_blob_shown_twice(bluesky: Bluesky, pds: F
     ],
     ids=["five pictures", "two videos", "picture and video", "document", "picture and document"],
 )
-def test_what_no_embed_takes_is_rejected_before_anything_is_uploaded(
+def test_files_that_no_embed_accepts_are_rejected_before_anything_is_uploaded(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, files: list[MediaFile]
 ) -> None:
     with pytest.raises(ContentRejected):
@@ -122,9 +124,7 @@ def test_a_file_too_large_for_the_server_is_rejected(bluesky: Bluesky, pds: Fake
     assert (pds.blobs(grant.external_id), pds.writes) == ([], 0)
 
 
-def test_an_upload_goes_on_where_it_was_after_the_token_was_renewed(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant
-) -> None:
+def test_an_upload_continues_after_the_token_was_renewed(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     content = with_media(IMAGE, media_file(BLUE, "image/jpeg"))
     uploading = step(bluesky, grant, content, step(bluesky, grant, content, START))
     pds.expire_access_tokens()
@@ -139,7 +139,7 @@ def test_an_upload_goes_on_where_it_was_after_the_token_was_renewed(
 
 
 @pytest.mark.parametrize("fault", ["drop", "drop after", 500, 503, 429])
-def test_a_passing_fault_of_an_upload_postpones_it_and_it_may_be_repeated(
+def test_a_temporary_error_postpones_an_upload_which_may_be_repeated(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, fault: Any
 ) -> None:
     content = with_media(IMAGE)
@@ -159,7 +159,7 @@ def test_a_passing_fault_of_an_upload_postpones_it_and_it_may_be_repeated(
     assert (len(pds.blobs(grant.external_id)), pds.writes) == (1, 1)
 
 
-def test_a_fault_after_the_uploads_repeats_none_of_them(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+def test_an_error_after_the_uploads_repeats_none_of_them(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     content = with_media(IMAGE, text="@alice.test")
     uploaded = step(bluesky, grant, content, step(bluesky, grant, content, START))
     pds.fail_next(RESOLVE_HANDLE, status=503)
@@ -183,7 +183,7 @@ def test_a_fault_after_the_uploads_repeats_none_of_them(bluesky: Bluesky, pds: F
         (Answer.of_json({"blob": {**BLOB, "size": "70"}}), Transient),
     ],
 )
-def test_what_the_server_says_of_an_upload_is_told_by_what_helps(
+def test_the_error_of_each_response_to_an_upload(
     bluesky: Bluesky, scripted: ScriptedServer, answer: Answer, fault: type[PlatformError]
 ) -> None:
     scripted.answers[UPLOAD_BLOB] = answer
@@ -197,7 +197,7 @@ def test_what_the_server_says_of_an_upload_is_told_by_what_helps(
 
 
 @pytest.mark.parametrize("rows", [True, False], ids=["refused", "server error"])
-def test_files_that_the_server_let_go_are_uploaded_again_for_the_same_record(
+def test_files_that_the_server_removed_are_uploaded_again_for_the_same_record(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, rows: bool
 ) -> None:
     content = with_media(IMAGE, media_file(BLUE, "image/jpeg"))
@@ -216,7 +216,7 @@ def test_files_that_the_server_let_go_are_uploaded_again_for_the_same_record(
 
 
 @pytest.mark.parametrize(("rows", "fault"), [(True, Transient), (False, OutcomeUnknown)])
-def test_a_server_that_loses_files_for_ever_is_not_fed_for_ever(
+def test_files_are_uploaded_again_a_limited_number_of_times(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, rows: bool, fault: type[PlatformError]
 ) -> None:
     content = with_media(IMAGE)
@@ -233,9 +233,7 @@ def test_a_server_that_loses_files_for_ever_is_not_fed_for_ever(
     assert (pds.requests_to(UPLOAD_BLOB), pds.writes) == (4, 0)
 
 
-def test_a_post_that_is_out_is_found_though_its_files_are_gone(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant
-) -> None:
+def test_a_published_post_is_found_though_its_files_are_gone(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     frozen = prepare(bluesky, grant, with_media(IMAGE))
     pds.drop_next(PUT_RECORD, after_accept=True)
     first = put(bluesky, grant, frozen)
@@ -248,7 +246,7 @@ def test_a_post_that_is_out_is_found_though_its_files_are_gone(
 @pytest.mark.parametrize(
     "answer", [Answer.of_json({"error": "UpstreamFailure"}, 502), Answer(500, b"<html>"), Answer(504)]
 )
-def test_a_server_error_that_says_nothing_of_the_files_leaves_the_outcome_open(
+def test_a_server_error_that_is_not_about_the_files_leaves_the_outcome_unknown(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, answer: Answer
 ) -> None:
     frozen = prepare(bluesky, grant, with_media(IMAGE))

@@ -44,13 +44,13 @@ def test_the_record_is_frozen_with_its_moment_in_milliseconds(bluesky: Bluesky, 
     assert re.fullmatch("[2-7a-j][2-7a-z]{12}", progress.state["rkey"])
 
 
-def test_languages_are_the_owners_choice(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+def test_languages_are_those_of_the_options(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     put(bluesky, grant, start(bluesky, grant, "Olá", langs=["pt-BR", "en"]))
 
     assert pds.records(grant.external_id)[0]["value"]["langs"] == ["pt-BR", "en"]
 
 
-def test_links_mentions_and_tags_are_live(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+def test_links_mentions_and_tags_are_clickable(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     bob = pds.add_account("bob.test", "x")
     text = "👋 @bob.test, @nobody.test: voilà https://ex.com/é (#tag nicht) #tag"
 
@@ -68,7 +68,7 @@ def test_links_mentions_and_tags_are_live(bluesky: Bluesky, pds: FakeBluesky, gr
     ]
 
 
-def test_a_handle_is_resolved_once_and_a_text_without_handles_asks_nothing(
+def test_a_handle_is_resolved_once_and_a_text_without_handles_needs_no_request(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant
 ) -> None:
     start(bluesky, grant, "Hello https://ex.com #tag")
@@ -81,7 +81,7 @@ def test_a_handle_is_resolved_once_and_a_text_without_handles_asks_nothing(
 
 
 @pytest.mark.parametrize("status", [500, 502, 503])
-def test_a_passing_fault_while_resolving_a_handle_postpones_the_post(
+def test_a_temporary_error_while_a_handle_is_resolved_postpones_the_post(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, status: int
 ) -> None:
     pds.fail_next(RESOLVE_HANDLE, status=status)
@@ -124,7 +124,7 @@ def test_two_posts_of_the_same_text_are_two_posts(bluesky: Bluesky, pds: FakeBlu
     assert pds.writes == 2
 
 
-def test_a_post_survives_the_end_of_its_access_token(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+def test_a_frozen_record_is_published_with_a_renewed_token(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     progress = start(bluesky, grant, "Late")
     pds.expire_access_tokens()
 

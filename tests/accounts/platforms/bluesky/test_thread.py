@@ -24,7 +24,7 @@ def thread(*texts: str, **fields: Any) -> Content:
 
 
 def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress | None = None) -> Published:
-    """All steps to the end; a `put` whose outcome is open is repeated, as the engine does."""
+    """All steps to the end; a `put` whose outcome is unknown is repeated, as the engine does."""
     result: Progress | Published = progress or Progress("start")
     while isinstance(result, Progress):
         try:
@@ -58,7 +58,7 @@ def test_segments_refer_to_the_root_and_to_the_one_before(bluesky: Bluesky, pds:
     assert published == Published(first["uri"], address)
 
 
-def test_media_are_the_first_segments_and_languages_are_of_all(
+def test_the_first_segment_has_the_media_and_all_have_the_languages(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant
 ) -> None:
     publish(bluesky, grant, thread("One", "Two", media=(media_file(picture()),), options={"langs": ["en"]}))
@@ -69,7 +69,7 @@ def test_media_are_the_first_segments_and_languages_are_of_all(
 
 @pytest.mark.parametrize("taken", [True, False])
 @pytest.mark.parametrize("segment", [1, 2, 3])
-def test_a_thread_goes_on_where_an_answer_was_lost(
+def test_a_thread_continues_after_a_lost_response(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, segment: int, taken: bool
 ) -> None:
     for _ in range(segment - 1):
@@ -95,7 +95,7 @@ def test_a_step_that_is_taken_twice_makes_no_second_segment(bluesky: Bluesky, pd
     assert chain_of(pds, grant) == IN_ORDER
 
 
-def test_a_segment_is_repeated_until_the_server_names_what_the_next_has_to(
+def test_a_segment_is_repeated_until_the_server_names_its_content_id(
     bluesky: Bluesky, scripted: ScriptedServer
 ) -> None:
     grant = Grant(tokens={"access": "access", "refresh": "refresh", "pds": scripted.url}, external_id=DID)
@@ -119,7 +119,7 @@ def test_a_segment_is_repeated_until_the_server_names_what_the_next_has_to(
     ("further", "words"),
     [(["Two", "a" * 301], "Segment 3 counts 301 graphemes; Bluesky takes 300."), ([" "], "Segment 2 is empty.")],
 )
-def test_segments_that_bluesky_would_refuse_are_refused_before_the_first_is_out(
+def test_invalid_segments_are_rejected_before_the_first_is_published(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, further: list[str], words: str
 ) -> None:
     with pytest.raises(ContentRejected) as caught:

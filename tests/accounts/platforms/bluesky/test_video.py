@@ -1,4 +1,4 @@
-"""Videos go to the video service, are processed there, and come back as a blob of the account's server."""
+"""Videos are processed by the video service, which stores them as blobs at the account's server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from accounts.platforms.base import START
 from accounts.platforms.bluesky.adapter import Bluesky
-from accounts.platforms.bluesky.video import MAX_LOOKS, MAX_TRIES
+from accounts.platforms.bluesky.video import MAX_CHECKS, MAX_JOBS
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, TokenExpired, Transient
 from accounts.platforms.types import Content, Grant, MediaFile, Progress
 from tests.accounts.platforms.bluesky.scripted_server import DID, UPLOAD_BLOB, ScriptedServer
@@ -35,7 +35,7 @@ def embed_of(pds: FakeBluesky, grant: Grant) -> dict[str, Any]:
 
 
 def processing(bluesky: Bluesky, grant: Grant, content: Content) -> Progress:
-    """The post once its video is sent."""
+    """The progress after the video was sent."""
     return step(bluesky, grant, content, step(bluesky, grant, content, START))
 
 
@@ -74,7 +74,7 @@ def test_no_token_of_the_account_reaches_the_video_service(bluesky: Bluesky, pds
     assert sum(bool(header) for header in sent) == 2  # to ask for the limits, and to send
 
 
-def test_what_is_not_known_of_a_video_is_left_out(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+def test_an_unknown_size_and_alt_text_are_left_out(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     put(bluesky, grant, prepare(bluesky, grant, with_video(media_file(MP4, "video/mp4"))))
 
     assert set(embed_of(pds, grant)) == {"$type", "video"}
@@ -107,7 +107,7 @@ def test_a_video_that_the_service_has_already_is_not_processed_again(
 
 @pytest.mark.parametrize("call", [GET_UPLOAD_LIMITS, UPLOAD_VIDEO, GET_JOB_STATUS])
 @pytest.mark.parametrize("fault", ["drop", "drop after", 500, 503, 429, 401])
-def test_a_passing_fault_of_the_service_postpones_the_step_and_sends_the_video_once(
+def test_a_temporary_error_of_the_service_postpones_the_step_and_the_video_is_sent_once(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, call: str, fault: Any
 ) -> None:
     content = with_video()
@@ -130,7 +130,9 @@ def test_a_passing_fault_of_the_service_postpones_the_step_and_sends_the_video_o
     assert (pds.video.jobs, pds.writes) == (1, 1)
 
 
-def test_an_expired_session_is_told_before_the_video_is_sent(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+def test_an_expired_session_is_reported_before_the_video_is_sent(
+    bluesky: Bluesky, pds: FakeBluesky, grant: Grant
+) -> None:
     sending = step(bluesky, grant, with_video(), START)
     pds.expire_access_tokens()
 
@@ -163,7 +165,7 @@ def test_a_video_that_the_account_may_not_upload_now_is_refused_before_it_is_sen
 
 
 @pytest.mark.parametrize("status", [400, 403, 413, 415])
-def test_what_the_service_says_against_the_video_is_passed_on(
+def test_the_services_refusal_of_a_video_is_passed_on(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, status: int
 ) -> None:
     pds.video.refuse_next(UPLOAD_VIDEO, Answer.of_json({"error": "No", "message": "Not this one"}, status))
@@ -185,27 +187,27 @@ def test_a_video_that_cannot_be_processed_is_refused(
 
 
 @pytest.mark.parametrize("code", ["pds_upload_failure", "generic_failure"])
-def test_a_job_that_the_service_itself_failed_at_is_begun_again(
+def test_a_job_at_which_the_service_failed_is_repeated(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, code: str
 ) -> None:
-    pds.video.failures = [code] * (MAX_TRIES - 1)
+    pds.video.failures = [code] * (MAX_JOBS - 1)
 
     put(bluesky, grant, prepare(bluesky, grant, with_video()))
 
-    assert (pds.video.jobs, pds.writes) == (MAX_TRIES, 1)
+    assert (pds.video.jobs, pds.writes) == (MAX_JOBS, 1)
 
 
-def test_a_service_that_always_fails_is_given_up(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+def test_a_video_is_rejected_after_the_last_failed_job(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     pds.video.failures = ["generic_failure"] * 10
 
     with pytest.raises(ContentRejected) as caught:
         prepare(bluesky, grant, with_video())
 
     assert caught.value.suggested_action == "Retry the post later."
-    assert (pds.video.jobs, pds.writes) == (MAX_TRIES, 0)
+    assert (pds.video.jobs, pds.writes) == (MAX_JOBS, 0)
 
 
-def test_a_job_that_the_service_has_forgotten_is_begun_again(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+def test_a_job_that_the_service_no_longer_knows_is_repeated(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     looking = processing(bluesky, grant, with_video())
     pds.video.forget_jobs()
 
@@ -216,7 +218,7 @@ def test_a_job_that_the_service_has_forgotten_is_begun_again(bluesky: Bluesky, p
     assert pds.writes == 1
 
 
-def test_a_job_that_never_ends_is_looked_at_for_a_bounded_time(
+def test_a_job_that_never_ends_is_checked_a_limited_number_of_times(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant
 ) -> None:
     pds.video.looks = 10**6
@@ -229,10 +231,10 @@ def test_a_job_that_never_ends_is_looked_at_for_a_bounded_time(
 
     with pytest.raises(Transient):
         look_on()
-    assert pds.video.requests_to(GET_JOB_STATUS) == MAX_LOOKS
+    assert pds.video.requests_to(GET_JOB_STATUS) == MAX_CHECKS
 
 
-def test_a_video_goes_straight_to_the_server_when_the_service_stays_away(
+def test_a_video_is_uploaded_to_the_server_after_the_service_failed_three_times(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant
 ) -> None:
     pds.video.fail_next(UPLOAD_VIDEO, times=3)
@@ -247,7 +249,7 @@ def test_a_video_goes_straight_to_the_server_when_the_service_stays_away(
 
 
 @pytest.mark.parametrize("rows", [True, False], ids=["refused", "server error"])
-def test_a_video_that_the_server_lost_goes_straight_to_it(
+def test_a_video_that_the_server_lost_is_uploaded_to_the_server(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, rows: bool
 ) -> None:
     frozen = prepare(bluesky, grant, with_video())
@@ -273,7 +275,7 @@ def test_a_video_that_the_server_lost_goes_straight_to_it(
         (GET_JOB_STATUS, Answer(302, b"", {"Location": "http://127.0.0.1:1/"}), Transient),
     ],
 )
-def test_odd_answers_publish_nothing(
+def test_unreadable_responses_publish_nothing(
     bluesky: Bluesky, scripted: ScriptedServer, settings: Any, call: str, answer: Answer, fault: type[PlatformError]
 ) -> None:
     scripted.answers = {

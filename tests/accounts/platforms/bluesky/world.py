@@ -1,4 +1,4 @@
-"""Bluesky for the tests that all platforms share."""
+"""Bluesky in the contract suite."""
 
 from __future__ import annotations
 

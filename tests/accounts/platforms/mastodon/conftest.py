@@ -20,7 +20,7 @@ def _loopback(settings: Settings) -> None:
 
 @pytest.fixture
 def server() -> Iterator[FakeMastodon]:
-    """Like the servers that do not know an Idempotency-Key again, so that nothing but the adapter keeps a post single."""
+    """A server that ignores idempotency keys, so that only the adapter prevents double posts."""
     with FakeMastodon(honours_idempotency_key=False) as running:
         yield running
 

@@ -8,9 +8,16 @@ from typing import Any
 
 from accounts.platforms.base import START
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
+from accounts.platforms.types import Absent, Authorization, Content, Grant, MediaFile, Progress, Published
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
+REDIRECT = "https://publish.example/dashboard/connect/callback"
+BEGUN = Progress("create", {"key": "tgt_1-k", "after": "6", "media": [], "pending": [], "looks": 0})
+
+
+def authorize(mastodon: Mastodon, address: str) -> Authorization:
+    """The consent page of the server at this address."""
+    return mastodon.authorize(state="a-state", redirect_uri=REDIRECT, given={"instance": address})
 
 
 def post(text: str = "Hello", *media: MediaFile, **options: Any) -> Content:

@@ -10,8 +10,8 @@ from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Absent, CompleteList, Content, Grant, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ALICE, ScriptedServer
-from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
-from tests.accounts.platforms.mastodon.test_find import BEGUN, lose, status
+from tests.accounts.platforms.mastodon.steps import BEGUN, go_to, image, look, post, publish, step
+from tests.accounts.platforms.mastodon.test_find import lose, status
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE, LIST, SOURCE, VERIFY
@@ -149,7 +149,7 @@ def test_a_pinned_status_at_the_top_does_not_end_the_list(
 ) -> None:
     scripted.answers[LIST] = Answer.of_json([status("3", "<p>Pinned</p>"), status("10", "<p>Other</p>")])
 
-    with pytest.raises(OutcomeUnknown, match="posted too much"):  # the pages go on, and repeat themselves
+    with pytest.raises(OutcomeUnknown, match="too many newer posts"):  # the pages go on, and repeat themselves
         look(mastodon, scripted_grant, post(), BEGUN)
 
 

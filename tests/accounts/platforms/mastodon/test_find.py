@@ -9,12 +9,11 @@ from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, Platf
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Absent, Content, Grant, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
-from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
+from tests.accounts.platforms.mastodon.steps import BEGUN, go_to, image, look, post, publish, step
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE, LIST, SOURCE
 
-BEGUN = Progress("create", {"key": "tgt_1-k", "after": "6", "media": [], "pending": [], "looks": 0})
 TEXTS = [
     "Hello",
     "  Hello\r\n\r\n\r\nWorld\n ",
@@ -35,7 +34,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[FakeMastodon]:
 
 
 def lose(mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, taken: bool = True) -> Progress:
-    """A try whose answer never came."""
+    """An attempt whose response was lost."""
     progress = go_to("create", mastodon, grant, content)
     server.drop_next(CREATE, after_accept=taken)
     with pytest.raises(OutcomeUnknown):
@@ -44,7 +43,7 @@ def lose(mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Conten
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_status_that_was_taken_is_found_among_others(
+def test_a_published_status_is_found_among_others(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, text: str
 ) -> None:
     server.post("alice", text)
@@ -58,7 +57,7 @@ def test_a_status_that_was_taken_is_found_among_others(
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_status_that_was_not_taken_is_not_found_and_sent_again(
+def test_a_status_that_was_not_published_is_not_found_and_sent_again(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, text: str
 ) -> None:
     server.post("alice", text)
@@ -78,7 +77,7 @@ def test_a_status_that_was_not_taken_is_not_found_and_sent_again(
     "content",
     [post("Hello", spoiler_text="Greeting"), post("", spoiler_text="Greeting"), post("Hi", visibility="direct")],
 )
-def test_a_warning_and_the_audience_hide_nothing(
+def test_a_status_is_found_whatever_its_warning_and_audience(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content
 ) -> None:
     progress = lose(mastodon, server, grant, content)
@@ -119,7 +118,7 @@ def test_the_first_of_two_equal_statuses_is_taken(mastodon: Mastodon, server: Fa
     assert found.external_id == ours
 
 
-def test_a_status_with_media_is_known_by_them(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+def test_a_status_with_media_is_found_by_their_ids(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     content = post("Look", image(), image())
     progress = lose(mastodon, server, grant, content)
     (ours,) = server.statuses("alice")
@@ -132,7 +131,7 @@ def test_a_status_with_media_is_known_by_them(mastodon: Mastodon, server: FakeMa
 
 
 @pytest.mark.parametrize("with_media", [True, False])
-def test_a_text_of_ours_with_other_media_or_none_is_for_a_person_to_judge(
+def test_the_same_text_with_other_media_leaves_the_outcome_unknown(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, with_media: bool
 ) -> None:
     content = post("Look", image())
@@ -145,9 +144,7 @@ def test_a_text_of_ours_with_other_media_or_none_is_for_a_person_to_judge(
     assert caught.value.final
 
 
-def test_a_status_that_was_edited_since_is_for_a_person_to_judge(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant
-) -> None:
+def test_an_edited_status_leaves_the_outcome_unknown(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     progress = lose(mastodon, server, grant, post())
     server.edit(server.statuses("alice")[0]["id"], "Good-bye")
 
@@ -158,7 +155,7 @@ def test_a_status_that_was_edited_since_is_for_a_person_to_judge(
 
 
 @pytest.mark.parametrize("posted_before", [0, 1, 50])
-def test_it_is_found_behind_a_page_of_later_statuses(
+def test_a_status_is_found_behind_a_page_of_later_ones(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, posted_before: int
 ) -> None:
     for number in range(posted_before):
@@ -174,9 +171,7 @@ def test_it_is_found_behind_a_page_of_later_statuses(
     assert found.external_id == ours
 
 
-def test_an_account_that_has_posted_too_much_since_cannot_be_judged(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant
-) -> None:
+def test_too_many_newer_posts_leave_the_outcome_unknown(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     progress = lose(mastodon, server, grant, post(), taken=False)
     for number in range(120):
         server.post("alice", f"After {number}")
@@ -187,7 +182,7 @@ def test_an_account_that_has_posted_too_much_since_cannot_be_judged(
     assert caught.value.final
 
 
-def test_a_server_that_does_not_let_us_look_cannot_tell(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+def test_an_unreadable_list_leaves_the_outcome_unknown(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     blind = Progress("create", {**BEGUN.state, "after": None})
 
     with pytest.raises(OutcomeUnknown) as caught:
@@ -278,7 +273,7 @@ def test_the_source_outweighs_the_rendering(
         (Answer(503), Transient),
     ],
 )
-def test_a_fault_while_looking_is_no_answer(
+def test_an_error_while_statuses_are_read_is_reported(
     mastodon: Mastodon,
     scripted: ScriptedServer,
     scripted_grant: Grant,

@@ -2,20 +2,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 import time_machine
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.mastodon.media import MAX_LOOKS
+from accounts.platforms.mastodon.media import MAX_CHECKS
 from accounts.platforms.types import Absent, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
 from tests.accounts.platforms.mastodon.steps import PNG, go_to, image, look, post, publish, step, video
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
-from tests.fakes.mastodon_methods import CREATE, LOOK_AT_MEDIA, UPLOAD
+from tests.fakes.mastodon_methods import CREATE, UPLOAD
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -24,7 +23,7 @@ def ids_of(server: FakeMastodon) -> list[str]:
     return [upload["id"] for upload in server.uploads("alice")]
 
 
-def test_images_are_uploaded_one_a_step_and_shown_in_their_order(
+def test_images_are_uploaded_one_per_step_and_shown_in_order(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant
 ) -> None:
     content = post("Look", image(b"one", "A flower"), image(b"two"), image(b"three", "Ein Stück Käse 🧀"))
@@ -46,7 +45,7 @@ def test_images_are_uploaded_one_a_step_and_shown_in_their_order(
     assert [status["media"] for status in server.statuses("alice")] == [ids_of(server)]
 
 
-def test_a_file_is_sent_from_the_disk(mastodon: Mastodon, server: FakeMastodon, grant: Grant, tmp_path: Path) -> None:
+def test_a_file_is_streamed_from_disk(mastodon: Mastodon, server: FakeMastodon, grant: Grant, tmp_path: Path) -> None:
     path = tmp_path / "photo.png"
     path.write_bytes(PNG * 1000)
     file = MediaFile("image", "image/png", path.stat().st_size, open=lambda: path.open("rb"))
@@ -86,12 +85,12 @@ def test_a_video_that_cannot_be_processed_is_rejected(mastodon: Mastodon, server
     assert server.requests_to(CREATE) == 0
 
 
-def test_a_video_is_not_waited_for_without_end(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+def test_a_video_is_checked_a_limited_number_of_times(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     server.process_videos(looks=10_000)
     content = post("Look", video())
     progress = go_to("process", mastodon, grant, content)
     with time_machine.travel(NOW, tick=False):
-        late = step(mastodon, grant, content, Progress("process", {**progress.state, "looks": MAX_LOOKS - 1}))
+        late = step(mastodon, grant, content, Progress("process", {**progress.state, "looks": MAX_CHECKS - 1}))
     assert isinstance(late, Progress)
     assert late.ready_at == NOW + timedelta(seconds=60)
 
@@ -116,7 +115,7 @@ def test_an_upload_that_was_lost_is_repeated_and_those_before_it_are_not(
     assert [status["media"] for status in server.statuses("alice")] == [[one, two]]
 
 
-def test_uploads_are_used_again_by_the_next_try(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+def test_the_next_attempt_uses_the_same_uploads(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     content = post("Look", image())
     progress = go_to("create", mastodon, grant, content)
     server.fail_next(CREATE, status=503)
@@ -141,7 +140,7 @@ def test_uploads_are_used_again_by_the_next_try(mastodon: Mastodon, server: Fake
         (Answer(404), Transient),
     ],
 )
-def test_an_upload_that_is_not_taken_is_told_by_what_helps(
+def test_the_error_of_each_response_to_an_upload(
     mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, answer: Answer, fault: type[PlatformError]
 ) -> None:
     scripted.answers[UPLOAD] = answer
@@ -153,7 +152,7 @@ def test_an_upload_that_is_not_taken_is_told_by_what_helps(
     assert CREATE not in scripted.asked
 
 
-def test_media_that_are_processed_again_postpone_the_post(
+def test_media_that_are_still_processed_postpone_the_post(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant
 ) -> None:
     content = post("Look", video())
@@ -168,7 +167,7 @@ def test_media_that_are_processed_again_postpone_the_post(
     assert len(server.statuses("alice")) == 1
 
 
-def test_media_that_are_taken_up_already_are_those_of_an_earlier_try(
+def test_media_that_a_status_uses_belong_to_an_earlier_attempt(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant
 ) -> None:
     content = post("Look", image())
@@ -197,9 +196,7 @@ def test_media_that_were_removed_are_uploaded_once_more(mastodon: Mastodon, serv
     assert [status["media"] for status in server.statuses("alice")] == [ids_of(server)]
 
 
-def test_media_that_are_removed_again_and_again_are_given_up(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant
-) -> None:
+def test_media_that_are_removed_twice_fail_the_post(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     content = post("Look", image())
     progress = go_to("create", mastodon, grant, content)
     server.remove_unattached_media()
@@ -212,16 +209,3 @@ def test_media_that_are_removed_again_and_again_are_given_up(
         step(mastodon, grant, content, progress)
 
     assert server.statuses("alice") == []
-
-
-@pytest.mark.parametrize(
-    ("answer", "fault"), [(Answer(503), Transient), (Answer(200), ContentRejected), (Answer(422), ContentRejected)]
-)
-def test_a_refusal_that_the_media_do_not_explain_is_the_contents(
-    mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, answer: Answer, fault: type[PlatformError]
-) -> None:
-    state: dict[str, Any] = {"key": "k", "after": "", "media": ["5"], "pending": [], "looks": 0}
-    scripted.answers |= {CREATE: Answer.of_json({"error": "zu lang"}, 422), LOOK_AT_MEDIA: answer}
-
-    with pytest.raises(fault):
-        step(mastodon, scripted_grant, post("Look", image()), Progress("create", state))

@@ -1,4 +1,4 @@
-"""What owners are asked for: what the service needs where the server knows it, and all else the wide scopes that hold it."""
+"""Owners are asked for narrow scopes if their server supports them, else for the wide ones that include them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from accounts.platforms.mastodon.adapter import Mastodon
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
+from tests.accounts.platforms.mastodon.steps import authorize
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_documents import METADATA, NODEINFO, NODEINFO_LINKS
 from tests.fakes.mastodon_oauth import REGISTER
 
-REDIRECT = "https://publish.example/dashboard/connect/callback"
 NARROW = ["read:accounts", "read:statuses", "write:statuses", "write:media"]
 WIDE = ["read", "write"]
 REL = "http://nodeinfo.diaspora.software/ns/schema/2.0"
@@ -22,8 +22,7 @@ REL = "http://nodeinfo.diaspora.software/ns/schema/2.0"
 
 def asked_for(mastodon: Mastodon, address: str) -> list[str]:
     """The scopes that the owner's page names."""
-    begun = mastodon.authorize(state="a-state", redirect_uri=REDIRECT, given={"instance": address})
-    return parse_qs(urlsplit(begun.url).query)["scope"][0].split()
+    return parse_qs(urlsplit(authorize(mastodon, address).url).query)["scope"][0].split()
 
 
 @pytest.fixture
@@ -40,13 +39,13 @@ def tell_software(scripted: ScriptedServer, name: Any, version: Any = "4.0.0", h
     }
 
 
-def test_a_server_that_lists_the_scopes_is_asked_for_no_others(mastodon: Mastodon, server: FakeMastodon) -> None:
+def test_a_server_that_lists_the_narrow_scopes_is_asked_for_them(mastodon: Mastodon, server: FakeMastodon) -> None:
     assert asked_for(mastodon, server.url) == NARROW
     assert [server.call_of(request) for request in server.requests] == [METADATA, REGISTER]
     assert list(server.applications()[0].scopes - set(NARROW)) == []
 
 
-def test_an_older_mastodon_is_known_by_its_software(mastodon: Mastodon, server: FakeMastodon) -> None:
+def test_an_older_mastodon_is_recognized_by_its_software(mastodon: Mastodon, server: FakeMastodon) -> None:
     server.hide(METADATA)
 
     assert asked_for(mastodon, server.url) == NARROW
@@ -86,7 +85,7 @@ def test_a_server_is_asked_only_for_scopes_that_it_lists(
         *((name, "4.0.0", WIDE) for name in ("takahe", "pixelfed", "friendica", "unheard of", "", None, ["mastodon"])),
     ],
 )
-def test_a_server_without_a_list_is_judged_by_its_software(
+def test_the_software_decides_for_a_server_without_a_list(
     mastodon: Mastodon, scripted: ScriptedServer, software: Any, version: Any, scopes: list[str]
 ) -> None:
     tell_software(scripted, software, version)
@@ -106,7 +105,7 @@ def test_a_server_without_a_list_is_judged_by_its_software(
         Answer.of_json({"links": [None, {}, {"rel": REL}, {"rel": REL, "href": 7}, {"rel": 7, "href": "//x"}]}),
     ],
 )
-def test_a_server_that_tells_nothing_is_asked_for_what_all_know(
+def test_a_server_without_documents_is_asked_for_wide_scopes(
     mastodon: Mastodon, scripted: ScriptedServer, answer: Answer
 ) -> None:
     scripted.answers |= {METADATA: answer, NODEINFO_LINKS: answer, NODEINFO: answer}
@@ -114,7 +113,7 @@ def test_a_server_that_tells_nothing_is_asked_for_what_all_know(
     assert asked_for(mastodon, scripted.url) == WIDE
 
 
-def test_nobody_but_the_server_itself_is_asked(mastodon: Mastodon, scripted: ScriptedServer) -> None:
+def test_no_other_server_is_called(mastodon: Mastodon, scripted: ScriptedServer) -> None:
     with ScriptedServer() as elsewhere:
         tell_software(elsewhere, "mastodon")
         tell_software(scripted, "takahe", href=f"{elsewhere.url}/nodeinfo/2.0")

@@ -39,7 +39,7 @@ def after(sent: int, mastodon: Mastodon, grant: Grant) -> Progress:
     return progress
 
 
-def test_segments_reply_to_each_other_and_the_first_stands_for_all(
+def test_segments_reply_to_each_other_and_the_first_is_returned(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant
 ) -> None:
     published = publish(mastodon, grant, THREE)
@@ -49,7 +49,7 @@ def test_segments_reply_to_each_other_and_the_first_stands_for_all(
     assert published == Published(first, f"{server.url}/@alice/{first}")
 
 
-def test_media_are_the_first_segments_and_the_audience_is_of_all(
+def test_the_first_segment_has_the_media_and_all_have_the_audience(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant
 ) -> None:
     options = {"visibility": "private", "spoiler_text": "Food", "language": "pt", "sensitive": True}
@@ -64,7 +64,7 @@ def test_media_are_the_first_segments_and_the_audience_is_of_all(
 
 @pytest.mark.parametrize("taken", [True, False])
 @pytest.mark.parametrize("sent", [0, 1, 2])
-def test_a_thread_goes_on_where_an_answer_was_lost(
+def test_a_thread_continues_after_a_lost_response(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, sent: int, taken: bool
 ) -> None:
     progress = after(sent, mastodon, grant)
@@ -84,7 +84,7 @@ def test_a_thread_goes_on_where_an_answer_was_lost(
     assert published.external_id == ours[0]["id"]
 
 
-def test_each_segment_has_a_key_of_its_own_which_stays(mastodon: Mastodon) -> None:
+def test_each_segment_has_its_own_constant_key(mastodon: Mastodon) -> None:
     with FakeMastodon() as server:  # which knows the keys again
         grant = mastodon.connect({"instance": server.url, "access_token": server.add_account("alice")}).grant
         progress = go_to("create", mastodon, grant, THREE)
@@ -108,9 +108,7 @@ def test_a_segment_whose_parent_was_deleted_is_refused_for_good(
         step(mastodon, grant, THREE, progress)
 
 
-def test_a_page_that_is_not_there_says_nothing_of_the_parent(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant
-) -> None:
+def test_a_404_page_is_not_about_the_parent(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     progress = after(1, mastodon, grant)
     server.refuse_next(CREATE, Answer(404, b"<html>"))
 
@@ -118,7 +116,7 @@ def test_a_page_that_is_not_there_says_nothing_of_the_parent(
         step(mastodon, grant, THREE, progress)
 
 
-def test_a_server_that_does_not_let_us_look_cannot_tell_of_a_segment_either(
+def test_a_segment_cannot_be_found_if_statuses_cannot_be_listed(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant
 ) -> None:
     progress = after(2, mastodon, grant)
@@ -129,7 +127,7 @@ def test_a_server_that_does_not_let_us_look_cannot_tell_of_a_segment_either(
     assert caught.value.final
 
 
-def test_segments_are_held_against_the_limits_of_the_instance_before_the_first_is_out(
+def test_segments_are_checked_with_the_servers_limits_before_the_first_is_published(
     mastodon: Mastodon, server: FakeMastodon
 ) -> None:
     server.set_max_characters(300)
