@@ -15,7 +15,7 @@ class ConnectionAttempts(ExpiredRows):
 
     name = "connection_attempts"
 
-    def rows(self) -> QuerySet[ConnectionAttempt]:
+    def expired_rows(self) -> QuerySet[ConnectionAttempt]:
         return attempts_over()
 
 
@@ -24,8 +24,8 @@ class AccountsOfPurged(ExpiredRows):
 
     name = "accounts"
 
-    def rows(self) -> QuerySet[ConnectedAccount]:
+    def expired_rows(self) -> QuerySet[ConnectedAccount]:
         return ConnectedAccount.objects.filter(workspace__in=workspaces_to_purge())
 
-    def ready(self) -> QuerySet[ConnectedAccount]:
-        return self.rows().filter(status=ConnectedAccount.Status.DISCONNECTED, targets=None)
+    def deletable_rows(self) -> QuerySet[ConnectedAccount]:
+        return self.expired_rows().filter(status=ConnectedAccount.Status.DISCONNECTED, targets=None)

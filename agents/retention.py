@@ -12,7 +12,7 @@ from workspaces.retention import workspaces_to_purge
 class KeysOfDeletedWorkspaces(ExpiredRows):
     name = "api_keys"
 
-    def rows(self) -> QuerySet[ApiKey]:
+    def expired_rows(self) -> QuerySet[ApiKey]:
         return ApiKey.objects.filter(workspace__in=workspaces_to_purge())
 
 
@@ -21,8 +21,8 @@ class AgentsOfDeletedWorkspaces(ExpiredRows):
 
     name = "agents"
 
-    def rows(self) -> QuerySet[Agent]:
+    def expired_rows(self) -> QuerySet[Agent]:
         return Agent.objects.filter(workspace__in=workspaces_to_purge())
 
-    def ready(self) -> QuerySet[Agent]:
-        return self.rows().filter(api_keys=None)
+    def deletable_rows(self) -> QuerySet[Agent]:
+        return self.expired_rows().filter(api_keys=None)

@@ -24,10 +24,10 @@ RETENTION_DAYS = {
 class ExpiredAuditEntries(ExpiredRows):
     name = "audit_entries"
 
-    def rows(self) -> QuerySet[AuditEntry]:
+    def expired_rows(self) -> QuerySet[AuditEntry]:
         return AuditEntry.objects.filter(reduce(or_, (Q(**condition) for condition in _expired_conditions())))
 
-    def ready(self) -> QuerySet[AuditEntry]:
+    def deletable_rows(self) -> QuerySet[AuditEntry]:
         """Return the expired entries of one tier, oldest first, in the order of the index."""
         tiers = (AuditEntry.objects.filter(**condition).order_by("created_at") for condition in _expired_conditions())
         return next((rows for rows in tiers if rows.exists()), AuditEntry.objects.none())

@@ -12,7 +12,7 @@ URL_SUFFIX = "+url"
 
 @dataclass(frozen=True)
 class Charge:
-    """The cost of one target. `url_posts` is the number of its posts that count for the monthly social URL post cap."""
+    """The cost of publishing one target. `url_posts` is how many of its posts contain a URL, for the monthly cap on them."""
 
     target_id: str
     platform: str

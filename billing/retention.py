@@ -28,7 +28,7 @@ class FinishedProcessorEvents(ExpiredRows):
 
     name = "processor_events"
 
-    def rows(self) -> QuerySet[ProcessorEvent]:
+    def expired_rows(self) -> QuerySet[ProcessorEvent]:
         return ProcessorEvent.objects.filter(due_at=None, received_at__lt=timezone.now() - EVENT_RETENTION)
 
 
@@ -37,14 +37,14 @@ class CustomersOfDeletedWorkspaces(ExpiredRows):
 
     name = "processor_customers"
 
-    def rows(self) -> QuerySet[Workspace]:
+    def expired_rows(self) -> QuerySet[Workspace]:
         return workspaces_to_purge().exclude(processor_customer_id="")
 
-    def ready(self) -> QuerySet[Workspace]:
-        return self.rows().exclude(pk__in=workspaces_to_close().values("pk"))
+    def deletable_rows(self) -> QuerySet[Workspace]:
+        return self.expired_rows().exclude(pk__in=workspaces_to_close().values("pk"))
 
     def purge(self, limit: int) -> int:
-        ids = list(self.ready().values_list("pk", flat=True)[:limit])
+        ids = list(self.deletable_rows().values_list("pk", flat=True)[:limit])
         with transaction.atomic():
             Subscription.objects.filter(pk__in=ids).delete()
             return clear_customer_ids(workspace_ids=ids)

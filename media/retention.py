@@ -15,11 +15,11 @@ class PurgedWorkspaceMedia(ExpiredRows):
 
     name = "media"
 
-    def rows(self) -> QuerySet[MediaAsset]:
+    def expired_rows(self) -> QuerySet[MediaAsset]:
         return MediaAsset.objects.filter(workspace__in=workspaces_to_purge())
 
-    def ready(self) -> QuerySet[MediaAsset]:
-        return self.rows().filter(status=MediaAsset.Status.DELETED, storage_key="", thumbnail_key="")
+    def deletable_rows(self) -> QuerySet[MediaAsset]:
+        return self.expired_rows().filter(status=MediaAsset.Status.DELETED, storage_key="", thumbnail_key="")
 
     def purge(self, limit: int) -> int:
         delete_media_of_purged_workspaces(limit=limit)
@@ -32,8 +32,8 @@ class PurgedWorkspaceMediaUsage(ExpiredRows):
 
     name = "media_usage"
 
-    def rows(self) -> QuerySet[MediaUsage]:
+    def expired_rows(self) -> QuerySet[MediaUsage]:
         return MediaUsage.objects.filter(workspace__in=workspaces_to_purge())
 
-    def ready(self) -> QuerySet[MediaUsage]:
-        return self.rows().exclude(workspace__in=MediaAsset.objects.values("workspace"))
+    def deletable_rows(self) -> QuerySet[MediaUsage]:
+        return self.expired_rows().exclude(workspace__in=MediaAsset.objects.values("workspace"))

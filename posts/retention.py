@@ -18,11 +18,11 @@ class PurgedWorkspacePosts(ExpiredRows):
 
     name = "post_groups"
 
-    def rows(self) -> QuerySet[PostGroup]:
+    def expired_rows(self) -> QuerySet[PostGroup]:
         return PostGroup.objects.filter(workspace__in=workspaces_to_purge())
 
-    def ready(self) -> QuerySet[PostGroup]:
-        return self.rows().filter(status__in=FINISHED)
+    def deletable_rows(self) -> QuerySet[PostGroup]:
+        return self.expired_rows().filter(status__in=FINISHED)
 
     def delete(self, pks: Sequence[str]) -> None:
         targets = PostTarget.objects.filter(group__in=pks)

@@ -44,7 +44,7 @@ class TargetInput:
 
     @property
     def text_length(self) -> int:
-        """Length of the text, counted by the platform's rules."""
+        """The length of a target's text in its validation result, as the platform counts it."""
         return self.cached(self.capabilities.text.count, self.shown_text)
 
     @property

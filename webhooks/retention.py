@@ -21,10 +21,10 @@ class ExpiredEvents(ExpiredRows):
 
     name = "events_and_deliveries"
 
-    def rows(self) -> QuerySet[Event]:
+    def expired_rows(self) -> QuerySet[Event]:
         return Event.objects.filter(Q(**_expired(sandbox=True)) | Q(**_expired(sandbox=False))).exclude(_UNDELIVERED)
 
-    def ready(self) -> QuerySet[Event]:
+    def deletable_rows(self) -> QuerySet[Event]:
         """Sandbox events, or if there are none the others, oldest first, so that the index is used."""
         sandbox, real = (
             Event.objects.filter(**_expired(sandbox=which)).exclude(_UNDELIVERED).order_by("created_at")
@@ -38,7 +38,7 @@ class PurgedWorkspaceEvents(ExpiredRows):
 
     name = "events_of_purged_workspaces"
 
-    def rows(self) -> QuerySet[Event]:
+    def expired_rows(self) -> QuerySet[Event]:
         return Event.objects.filter(workspace__in=workspaces_to_purge())
 
 
@@ -47,7 +47,7 @@ class PurgedWorkspaceSecrets(ExpiredRows):
 
     name = "signing_secrets"
 
-    def rows(self) -> QuerySet[SigningSecret]:
+    def expired_rows(self) -> QuerySet[SigningSecret]:
         return SigningSecret.objects.filter(workspace__in=workspaces_to_purge())
 
 

@@ -30,11 +30,11 @@ class DeletedWorkspaces(ExpiredRows):
 
     name = "workspaces"
 
-    def rows(self) -> QuerySet[Workspace]:
+    def expired_rows(self) -> QuerySet[Workspace]:
         return workspaces_to_purge().order_by("pk")
 
-    def ready(self) -> QuerySet[Workspace]:
-        rows = self.rows().filter(processor_customer_id="")
+    def deletable_rows(self) -> QuerySet[Workspace]:
+        rows = self.expired_rows().filter(processor_customer_id="")
         for model in apps.get_models():
             for field in model._meta.concrete_fields:
                 if field.related_model is Workspace and model._meta.app_label != Workspace._meta.app_label:

@@ -76,7 +76,7 @@ class CreateWorkspaceSerializer(WriteBody):
     commit_pack_id = fields.Name(required=False)
 
 
-class SandboxAccountsSerializer(serializers.Serializer):
+class PlannedSandboxAccountsSerializer(serializers.Serializer):
     count = serializers.IntegerField(min_value=0)
     platforms = serializers.ListField(child=serializers.CharField())
 
@@ -91,7 +91,7 @@ class WorkspaceToCreateSerializer(OmitNullCommitPack, CreateWorkspaceSerializer)
 
 class WouldCreateWorkspaceSerializer(serializers.Serializer):
     workspace = WorkspaceToCreateSerializer()
-    sandbox_accounts = SandboxAccountsSerializer()
+    sandbox_accounts = PlannedSandboxAccountsSerializer()
 
 
 CreateWorkspacePreview = preview_of(

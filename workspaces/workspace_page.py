@@ -230,7 +230,7 @@ def add_api_error(form: BaseForm, error: ApiError, *, field: str | None = None) 
 
 
 def _referring_page(page: WorkspacePage) -> str:
-    """Return the dashboard page that contained the form, or the workspace's home. A saved form names its page itself."""
+    """Return the dashboard page from which the form was sent, or else the workspace's home."""
     referer = page.request.POST.get(saved_form.ORIGIN_FIELD) or page.request.headers.get("referer", "")
     same = url_has_allowed_host_and_scheme(referer, {page.request.get_host()}, require_https=page.request.is_secure())
     parts = urlsplit(referer)

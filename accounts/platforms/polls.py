@@ -104,7 +104,7 @@ def check(content: Content, capabilities: Capabilities, label: str) -> None:
 
 
 def duration_in_words(minutes: int) -> str:
-    """A duration as people say it, such as 1 day and 12 hours."""
+    """A poll's duration in words for messages, such as 1 day and 12 hours."""
     parts = ((minutes // 1440, "day"), (minutes % 1440 // 60, "hour"), (minutes % 60, "minute"))
     return _joined([f"{count:,} {unit}{'' if count == 1 else 's'}" for count, unit in parts if count])
 

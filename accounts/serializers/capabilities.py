@@ -17,7 +17,7 @@ JSON_SCHEMA = {"type": "object", "description": "A JSON Schema.", "additionalPro
 
 @extend_schema_field(JSON_SCHEMA)
 class JSONSchemaField(serializers.JSONField):
-    """A JSON Schema, told as it is."""
+    """A field whose value is a JSON Schema, returned unchanged."""
 
 
 class TextCapabilitiesSerializer(serializers.Serializer):

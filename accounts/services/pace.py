@@ -20,7 +20,7 @@ from config.jobs.fenced_updates import Write, update_rows
 
 
 def take_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
-    """Reserve a turn at each of these accounts, in this order; returns when each turn is, now or later.
+    """Reserve a turn to publish at each of these accounts; returns the time of each turn, which may be now.
 
     An account may occur several times. Takes three statements for any number of turns.
     """

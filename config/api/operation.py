@@ -33,7 +33,7 @@ from config.api.operation_input import (
     read_body,
     take_dry_run,
 )
-from config.api.rendering import render_preview, render_reply
+from config.api.rendering import render_preview, serialize_reply
 from config.api.scopes import AnyOf
 from config.api.serializers import QuerySerializer, StrictSerializer, shared_serializer
 from config.api.uploads import Spool, UploadRules
@@ -259,7 +259,7 @@ def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> 
 
 def _stored_answer(call: Call, reply: Reply) -> idempotency.StoredAnswer:
     """Return the answer to store: rendered and without secrets, or only `replay_data` when `replay` builds the answer."""
-    reply.body = render_reply(call, reply)
+    reply.body = serialize_reply(call, reply)
     body = reply.replay_data
     if call.operation.replay is None:
         body = {name: None if name in call.operation.secrets else value for name, value in reply.body.items()}
@@ -287,5 +287,5 @@ def _respond(call: Call, result: Reply | Preview) -> HttpResponseBase:
         return result.response
     if result.finish is not None:
         result.data, result.body = result.finish(), None
-    body = result.body if result.body is not None else render_reply(call, result)
+    body = result.body if result.body is not None else serialize_reply(call, result)
     return Response(body, status=result.status, headers=result.headers)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from config.api.operation import Call, Preview, Reply
 
 
-def render_reply(call: Call, reply: Reply) -> Any:
+def serialize_reply(call: Call, reply: Reply) -> Any:
     """Render a reply with the serializer that its operation declares for the reply's status."""
     return shared_serializer(call.operation.responses[reply.status]).to_representation(reply.data)
 

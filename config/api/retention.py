@@ -12,5 +12,5 @@ from config.db.retention import ExpiredRows
 class IdempotencyRecords(ExpiredRows):
     name = "idempotency_records"
 
-    def rows(self) -> QuerySet[IdempotencyRecord]:
+    def expired_rows(self) -> QuerySet[IdempotencyRecord]:
         return IdempotencyRecord.objects.filter(expires_at__lte=timezone.now()).order_by("expires_at")

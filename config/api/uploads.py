@@ -73,7 +73,7 @@ class UploadInProgress:
         self._size = 0
 
     def write(self, piece: bytes) -> int:
-        """Take the next bytes. Raises PayloadTooLarge as soon as it is longer than its kind may be."""
+        """Add the next bytes of the upload. Raises PayloadTooLarge once it exceeds the limit for its kind of media."""
         before, self._size = self._size, self._size + len(piece)
         self._digest.update(piece)
         with _having_room():

@@ -26,31 +26,31 @@ class RetentionRule(Protocol):
 
 
 class ExpiredRows:
-    """A retention rule that deletes the rows of a queryset; subclasses define `rows`."""
+    """A retention rule that deletes the rows of a queryset; subclasses define `expired_rows`."""
 
     name: ClassVar[str]
 
-    def rows(self) -> QuerySet[Any]:
+    def expired_rows(self) -> QuerySet[Any]:
         """Return the expired rows."""
         raise NotImplementedError
 
-    def ready(self) -> QuerySet[Any]:
+    def deletable_rows(self) -> QuerySet[Any]:
         """Return the expired rows that can be deleted now, in the order of deletion."""
-        return self.rows()
+        return self.expired_rows()
 
     def count(self) -> int:
-        return self.rows().order_by().count()
+        return self.expired_rows().order_by().count()
 
     def purge(self, limit: int) -> int:
         """Delete up to `limit` rows. Rows that another transaction has locked are left for the next run."""
-        if not self.ready().exists():  # reading first takes no write lock
+        if not self.deletable_rows().exists():  # reading first takes no write lock
             return 0
         with transaction.atomic():
-            chosen = self.ready().select_for_update(skip_locked=True, of=("self",))[:limit]
+            chosen = self.deletable_rows().select_for_update(skip_locked=True, of=("self",))[:limit]
             pks = list(chosen.values_list("pk", flat=True))
             self.delete(pks)
         return len(pks)
 
     def delete(self, pks: Sequence[Any]) -> None:
-        model: type[Model] = self.rows().model
+        model: type[Model] = self.expired_rows().model
         model._default_manager.filter(pk__in=pks).delete()

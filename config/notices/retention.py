@@ -19,7 +19,7 @@ class Notices(ExpiredRows):
 
     name = "notices"
 
-    def rows(self) -> QuerySet[Notice]:
+    def expired_rows(self) -> QuerySet[Notice]:
         over = timezone.now() - KEEP_FOR
         return Notice.objects.filter(created_at__lt=over, at__lt=over)
 
@@ -27,12 +27,12 @@ class Notices(ExpiredRows):
 class NoticesOfPurged(ExpiredRows):
     name = "notices_of_purged_workspaces"
 
-    def rows(self) -> QuerySet[Notice]:
+    def expired_rows(self) -> QuerySet[Notice]:
         return Notice.objects.filter(workspace__in=workspaces_to_purge())
 
 
 class DigestsOfPurged(ExpiredRows):
     name = "digests_of_purged_workspaces"
 
-    def rows(self) -> QuerySet[Digest]:
+    def expired_rows(self) -> QuerySet[Digest]:
         return Digest.objects.filter(workspace__in=workspaces_to_purge())

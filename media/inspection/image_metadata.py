@@ -98,7 +98,7 @@ def orientation(exif: bytes) -> int:
 
 
 def turned(exif: bytes) -> bool:
-    """Whether the image is shown with its sides exchanged."""
+    """Whether the orientation turns the image by 90 degrees, so that width and height are swapped when it is shown."""
     return orientation(exif) >= 5
 
 

@@ -165,7 +165,7 @@ def _named_by_puremagic(head: bytes) -> MediaTypeNotAllowed:
         return MediaTypeNotAllowed()
     if len(best.byte_match) < 2 or not best.name:
         return MediaTypeNotAllowed()
-    return MediaTypeNotAllowed(f"The file is no media type that is taken here; it looks like “{best.name}”.")
+    return MediaTypeNotAllowed(f"The file is not of a supported media type; it looks like “{best.name}”.")
 
 
 def _not_taken(name: str) -> MediaTypeNotAllowed:

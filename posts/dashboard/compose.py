@@ -27,7 +27,7 @@ SAVE, SCHEDULE, PUBLISH = "save", "schedule", "publish"
 
 @workspace_page("GET", "POST", operation="posts.create", files=True)
 def compose(page: WorkspacePage) -> HttpResponse:
-    """Write a new post."""
+    """The page on which a person composes a new post."""
     return _answer(page, None)
 
 

@@ -29,7 +29,7 @@ from posts.dashboard.composition import (
     all_issues,
     capabilities_of,
     find_issue,
-    issue_name,
+    issue_key,
     repairable,
 )
 from posts.dashboard.forms import OptionsForm, ScheduleForm
@@ -253,7 +253,7 @@ def error_text(error: ApiError) -> str:
 
 def _checked(found: TargetValidation) -> CheckedTarget:
     account, counted = found.target.account, found.target.capabilities.text.counted_as
-    issues = [ShownIssue(issue, issue_name(issue), repairable(issue)) for issue in found.issues]
+    issues = [ShownIssue(issue, issue_key(issue), repairable(issue)) for issue in found.issues]
     unit = UNIT_NAMES.get(counted, "characters")
     return CheckedTarget(
         platform(account.platform).label, account, found, issues, unit, _poll_in_words(found.target.poll)

@@ -102,14 +102,14 @@ def repairable(issue: Issue) -> bool:
 
 def find_issue(validation: Validation, name: str) -> Issue | None:
     """The issue with this name (field and code), or None if it no longer exists."""
-    return next((issue for issue in all_issues(validation) if issue_name(issue) == name), None)
+    return next((issue for issue in all_issues(validation) if issue_key(issue) == name), None)
 
 
 def all_issues(validation: Validation) -> list[Issue]:
     return [*validation.issues, *(issue for target in validation.targets for issue in target.issues)]
 
 
-def issue_name(issue: Issue) -> str:
+def issue_key(issue: Issue) -> str:
     return f"{issue.field}|{issue.code}"
 
 

@@ -79,7 +79,7 @@ def test_an_accounts_capabilities_are_its_platforms(api: ApiClient, account: Con
     assert answer.status_code == 200
     assert body == {"account_id": account.id, "platform": "bluesky", "capabilities": BLUESKY}
     assert "text" in features
-    assert "A post cannot be edited once it is out." in not_possible
+    assert "A published post cannot be edited." in not_possible
     assert set(options["properties"]) == {"langs", "link_card", "thread"}
 
 

@@ -81,5 +81,5 @@ def test_each_thread_reads_by_its_own_connection(workspace: Workspace, keys: lis
 )
 def test_a_value_that_does_not_stand_in_the_conditions_is_a_mistake(db: None, build: Any) -> None:
     count = build.__code__.co_argcount
-    with pytest.raises(TypeError, match="stand as it is"):
+    with pytest.raises(TypeError, match="used unchanged"):
         Prepared(build)(*["x"] * count)

@@ -27,7 +27,7 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 HTML = b"<!DOCTYPE html><html><body><script>alert(1)</script></body></html>"
 IS_SVG, IS_HTML, IS_ZIP, IS_TEXT = "an SVG image", "an HTML page", "a ZIP archive", "is a text"
 PDF_ACTIVE, PDF_CUT = "holds scripts, programs or other files", "PDF is cut off"
-UNKNOWN = "no media type"
+UNKNOWN = "not of a supported media type"
 
 
 def archive(name: str = "a.txt") -> bytes:

@@ -33,14 +33,14 @@ import os, resource, sys, django
 django.setup()
 from pathlib import Path
 from media.inspection import sniff
-from media.thumbnail_rendering import thumbnail_of_image
+from media.thumbnail_rendering import render_image_thumbnail
 held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (held + int(sys.argv[1]),) * 2)
 for path in Path(sys.argv[2]).iterdir():
     if os.fork():
         os.wait()
     else:
-        made = thumbnail_of_image(path.read_bytes(), sniff(path))
+        made = render_image_thumbnail(path.read_bytes(), sniff(path))
         print(path.name, made and made.suffix, flush=True)
         os._exit(0)
 """

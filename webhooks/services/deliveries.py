@@ -34,7 +34,7 @@ RECORDED = (
     "delivered_at",
     "given_up_at",
 )
-CLAIMED = (
+CLAIMED_FIELDS = (
     *(field.name for field in Delivery._meta.concrete_fields),
     "event__kind",
     "event__payload",
@@ -47,7 +47,7 @@ def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, looked: bool
 
     `looked`: skip the query whether any are due, since there probably are.
     """
-    rows = deliveries.select_related("event", "workspace").only(*CLAIMED)
+    rows = deliveries.select_related("event", "workspace").only(*CLAIMED_FIELDS)
     return claim_due(rows, limit=limit, lease=LEASE, looked=looked)
 
 

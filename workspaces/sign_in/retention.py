@@ -19,7 +19,7 @@ RETENTION_PERIOD = timedelta(days=30)  # longer than any provider's token is val
 class ExpiredSessions(ExpiredRows):
     name = "sessions"
 
-    def rows(self) -> QuerySet[Session]:
+    def expired_rows(self) -> QuerySet[Session]:
         return Session.objects.filter(expire_date__lt=timezone.now())
 
 
@@ -28,7 +28,7 @@ class UnfinishedSignInStates(ExpiredRows):
 
     name = "sign_in_states"
 
-    def rows(self) -> QuerySet[Any]:
+    def expired_rows(self) -> QuerySet[Any]:
         return Nonce.objects.filter(timestamp__lt=int(timezone.now().timestamp()) - 86_400)
 
 
@@ -37,14 +37,14 @@ class UnfinishedSignInNonces(ExpiredRows):
 
     name = "sign_in_nonces"
 
-    def rows(self) -> QuerySet[Any]:
+    def expired_rows(self) -> QuerySet[Any]:
         return Association.objects.filter(issued__lt=int(timezone.now().timestamp()) - F("lifetime"))
 
 
 class ExpiredEndedIdentities(ExpiredRows):
     name = "ended_identities"
 
-    def rows(self) -> QuerySet[EndedIdentity]:
+    def expired_rows(self) -> QuerySet[EndedIdentity]:
         return EndedIdentity.objects.filter(ended_at__lt=timezone.now() - RETENTION_PERIOD)
 
 
@@ -53,7 +53,7 @@ class ExpiredInvitations(ExpiredRows):
 
     name = "invitations"
 
-    def rows(self) -> QuerySet[Invitation]:
+    def expired_rows(self) -> QuerySet[Invitation]:
         return Invitation.objects.filter(expires_at__lt=timezone.now() - RETENTION_PERIOD)
 
 
@@ -62,5 +62,5 @@ class FinishedMail(ExpiredRows):
 
     name = "mail"
 
-    def rows(self) -> QuerySet[OutgoingMail]:
+    def expired_rows(self) -> QuerySet[OutgoingMail]:
         return OutgoingMail.objects.filter(due_at=None, created_at__lt=timezone.now() - RETENTION_PERIOD)

@@ -210,8 +210,8 @@ def basic_header(client_id: str, client_secret: str) -> dict[str, str]:
     return {"Authorization": "Basic " + base64.b64encode(f"{client_id}:{client_secret}".encode()).decode()}
 
 
-def stored_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The tokens to store after an exchange or renewal; a response without a refresh token keeps the one from before."""
+def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge a token response into the tokens from before; one without a refresh token keeps the old one."""
     refresh = answer.get("refresh_token") or before.get("refresh_token")
     return {
         **before,

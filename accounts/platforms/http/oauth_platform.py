@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from accounts.platforms.base import Platform
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected, TokenExpired
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.oauth import OAuthApplication, expiry_of, scopes_of, stored_tokens
+from accounts.platforms.http.oauth import OAuthApplication, expiry_of, merged_tokens, scopes_of
 from accounts.platforms.types import Authorization, Connection, Grant, Identity
 
 
@@ -48,7 +48,7 @@ class OAuthPlatform(Platform):
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """The accounts that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
         answer = self.application().exchange(code, redirect_uri, stored)
-        tokens = stored_tokens({}, answer)
+        tokens = merged_tokens({}, answer)
         return self.connections(answer, tokens, lambda: self.identities(tokens))
 
     def connections(
@@ -84,7 +84,7 @@ class OAuthPlatform(Platform):
     def refresh(self, grant: Grant) -> Grant:
         """Renew the tokens. Raises AccountDisconnected if the grant has ended, otherwise Transient."""
         answer = self.application().renew(grant.tokens[self.renewed_with])
-        tokens = stored_tokens(grant.tokens, answer)
+        tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
 
     def revoke(self, grant: Grant) -> None:

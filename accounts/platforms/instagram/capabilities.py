@@ -26,7 +26,7 @@ _MENTION = re.compile(r"(?<![\w.])@\w[\w.]*")
 
 
 def hashtags(text: str) -> int:
-    """How many hashtags the text contains."""
+    """The number of hashtags in a text, for Instagram's limit per post."""
     return len(_HASHTAG.findall(text))
 
 

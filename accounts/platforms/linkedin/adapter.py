@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, CredentialsRejected
-from accounts.platforms.http.oauth import expiry_of, scopes_of, stored_tokens
+from accounts.platforms.http.oauth import expiry_of, merged_tokens, scopes_of
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.linkedin import accounts, media, posts
 from accounts.platforms.linkedin.authorization import (
@@ -80,7 +80,7 @@ class LinkedIn(OAuthPlatform):
         """
         application = self._application_for(stored.get("application", MEMBER.name))
         answer = application.exchange(code, redirect_uri, stored)
-        tokens = {**stored_tokens({}, answer), "application": application.kind.name}
+        tokens = {**merged_tokens({}, answer), "application": application.kind.name}
         return self.connections(answer, tokens, lambda: self._found(tokens, scopes_of(answer)))
 
     def _found(self, tokens: Mapping[str, Any], granted: tuple[str, ...]) -> list[Identity]:
@@ -121,7 +121,7 @@ class LinkedIn(OAuthPlatform):
                 "LinkedIn's access to this account ends 60 days after its owner granted it and has to be granted again."
             )
         answer = self._application_for(_kind(grant)).renew(grant.tokens["refresh_token"])
-        tokens = stored_tokens(grant.tokens, answer)
+        tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
 
     def revoke(self, grant: Grant) -> None:

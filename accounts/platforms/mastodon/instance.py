@@ -67,7 +67,7 @@ def host(server: Server) -> str:
 
 
 def limits(server: Server) -> dict[str, int]:
-    """The limits that the server announces, by the names of `_LIMITS`. Raises nothing.
+    """The limits that a Mastodon server announces, as a dict with the keys of `_LIMITS`. Never raises.
 
     Servers before 4.0 announce them at the older address, and some other software only that of the text.
     """

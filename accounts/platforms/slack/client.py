@@ -16,10 +16,12 @@ from accounts.platforms.http.responses import ApiError, json_object
 from config.outbound import Response
 
 # The call may have been carried out in part.
-PERHAPS_DONE = frozenset({"internal_error", "fatal_error", "file_update_failed"})
-BUSY = frozenset({"service_unavailable", "team_added_to_org", "org_login_required", "request_timeout", "accesslimited"})
-LIMITS = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
-ACCESS_ENDED = frozenset(
+PERHAPS_DONE_CODES = frozenset({"internal_error", "fatal_error", "file_update_failed"})
+TRANSIENT_CODES = frozenset(
+    {"service_unavailable", "team_added_to_org", "org_login_required", "request_timeout", "accesslimited"}
+)
+RATE_LIMIT_CODES = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+ACCESS_ENDED_CODES = frozenset(
     {
         "access_denied",
         "account_inactive",
@@ -35,7 +37,7 @@ ACCESS_ENDED = frozenset(
         "token_revoked",
     }
 )
-CHANNEL_CLOSED = frozenset(
+CHANNEL_CLOSED_CODES = frozenset(
     {
         "channel_not_found",
         "invalid_channel",
@@ -97,26 +99,26 @@ class CodeErrors(ErrorTranslator[E]):
 
     def specific(self, error: E) -> PlatformError | None:
         """Errors about the access or the channel, and those that pass."""
-        if error.code in LIMITS or error.status == 429:
+        if error.code in RATE_LIMIT_CODES or error.status == 429:
             return RateLimited("Slack's rate limit is reached.", retry_after=error.retry_after)
         if error.code in self.access_ended:
             return AccountDisconnected(f"Slack no longer accepts the {self.client}: {error.reason}")
         if error.code in self.channel_closed:
             message = f"Slack does not let the {self.client} post to the channel: {error.reason}"
             return AccountDisconnected(message, suggested_action=OPEN_CHANNEL)
-        return self.transient(error) if not error.code or error.code in BUSY | PERHAPS_DONE else None
+        return self.transient(error) if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES else None
 
     def may_have_effect(self, error: E) -> bool:
         """Whether the call may have been carried out."""
-        return error.status >= 500 or error.code in PERHAPS_DONE or (error.status < 300 and not error.from_api)
+        return error.status >= 500 or error.code in PERHAPS_DONE_CODES or (error.status < 300 and not error.from_api)
 
 
 class SlackErrors(CodeErrors[SlackError]):
     """What errors of the Web API mean."""
 
     error = SlackError
-    access_ended = ACCESS_ENDED
-    channel_closed = CHANNEL_CLOSED
+    access_ended = ACCESS_ENDED_CODES
+    channel_closed = CHANNEL_CLOSED_CODES
     client = "app"
 
     def rejects_content(self, error: SlackError) -> bool:

@@ -16,7 +16,14 @@ from typing import Any
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError, unmapped
 from accounts.platforms.http.oauth import OAuthApplication, basic_header, wrong_code
 from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in, safe_line, text_in
-from accounts.platforms.slack.client import BUSY, LIMITS, PERHAPS_DONE, SlackError, SlackErrors, WebApi
+from accounts.platforms.slack.client import (
+    PERHAPS_DONE_CODES,
+    RATE_LIMIT_CODES,
+    TRANSIENT_CODES,
+    SlackError,
+    SlackErrors,
+    WebApi,
+)
 from accounts.platforms.types import Identity
 
 MAX_CHANNELS, PAGE = 1000, 500
@@ -45,7 +52,11 @@ class ExchangeErrors(SlackErrors):
         """Errors about the app or the code, and those that pass."""
         if error.code in WRONG_APPLICATION:
             return ConnectionUnavailable(f"Slack does not accept the operator's app as it is set up: {error.code}")
-        passes = error.status == 429 or error.status >= 500 or error.code in LIMITS | BUSY | PERHAPS_DONE
+        passes = (
+            error.status == 429
+            or error.status >= 500
+            or error.code in RATE_LIMIT_CODES | TRANSIENT_CODES | PERHAPS_DONE_CODES
+        )
         if passes or not error.code:
             return super().specific(error)
         if error.code not in WRONG_CODE:

@@ -62,7 +62,7 @@ class Telegram(Platform):
         return replace(grant, tokens=chat.tokens())
 
     def revoke(self, grant: Grant) -> None:
-        """Nothing: only its owner can revoke a bot's token, with @BotFather."""
+        """Does nothing: a bot's token can be revoked only by the bot's owner, with @BotFather."""
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Take the step that `progress` names."""

@@ -1,4 +1,4 @@
-"""Chats: whether a bot may post to one, the account that a chat is, and the links to its messages.
+"""Telegram chats: whether a bot may post to a chat, the account that represents the chat, and links to its messages.
 
 Source: core.telegram.org/bots/api (Chat, ChatFullInfo, ChatMember), core.telegram.org/api/links (message links).
 """

@@ -53,7 +53,7 @@ State = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Status:
-    """The status of a post as TikTok names it; `received`: the bytes of its video that TikTok has; None if unknown."""
+    """A post's status in TikTok's words. `received` is how many bytes of the video TikTok has, None if unknown."""
 
     name: str
     received: int | None

@@ -116,7 +116,7 @@ def seconds_to_midnight_in_california() -> float:
 
 
 def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The objects of a list response. Raises UnreadableAnswer."""
+    """The items of YouTube's response to a `list` call. Raises UnreadableAnswer."""
     items = answer.get("items", [])
     if "kind" not in answer or not isinstance(items, list):
         raise UnreadableAnswer("The response holds no list.")

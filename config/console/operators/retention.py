@@ -18,6 +18,6 @@ class SecondFactors(ExpiredRows):
 
     name = "second_factors"
 
-    def rows(self) -> QuerySet[SecondFactor]:
+    def expired_rows(self) -> QuerySet[SecondFactor]:
         unfinished = Q(confirmed=False, created_at__lt=timezone.now() - UNCONFIRMED_TTL)
         return SecondFactor.objects.filter(unfinished | Q(user__is_staff=False)).order_by("pk")

@@ -21,7 +21,7 @@ def test_who_belongs_to_no_workspace_makes_one(stranger: User) -> None:
     browser = Client(enforce_csrf_checks=True)
     sign_in_here(browser, newcomer)
     page = browser.get("/dashboard/")
-    assert "You belong to no workspace yet" in page.content.decode()
+    assert "You are not a member of any workspace yet" in page.content.decode()
     form = {"name": "First steps", "default_timezone": "Europe/Oslo"}
 
     assert browser.post("/dashboard/?all=1", form).status_code == 403
