@@ -143,9 +143,13 @@ class _Form:
         """A parameter of the part's Content-Disposition, in plain or in RFC 2231 notation."""
         try:
             value = self._headers.get_param(name, header="content-disposition")
-            return None if value is None else collapse_rfc2231_value(value)
+            if value is None:
+                return None
+            text = collapse_rfc2231_value(value)
+            text.encode()  # the notation names its own character set, and some of them decode to a lone surrogate
         except ValueError as error:
             raise FormParserError("a part's Content-Disposition cannot be decoded.") from error
+        return text
 
     def _write_content(self, data: bytes, start: int, end: int) -> None:
         self._part.write(data[start:end])

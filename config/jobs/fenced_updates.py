@@ -39,7 +39,8 @@ def update_rows(writes: Sequence[Write]) -> list[bool]:
     """Write to rows of one table, in one transaction; returns for each write whether the row was changed.
 
     Writes to the same fields from the same states share a statement. Rows that were changed get the new values in memory
-    too. Rows are sorted by primary key, so that writers of the same rows lock them in the same order.
+    too. Rows are sorted by primary key within a statement. Callers whose rows others write at the same
+    time lock them first, in the order of primary keys.
     """
     groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[Write]] = defaultdict(list)
     for write in sorted(writes, key=lambda write: write.row.pk):

@@ -177,12 +177,16 @@ class _Clock:
         if part.id == _TIMESTAMP:
             self.cluster_time = self.file.number(part)
         elif part.id == _BLOCK_GROUP:
-            for block in self.file.children(part):
-                self._read_part(block)
+            for child in self.file.children(part):
+                if child.id == _BLOCK:
+                    self._read_block(child)
         elif part.id in (_SIMPLE_BLOCK, _BLOCK):
-            head = self.file.read(part.body, min(11, (part.end or part.body) - part.body))
-            width = 9 - head[0].bit_length() if head else 9  # of the track's number, before the time
-            if len(head) < width + 2 or width > 8:
-                raise broken("video")
-            offset = int.from_bytes(head[width : width + 2], "big", signed=True)
-            self.latest = max(self.latest, self.cluster_time + offset)
+            self._read_block(part)
+
+    def _read_block(self, block: Element) -> None:
+        head = self.file.read(block.body, min(11, (block.end or block.body) - block.body))
+        width = 9 - head[0].bit_length() if head else 9  # of the track's number, before the time
+        if len(head) < width + 2 or width > 8:
+            raise broken("video")
+        offset = int.from_bytes(head[width : width + 2], "big", signed=True)
+        self.latest = max(self.latest, self.cluster_time + offset)

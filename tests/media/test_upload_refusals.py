@@ -85,6 +85,14 @@ def test_a_form_is_strict(api: ApiClient, sent: bytes, refused: list[tuple[str, 
             FORM,
             id="name in no charset",
         ),
+        pytest.param(
+            form(
+                FILE,
+                b"--b0undary\r\nContent-Disposition: form-data; name*=raw_unicode_escape''%5Cud800\r\n\r\nx\r\n",
+            ),
+            FORM,
+            id="name with a lone surrogate",
+        ),
         pytest.param(form(FILE, b"--b0undary\r\n\r\nnameless\r\n"), FORM, id="part without headers"),
         pytest.param(
             form(FILE, b"--b0undary\r\nContent-Disposition: form-data\r\n\r\nx\r\n"), FORM, id="part without a name"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.platforms.bluesky.xrpc import Xrpc, XrpcError
-from accounts.platforms.http.responses import as_object, https_url, objects_in, safe_line, text_in
+from accounts.platforms.http.responses import as_object, https_url, objects_in, one_line, text_in
 from accounts.platforms.types import Identity
 from config.outbound import DestinationRefused, OutboundError
 
@@ -85,7 +85,7 @@ def identity(server: Xrpc, did: str, handle: str) -> Identity:
     return Identity(
         external_id=did,
         handle=handle,
-        display_name=safe_line(profile.get("displayName")),
+        display_name=one_line(profile.get("displayName")),
         avatar_url=https_url(profile.get("avatar")),
         profile_url=f"https://bsky.app/profile/{did}",
     )

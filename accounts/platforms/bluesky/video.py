@@ -20,7 +20,7 @@ from django.utils import timezone
 from accounts.platforms.bluesky.blobs import blob_in
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrors, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, PlatformError, Transient, unmapped
-from accounts.platforms.http.responses import NO_REASON, safe_line
+from accounts.platforms.http.responses import NO_REASON, one_line, safe_line
 from accounts.platforms.processing import ask_again
 from accounts.platforms.types import MediaFile, Progress
 
@@ -144,7 +144,7 @@ def _next_step(state: State, job: Mapping[str, Any]) -> Progress:
 
 
 def _after_failure(state: State, job: Mapping[str, Any]) -> Progress:
-    code = safe_line(job.get("failureCode"))
+    code = one_line(job.get("failureCode"))
     reason = safe_line(job.get("message")) or safe_line(job.get("error")) or code or NO_REASON
     if code in SERVICE_FAILED:
         return _send_again(state, reason)

@@ -12,7 +12,7 @@ from accounts.platforms.discord.capabilities import CAPABILITIES, CREDENTIALS_SC
 from accounts.platforms.discord.client import ERRORS, SNOWFLAKE, Webhook, webhook
 from accounts.platforms.discord.setup import SETUP
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, CredentialsRejected
-from accounts.platforms.http.responses import UnreadableAnswer, safe_line
+from accounts.platforms.http.responses import UnreadableAnswer, one_line
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 
 INCOMING = 1  # the type of webhook that posts messages by its token
@@ -86,7 +86,7 @@ def _details(hook: Webhook) -> dict[str, Any]:
 def _identity(details: Mapping[str, Any]) -> Identity:
     webhook_id = details["id"]
     channel_id, guild_id = _snowflake(details.get("channel_id")), _snowflake(details.get("guild_id"))
-    name, avatar = safe_line(details.get("name")), details.get("avatar")
+    name, avatar = one_line(details.get("name")), details.get("avatar")
     has_avatar = isinstance(avatar, str) and _AVATAR.fullmatch(avatar)
     return Identity(
         external_id=webhook_id,

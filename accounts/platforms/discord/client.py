@@ -109,7 +109,7 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
         """Errors about the webhook, and limits."""
         if error.code in LIMITS:
             return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)
-        if error.code in BUSY:
+        if error.code in BUSY and error.status != 429:
             return self.transient(error)
         if error.code in GONE or error.status == 401:
             return AccountDisconnected(f"Discord refuses the webhook: {error.reason}")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.platforms.http.responses import as_object, https_url, safe_line
+from accounts.platforms.http.responses import as_object, https_url, one_line
 from accounts.platforms.meta.errors import MetaErrors
 from accounts.platforms.meta.graph import Account, Graph, id_of
 from accounts.platforms.types import Identity
@@ -64,7 +64,7 @@ class Page(Account):
 
 def identity_of(page: Mapping[str, Any]) -> Identity:
     """The identity of a page, from the fields FIELDS. Raises UnreadableAnswer."""
-    page_id, name, username = id_of(page), safe_line(page.get("name")), safe_line(page.get("username"))
+    page_id, name, username = id_of(page), one_line(page.get("name")), one_line(page.get("username"))
     picture = as_object(page.get("picture"))
     return Identity(
         external_id=page_id,

@@ -23,7 +23,7 @@ from accounts.platforms.errors import (
     RateLimited,
     Transient,
 )
-from accounts.platforms.http.responses import json_object, safe_line, seconds_to_wait
+from accounts.platforms.http.responses import json_object, one_line, seconds_to_wait
 from accounts.platforms.types import Authorization
 from config.outbound import OutboundError, Response, request
 
@@ -88,7 +88,7 @@ class OAuthApplication:
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
         """
         form = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect_uri, **self.exchange_params}
-        if self.pkce:
+        if self.pkce and "verifier" in stored:  # not if PKCE was switched on while the owner was granting access
             form["code_verifier"] = stored["verifier"]
         answer = self.request_tokens(form)
         self.check_granted(scopes_of(answer), has_refresh_token=bool(answer.get("refresh_token")))
@@ -140,7 +140,7 @@ class OAuthApplication:
 
     def error_of(self, response: Response) -> str:
         """The error that the token endpoint names (RFC 6749, 5.2); empty if it names none."""
-        return safe_line((json_object(response) or {}).get("error"))[:100]
+        return one_line((json_object(response) or {}).get("error"))[:100]
 
     def challenge(self, verifier: str) -> str:
         """The PKCE challenge of a verifier."""

@@ -1,7 +1,7 @@
 """Reading a platform's responses: JSON objects, text that is safe to show, waiting times, errors.
 
-A server may belong to anybody, so nothing in a response is trusted: `json_object` accepts objects only, `safe_line` bounds
-and cleans text before a person sees it, `seconds_to_wait` bounds waiting times.
+A server may belong to anybody, so nothing in a response is trusted: `json_object` accepts objects only, `one_line`
+and `safe_line` bound and clean text before a person sees it, `seconds_to_wait` bounds waiting times.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_LINE_LENGTH = 300
 MAX_WAIT_SECONDS = 86_400.0
 NO_REASON = "no reason given"
 
-_LIKE_A_TOKEN = re.compile(r"[A-Za-z0-9_\-|]{40,}")
+_LIKE_A_TOKEN = re.compile(r"[A-Za-z0-9_\-|]{32,}")
 _HTTPS_URL = re.compile(r"https://[\x21-\x7e]{1,2000}")
 _NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _UNIX_SECONDS_FROM = 1_000_000_000  # a larger number is a time since 1970, a smaller one a number of seconds
@@ -81,15 +81,23 @@ def https_url(value: Any) -> str:
     return value if isinstance(value, str) and _HTTPS_URL.fullmatch(value) else ""
 
 
-def safe_line(value: Any) -> str:
-    """Text from a platform as one line of at most 300 printable characters, without anything that looks like a token.
+def one_line(value: Any) -> str:
+    """Text from a platform as one line of at most 300 printable characters: names, titles, codes.
 
-    Platforms quote access tokens in their error messages. Returns an empty string for anything but text.
+    Returns an empty string for anything but text.
     """
+    return _printable(value)[:MAX_LINE_LENGTH].strip()
+
+
+def safe_line(value: Any) -> str:
+    """As `one_line`, for explanations of errors: without anything that looks like a token, because platforms quote tokens."""
+    return _LIKE_A_TOKEN.sub("…", _printable(value))[:MAX_LINE_LENGTH].strip()
+
+
+def _printable(value: Any) -> str:
     if not isinstance(value, str):
         return ""
-    printable = "".join(char if char.isprintable() else " " for char in value[: 4 * MAX_LINE_LENGTH])
-    return _LIKE_A_TOKEN.sub("…", printable)[:MAX_LINE_LENGTH].strip()
+    return "".join(char if char.isprintable() else " " for char in value[: 4 * MAX_LINE_LENGTH])
 
 
 def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from accounts.platforms.errors import CredentialsRejected
-from accounts.platforms.http.responses import https_url, safe_line, text_in
+from accounts.platforms.http.responses import https_url, one_line, text_in
 from accounts.platforms.instagram.capabilities import NEEDED
 from accounts.platforms.meta.errors import MetaErrors
 from accounts.platforms.meta.graph import Graph, id_of
@@ -74,7 +74,7 @@ def identity(graph: Graph) -> Identity:
     return Identity(
         external_id=id_of(user, "user_id"),
         handle=username,
-        display_name=safe_line(user.get("name")),
+        display_name=one_line(user.get("name")),
         avatar_url=https_url(user.get("profile_picture_url")),
         profile_url=f"{SITE}/{username}/",
     )

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from accounts.platforms.http.responses import UnreadableAnswer, as_object, https_url, objects_in, safe_line, text_in
+from accounts.platforms.http.responses import UnreadableAnswer, as_object, https_url, objects_in, one_line, text_in
 from accounts.platforms.linkedin.client import Api, LinkedInError
 from accounts.platforms.types import Identity
 
@@ -39,10 +39,10 @@ def person(api: Api, *, openid: bool) -> Identity:
     """The member who logged in, from OpenID Connect or from the basic profile. Raises LinkedInError, NotSent, NoAnswer."""
     member = api.get("/v2/userinfo" if openid else "/v2/me")
     member_id = text_in(member, "sub" if openid else "id", _MEMBER_ID, "member id")
-    name = safe_line(member.get("name"))
+    name = one_line(member.get("name"))
     if not openid:
-        name = f"{safe_line(member.get('localizedFirstName'))} {safe_line(member.get('localizedLastName'))}".strip()
-    vanity = safe_line(member.get("vanityName"))
+        name = f"{one_line(member.get('localizedFirstName'))} {one_line(member.get('localizedLastName'))}".strip()
+    vanity = one_line(member.get("vanityName"))
     return Identity(
         external_id=f"urn:li:person:{member_id}",
         handle=name or member_id,
@@ -99,7 +99,7 @@ def _page_numbers(api: Api) -> Iterator[str]:
             raise UnreadableAnswer("The answer lists no roles.")
         for each in objects_in(elements):
             if each.get("role") in POSTING_ROLES and each.get("state", "APPROVED") == "APPROVED":
-                found = _PAGE.fullmatch(safe_line(each.get("organization") or each.get("organizationTarget")))
+                found = _PAGE.fullmatch(one_line(each.get("organization") or each.get("organizationTarget")))
                 if found:
                     yield found[1]
         if len(elements) < LISTED_AT_ONCE:
@@ -108,7 +108,7 @@ def _page_numbers(api: Api) -> Iterator[str]:
 
 def _page(number: str, description: Any) -> Identity:
     shown = as_object(description)
-    name, vanity = safe_line(shown.get("localizedName")), safe_line(shown.get("vanityName"))
+    name, vanity = one_line(shown.get("localizedName")), one_line(shown.get("vanityName"))
     vanity = vanity if _VANITY_NAME.fullmatch(vanity) else ""
     return Identity(
         external_id=f"urn:li:organization:{number}",

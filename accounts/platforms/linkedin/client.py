@@ -19,7 +19,15 @@ from django.utils import timezone
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
-from accounts.platforms.http.responses import ApiError, UnreadableAnswer, as_object, json_object, objects_in, safe_line
+from accounts.platforms.http.responses import (
+    ApiError,
+    UnreadableAnswer,
+    as_object,
+    json_object,
+    objects_in,
+    one_line,
+    safe_line,
+)
 from accounts.platforms.upload_addresses import is_own
 from config.outbound import Response
 
@@ -111,9 +119,9 @@ def quoted(urn: str) -> str:
 def _code(content: Mapping[str, Any]) -> str:
     """The most precise name that LinkedIn gives for an error."""
     inputs = objects_in(as_object(content.get("errorDetails")).get("inputErrors"))
-    name = safe_line(inputs[0].get("code")) if inputs else ""
+    name = one_line(inputs[0].get("code")) if inputs else ""
     number = content.get("serviceErrorCode")
-    return (name or safe_line(content.get("code")) or (str(number) if type(number) is int else ""))[:50]
+    return (name or one_line(content.get("code")) or (str(number) if type(number) is int else ""))[:50]
 
 
 def _seconds_until_midnight() -> float:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from accounts.platforms.errors import ContentRejected, Transient, unmapped
-from accounts.platforms.http.responses import UnreadableAnswer, objects_in, safe_line
+from accounts.platforms.http.responses import UnreadableAnswer, objects_in, one_line, safe_line
 from accounts.platforms.linkedin.client import ERRORS, Api, LinkedInError, quoted
 from accounts.platforms.processing import ask_again, check_later
 from accounts.platforms.types import MediaFile, MediaKind, Progress
@@ -151,7 +151,7 @@ def _address(value: Mapping[str, Any]) -> str:
 
 
 def _urn(value: Mapping[str, Any], file: MediaFile) -> str:
-    urn = safe_line(value.get(COLLECTIONS[file.kind].removesuffix("s")))
+    urn = one_line(value.get(COLLECTIONS[file.kind].removesuffix("s")))
     if not urn.startswith("urn:li:"):
         raise UnreadableAnswer("The answer does not name the upload.")
     return urn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from accounts.platforms.http.responses import safe_line, text_in
+from accounts.platforms.http.responses import one_line, text_in
 from accounts.platforms.mastodon.client import Server, entity_id, web_url
 from accounts.platforms.mastodon.instance import host, limits
 from accounts.platforms.types import Identity
@@ -22,7 +22,7 @@ def identity(server: Server) -> Identity:
     return Identity(
         external_id=f"{entity_id(account)}@{host(server)}",
         handle=f"{username}@{host(server)}",
-        display_name=safe_line(account.get("display_name")),
+        display_name=one_line(account.get("display_name")),
         avatar_url=web_url(account.get("avatar")),
         profile_url=web_url(account.get("url")) or f"{server.address}/@{username}",
         limits=limits(server),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from accounts.platforms.errors import ContentRejected
-from accounts.platforms.http.responses import UnreadableAnswer, https_url, objects_in, safe_line, text_in
+from accounts.platforms.http.responses import UnreadableAnswer, https_url, objects_in, one_line, text_in
 from accounts.platforms.pinterest.client import ERRORS, Api, id_of
 from accounts.platforms.types import Identity
 
@@ -24,7 +24,7 @@ def identity(api: Api) -> Identity:
     return Identity(
         external_id=id_of(user),
         handle=username,
-        display_name=safe_line(user.get("business_name")) or username,
+        display_name=one_line(user.get("business_name")) or username,
         avatar_url=https_url(user.get("profile_image")),
         profile_url=f"{SITE}/{username}/",
     )
@@ -55,7 +55,7 @@ def _boards(api: Api) -> Iterator[tuple[str, str]]:
         items = page.get("items")
         if not isinstance(items, list):
             raise UnreadableAnswer("The response is not a list of boards.")
-        yield from ((safe_line(each.get("name")), id_of(each)) for each in objects_in(items))
+        yield from ((one_line(each.get("name")), id_of(each)) for each in objects_in(items))
         if not page.get("bookmark"):
             return
         params["bookmark"] = str(page["bookmark"])

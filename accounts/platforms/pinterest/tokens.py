@@ -25,7 +25,7 @@ class PinterestApplication(OAuthApplication):
     def error_of(self, response: Response) -> str:
         """The OAuth error for a response of the token endpoint, which reports errors in the format of Pinterest's API."""
         error = PinterestError(response)
-        if error.status == 401 or error.code == INVALID_GRANT:
+        if error.status == 401 or (error.status == 400 and error.code == INVALID_GRANT):
             is_about_app = "application" in error.reason.lower() or "client" in error.reason.lower()
             return "invalid_client" if is_about_app or error.code != INVALID_GRANT else "invalid_grant"
         return error.code

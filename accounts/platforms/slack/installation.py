@@ -15,7 +15,7 @@ from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError, unmapped
 from accounts.platforms.http.oauth import OAuthApplication, basic_header, wrong_code
-from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in, safe_line, text_in
+from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in, one_line, text_in
 from accounts.platforms.slack.client import (
     PERHAPS_DONE_CODES,
     RATE_LIMIT_CODES,
@@ -105,10 +105,10 @@ def channels(api: WebApi) -> tuple[Identity, ...]:
         if not isinstance(cursor, str) or not cursor:
             break
         params["cursor"] = cursor
-    name = safe_line(about.get("team"))
+    name = one_line(about.get("team"))
     return tuple(
         _identity(each, site, f"{team}/{each['id']}", team=name)
-        for each in sorted(found[:MAX_CHANNELS], key=lambda each: safe_line(each.get("name")))
+        for each in sorted(found[:MAX_CHANNELS], key=lambda each: one_line(each.get("name")))
     )
 
 
@@ -129,7 +129,7 @@ def channel(api: WebApi, stored: Mapping[str, Any], external_id: str) -> Identit
 
 
 def _identity(details: Mapping[str, Any], site: str, external_id: str, *, team: str = "") -> Identity:
-    name = f"#{safe_line(details.get('name')) or details['id']}"
+    name = f"#{one_line(details.get('name')) or details['id']}"
     return Identity(
         external_id=external_id,
         handle=name,

@@ -72,6 +72,10 @@ class WebhookErrors(CodeErrors[WebhookError]):
     )
     client = "webhook"
 
+    def may_have_effect(self, error: WebhookError) -> bool:
+        """Whether the message may have been posted. Slack answers `ok`, and errors never with a status of success."""
+        return error.status < 300 or super().may_have_effect(error)
+
     def rejects_content(self, error: WebhookError) -> bool:
         """Whether an error is about the message."""
         return error.status in (400, 413)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from accounts.platforms.errors import AccountDisconnected, TokenExpired
-from accounts.platforms.http.responses import UnreadableAnswer, as_object, safe_line
+from accounts.platforms.http.responses import UnreadableAnswer, as_object, one_line
 from accounts.platforms.telegram.client import ERRORS, LET_IN, BotApi, BotApiError
 from accounts.platforms.types import Identity
 
@@ -34,12 +34,12 @@ class Chat:
         if type(chat.get("id")) is not int:
             return None
         username = chat.get("username")
-        person = f"{safe_line(chat.get('first_name'))} {safe_line(chat.get('last_name'))}".strip()
+        person = f"{one_line(chat.get('first_name'))} {one_line(chat.get('last_name'))}".strip()
         return cls(
             id=chat["id"],
-            type=safe_line(chat.get("type")),
+            type=one_line(chat.get("type")),
             username=username if isinstance(username, str) and _USERNAME.fullmatch(username) else "",
-            title=safe_line(chat.get("title")) or person,
+            title=one_line(chat.get("title")) or person,
         )
 
     @classmethod

@@ -105,10 +105,10 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
         """Errors about the bot, and responses that are not the API's."""
         if not error.from_api:
             return None if error.status in (413, 429) else self.transient(error)
+        if _ABOUT_A_PART.search(error.reason):
+            return OutcomeUnknown(f"Telegram may have sent a part of the album: {error.reason}")
         if error.status in (401, 404):
             return AccountDisconnected("Telegram does not accept the bot's token.", suggested_action=NEW_TOKEN)
-        if error.status == 400 and _ABOUT_A_PART.search(error.reason):
-            return OutcomeUnknown(f"Telegram may have sent a part of the album: {error.reason}")
         if error.status == 403 or (error.status == 400 and _ABOUT_THE_BOT.search(error.reason)):
             return self.bot_refused(error)
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from accounts.platforms.http.responses import https_url, safe_line, text_in
+from accounts.platforms.http.responses import https_url, one_line, text_in
 from accounts.platforms.meta.errors import MetaErrors
 from accounts.platforms.meta.graph import Graph, id_of
 from accounts.platforms.meta.tokens import MetaApplication
@@ -53,7 +53,7 @@ def identity(graph: Graph) -> Identity:
     return Identity(
         external_id=id_of(user),
         handle=username,
-        display_name=safe_line(user.get("name")),
+        display_name=one_line(user.get("name")),
         avatar_url=https_url(user.get("threads_profile_picture_url")),
         profile_url=f"{SITE}/@{username}",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from accounts.platforms.http.responses import UnreadableAnswer, as_object, https_url, safe_line, text_in
+from accounts.platforms.http.responses import UnreadableAnswer, as_object, https_url, one_line, text_in
 from accounts.platforms.tiktok.client import Api
 from accounts.platforms.types import Identity
 
@@ -34,7 +34,7 @@ def ask(api: Api) -> Creator:
         raise UnreadableAnswer("The response has no privacy levels.")
     return Creator(
         username=text_in(info, "creator_username", _USERNAME, "user name"),
-        privacy_levels=tuple(safe_line(level) for level in levels),
+        privacy_levels=tuple(one_line(level) for level in levels),
         comment_disabled=info.get("comment_disabled") is True,
         duet_disabled=info.get("duet_disabled") is True,
         stitch_disabled=info.get("stitch_disabled") is True,
@@ -49,7 +49,7 @@ def identity(api: Api) -> Identity:
     return Identity(
         external_id=open_id,
         handle=username,
-        display_name=safe_line(user.get("display_name")),
+        display_name=one_line(user.get("display_name")),
         avatar_url=https_url(user.get("avatar_url")),
         profile_url=profile(username),
     )

@@ -19,7 +19,7 @@ from accounts.platforms.errors import (
     TokenExpired,
     unmapped,
 )
-from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, safe_line
+from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, one_line
 from accounts.platforms.processing import ask_again, check_later, later
 from accounts.platforms.tiktok.capabilities import PUBLIC
 from accounts.platforms.tiktok.client import ERRORS, Api
@@ -69,10 +69,10 @@ def ask(api: Api, publish_id: str) -> Status:
         raise UnreadableAnswer("The response has no status.")
     first = str(ids[0]) if isinstance(ids, list) and ids else ""
     return Status(
-        name=safe_line(name),
+        name=one_line(name),
         received=received if type(received) is int and received >= 0 else None,
         post_id=first if _POST_ID.fullmatch(first) else None,
-        fail_reason=safe_line(data.get("fail_reason")) or NO_REASON,
+        fail_reason=one_line(data.get("fail_reason")) or NO_REASON,
     )
 
 

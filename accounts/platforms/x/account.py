@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from accounts.platforms.http.responses import https_url, safe_line, text_in
+from accounts.platforms.http.responses import https_url, one_line, text_in
 from accounts.platforms.types import Grant, Identity
 from accounts.platforms.x.client import Api, data_of, id_of
 
@@ -38,7 +38,7 @@ def identity(api: Api) -> Identity:
     return Identity(
         external_id=id_of(user),
         handle=username,
-        display_name=safe_line(user.get("name")),
+        display_name=one_line(user.get("name")),
         avatar_url=https_url(user.get("profile_image_url")),
         profile_url=f"{SITE}/{username}",
     )

@@ -19,6 +19,7 @@ from accounts.platforms.http.responses import (
     as_object,
     json_object,
     objects_in,
+    one_line,
     safe_line,
     text_in,
 )
@@ -82,7 +83,8 @@ class XErrors(ErrorTranslator[XError]):
             )
         if error.code == "client-forbidden":
             return ConnectionUnavailable(f"X does not let this service use its API: {error.reason}")
-        if error.code == "unsupported-authentication" or (error.status == 403 and _ACCOUNT_CLOSED.search(error.reason)):
+        is_closed = error.status == 403 and _ACCOUNT_CLOSED.search(error.reason)
+        if error.status != 401 and (is_closed or error.code == "unsupported-authentication"):
             return AccountDisconnected(f"X refuses the account: {error.reason}")
         return None
 
@@ -108,7 +110,7 @@ def id_of(entity: Mapping[str, Any]) -> str:
 
 
 def _problem(content: Mapping[str, Any]) -> str:
-    _, found, name = safe_line(content.get("type")).rpartition("/problems/")
+    _, found, name = one_line(content.get("type")).rpartition("/problems/")
     return name[:50] if found else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.http.responses import as_object, https_url, safe_line
+from accounts.platforms.http.responses import as_object, https_url, one_line
 from accounts.platforms.types import Identity
 from accounts.platforms.youtube.client import Api, id_of, items_of
 
@@ -26,11 +26,11 @@ def permalink(video_id: str) -> str:
 
 def _identity(channel: Mapping[str, Any]) -> Identity:
     snippet = as_object(channel.get("snippet"))
-    title, channel_id = safe_line(snippet.get("title")), id_of(channel)
+    title, channel_id = one_line(snippet.get("title")), id_of(channel)
     picture = as_object(as_object(snippet.get("thumbnails")).get("default"))
     return Identity(
         external_id=channel_id,
-        handle=safe_line(snippet.get("customUrl")).removeprefix("@") or title or channel_id,
+        handle=one_line(snippet.get("customUrl")).removeprefix("@") or title or channel_id,
         display_name=title,
         avatar_url=https_url(picture.get("url")),
         profile_url=f"{SITE}/channel/{channel_id}",

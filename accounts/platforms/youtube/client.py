@@ -24,7 +24,7 @@ from accounts.platforms.http.responses import (
     as_object,
     json_object,
     objects_in,
-    safe_line,
+    one_line,
     text_in,
 )
 from config.outbound import Response
@@ -131,4 +131,4 @@ def id_of(resource: Mapping[str, Any]) -> str:
 def _reason(error: Mapping[str, Any]) -> str:
     """The first reason that an error names; newer errors have it in `details`."""
     named = [*objects_in(error.get("errors")), *objects_in(error.get("details"))]
-    return next(filter(None, (safe_line(each.get("reason"))[:60] for each in named)), "")
+    return next(filter(None, (one_line(each.get("reason"))[:60] for each in named)), "")

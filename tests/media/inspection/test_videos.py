@@ -127,3 +127,12 @@ def test_whole_video_is_taken(name: str, written: Write) -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_document_is_taken(name: str, written: Write) -> None:
     assert inspect(written(DOCUMENTS[name]())) == Inspected("document", "application/pdf")
+
+
+def test_deeply_nested_block_groups_are_read_without_recursion(written: Write) -> None:
+    nested = b""
+    for _ in range(2_000):
+        nested = element(0xA0, nested)
+    last = element(0x1F43B675, b"\xe7\x81\x00", nested, element(0xA3, b"\x81\x00\x28\x00", SAMPLES))
+
+    assert inspect(written(webm(info(None), tracks(), last))).duration_ms == 40

@@ -16,6 +16,7 @@ from accounts.platforms.http.responses import (
     https_url,
     json_object,
     objects_in,
+    one_line,
     safe_line,
     seconds_to_wait,
     text_in,
@@ -70,6 +71,12 @@ def test_text_of_a_platform_becomes_one_safe_line(value: Any, shown: str) -> Non
 )
 def test_a_waiting_time_is_read_in_every_form(status: int, headers: dict[str, str], seconds: float | None) -> None:
     assert seconds_to_wait(Response(status, headers, b""), "X-Reset") == seconds
+
+
+def test_a_long_name_is_no_token() -> None:
+    assert (
+        one_line("customer-success-emea-enterprise-announcements\n") == "customer-success-emea-enterprise-announcements"
+    )
 
 
 def test_an_error_holds_one_safe_line_and_knows_whether_the_api_sent_it() -> None:

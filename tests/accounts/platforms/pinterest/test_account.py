@@ -84,6 +84,7 @@ def test_a_refused_code_and_a_wrong_app_are_different_errors(
         (INVALID_GRANT, AccountDisconnected),
         (error(401, 2, "Authentication failed."), Transient),
         (error(401, 283, "Invalid Application ID"), Transient),
+        (error(500, 283, "The authorization grant is invalid"), Transient),
     ],
 )
 def test_only_an_invalid_grant_disconnects_the_account(

@@ -68,6 +68,7 @@ def test_a_lost_answer_leaves_the_outcome_unknown_for_good(
     "answer",
     [
         Answer(200, b"<html>"),
+        Answer(202, b"accepted"),
         Answer(204),
         Answer.of_json({}),
         Answer.of_json({"ok": True, "ts": "../1"}),

@@ -89,11 +89,12 @@ def test_each_refusal_leads_to_the_error_that_fits(
     assert type(caught.value) is error
 
 
+@pytest.mark.parametrize("status", [400, 403, 429])
 def test_an_album_of_which_a_part_failed_leaves_the_outcome_unknown(
-    telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int
+    telegram: Telegram, server: FakeTelegram, grant: Grant, channel: int, status: int
 ) -> None:
     reason = 'Bad Request: failed to send message #2 with the error message "Too Many Requests: retry after 8"'
-    server.refuse_next("sendMediaGroup", refusal_answer(400, reason), after_accept=True)
+    server.refuse_next("sendMediaGroup", refusal_answer(status, reason), after_accept=True)
 
     with pytest.raises(OutcomeUnknown) as caught:
         publish(telegram, grant, "Album", picture(), picture())
