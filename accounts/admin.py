@@ -1,4 +1,4 @@
-"""Connected accounts, and connections under way, in the operators' console; their secrets are not shown."""
+"""Admin pages of connected accounts and OAuth connection attempts; secrets are not shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from config.api.admin_actions import signed_in_operator
 
 
 class PlatformFilter(admin.SimpleListFilter):
-    """By the platforms that there are, not by those that a look at the whole table would find."""
+    """Admin filter that lists all supported platforms, instead of searching the table for platforms in use."""
 
     title = parameter_name = "platform"
 

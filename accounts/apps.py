@@ -1,4 +1,4 @@
-"""Connected accounts and the platforms."""
+"""Django app for connected accounts and the adapters of social platforms."""
 
 from __future__ import annotations
 

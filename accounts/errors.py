@@ -1,4 +1,4 @@
-"""Refusals of connections."""
+"""API errors of connecting accounts and of calls to social platforms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class CredentialsRejected(ApiError):
 
 
 class OAuthStateInvalid(ApiError):
-    """The same for a state that was never given, is used, or has run out."""
+    """The OAuth state was never issued, has been used, or has expired; all three cases give the same error."""
 
     status, code = 422, "OAUTH_STATE_INVALID"
     message = "This state belongs to no connection that was begun here and is still open."
@@ -37,7 +37,7 @@ class PlatformFault(ApiError):
 
 
 def as_api_error(error: platform_errors.PlatformError) -> ApiError:
-    """An adapter's fault as callers of the API get it."""
+    """Convert an error of a platform adapter to the API error that callers receive."""
     if isinstance(error, platform_errors.CredentialsRejected | platform_errors.AccountDisconnected):
         return CredentialsRejected(error.message, suggested_action=error.suggested_action)
     if isinstance(error, platform_errors.ConnectionUnavailable):

@@ -1,4 +1,4 @@
-"""Connected accounts, and the connections by OAuth that are under way."""
+"""Models of connected accounts and of OAuth connection attempts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from workspaces.models import Workspace
 
 
 class ConnectedAccount(TimestampedModel):
-    """A workspace's account at a platform. `credentials` and `tokens` are sealed at rest and bound to this row.
+    """A workspace's account on a social platform. `credentials` and `tokens` are stored encrypted and bound to this row.
 
-    `refresh_lease_until` is held by the one worker that renews the tokens, `refresh_at` is when they are next renewed
-    ahead of their end (services/ahead.py). `paced_until` is when the turns that were given out end, `held_until` the
-    pause that the platform asked for (services/pace.py). `limits` is what its server takes where servers of the platform
-    differ, as it was last read.
+    `refresh_lease_until` is set by the worker that renews the tokens. `refresh_at` is the time of the next renewal before
+    expiry (services/ahead.py). `paced_until` is the end of the turns that posts have reserved, and `held_until` the end of a
+    pause that the platform asked for (services/pace.py). `limits` are the limits of the account's server, when last read, on
+    platforms whose servers differ.
     """
 
     class Status(models.TextChoices):
@@ -73,23 +73,23 @@ class ConnectedAccount(TimestampedModel):
         return f"{self.platform} {self.handle} ({self.id})"
 
     def facts(self) -> AccountDetails:
-        """What decides which posts it takes."""
+        """The account's properties that decide which posts its platform accepts."""
         return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
 
     def grant(self) -> Grant:
-        """What opens the account. Raises SealedValueError when no key opens it."""
+        """The decrypted credentials and tokens of the account. Raises SealedValueError if no key decrypts them."""
         return Grant(
             self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at, limits=self.limits
         )
 
 
 class ConnectionAttempt(TimestampedModel):
-    """A connection by OAuth that somebody began; it is open until `expires_at`, and its row is purged then.
+    """An OAuth connection attempt; it is open until `expires_at`, and its row is deleted afterwards.
 
-    Of the state and the code only SHA-256 digests stand in the clear. Three values are sealed: `begun` {state,
-    authorization_url}, for a repeat of the call that began it; `kept`, what the platform's exchange needs; `opened`, the
-    connections that the exchange gave, until one is attached or, of several, until the end. `used_at` is set when the
-    exchange begins, which happens once.
+    The state and the code are stored only as SHA-256 digests. Three values are stored encrypted: `begun` {state,
+    authorization_url}, for a repeat of the call that began the attempt; `kept`, the values that the exchange needs; `opened`,
+    the connections that the exchange returned. A single connection is deleted from `opened` when it is attached; several
+    remain until the attempt expires. `used_at` is set when the exchange begins, which happens once.
     """
 
     id = PrefixedIdField("con")
@@ -111,5 +111,5 @@ class ConnectionAttempt(TimestampedModel):
         return f"{self.platform} by {self.actor_kind} {self.actor_id} ({self.id})"
 
     def was_begun_by(self, caller: Caller) -> bool:
-        """Whether it is this caller's own: the same key, agent or person."""
+        """Whether this caller (API key, agent or person) began the OAuth connection attempt."""
         return (self.actor_kind, self.actor_id) == (caller.kind, caller.actor_id)

@@ -1,6 +1,6 @@
-"""docs/platforms.md: what each platform takes, what is not possible there, and what the operator registers where.
+"""Generator of docs/platforms.md, which lists each platform's limits and what the operator registers there.
 
-It is made from what the adapters declare, so that it cannot fall behind them.
+All content comes from the declarations of the platform adapters, so that the page always matches them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ server announces its own: `GET /accounts/{id}/capabilities` tells those of one a
 
 
 def platforms_page() -> str:
-    """The page, in Markdown."""
+    """The content of docs/platforms.md, in Markdown."""
     return "\n".join([INTRODUCTION, *_overview(), *(line for made in platforms() for line in _section(made))])
 
 

@@ -1,4 +1,4 @@
-"""What a new workspace gets of this app: a sandbox account for each platform (settings.WORKSPACE_PROVISIONERS)."""
+"""Sandbox accounts that every new workspace gets, one for each platform (settings.WORKSPACE_PROVISIONERS)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workspaces.models import Workspace
 
 
 class SandboxAccounts:
-    """Accounts at the simulator, on which callers try everything without publishing for real."""
+    """Creates a workspace's sandbox accounts, which publish to a simulator, so that callers can test without real posts."""
 
     def preview(self) -> dict[str, Any]:
         return {"sandbox_accounts": {"count": len(PLATFORMS), "platforms": list(PLATFORMS)}}

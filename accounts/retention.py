@@ -1,4 +1,4 @@
-"""Connections that were never completed, and the accounts of workspaces that were deleted long enough ago."""
+"""Retention rules for expired OAuth connection attempts and for the accounts of purged workspaces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from workspaces.retention import workspaces_to_purge
 
 
 class ConnectionAttempts(ExpiredRows):
-    """With all that they opened. The beat sees to them each minute besides, for the sake of what is sealed in them."""
+    """Retention rule for expired OAuth connection attempts.
+
+    A periodic task also deletes them each minute, because they contain encrypted secrets.
+    """
 
     name = "connection_attempts"
 
@@ -20,7 +23,7 @@ class ConnectionAttempts(ExpiredRows):
 
 
 class AccountsOfPurged(ExpiredRows):
-    """Disconnected long ago; each goes when the last target that was published to it is gone."""
+    """Retention rule for connected accounts of purged workspaces; an account is deleted after the last post target of it."""
 
     name = "accounts"
 

@@ -1,4 +1,4 @@
-"""Reads of connected accounts and of what can be connected."""
+"""Queries of connected accounts, and of the platforms that can be connected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workspaces.models import User
 
 
 def accounts_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ConnectedAccount]:
-    """The workspace's accounts, those that were disconnected left out."""
+    """A page of the workspace's connected accounts, without disconnected ones. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "accounts.read", write=False)
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id)
     return paginate(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED), limit=limit, cursor=cursor)
@@ -28,21 +28,21 @@ def accounts_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | 
 def connected_accounts(
     *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None
 ) -> Page[ConnectedAccount]:
-    """As `accounts_of`, without the sandbox's. Raises ScopeMissing, NotFound."""
+    """A page of the workspace's connected accounts, without sandbox accounts. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "accounts.read", write=False)
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, sandbox=False)
     return paginate(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED), limit=limit, cursor=cursor)
 
 
 def sandbox_accounts(*, caller: Caller, workspace_id: str) -> list[ConnectedAccount]:
-    """The workspace's sandbox accounts that are connected, by platform. Raises ScopeMissing, NotFound."""
+    """The workspace's sandbox accounts that are not disconnected, ordered by platform. Raises ScopeMissing, NotFound."""
     require(caller, workspace_id, "accounts.read", write=False)
     rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, sandbox=True)
     return list(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED).order_by("platform", "pk"))
 
 
 def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:
-    """An account that exists for this caller. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """The connected account with this id, if the caller may use it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     account = ConnectedAccount.objects.filter(pk=account_id).first() if is_id(account_id, "acc") else None
     if account is None:
         raise not_found_error(None, "account")
@@ -51,7 +51,7 @@ def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> C
 
 
 def who_began(attempt: ConnectionAttempt) -> str:
-    """Who asked for the connection, as a person knows them: an agent's, a key's or a person's name."""
+    """Display name of the agent, API key or person that began an OAuth connection attempt."""
     if attempt.actor_kind == "agent":
         name = Agent.objects.filter(pk=attempt.actor_id).values_list("name", flat=True).first()
         return f"the agent “{name}”"
@@ -62,8 +62,10 @@ def who_began(attempt: ConnectionAttempt) -> str:
 
 
 def operator_setup(platform: Platform, method: str) -> dict[str, Any]:
-    """What the owner of an account brings for this method, and the applications that the operator registers for it, each
-    with its redirect address in full."""
+    """The setup of a connection method: what the account's owner provides, and the applications that the operator registers.
+
+    Each application includes its complete redirect URI.
+    """
     applications = [
         {**asdict(each), "redirect_uri": settings.BASE_URL + each.redirect_path}
         for each in platform.setup.applications_for(method)
@@ -72,7 +74,7 @@ def operator_setup(platform: Platform, method: str) -> dict[str, Any]:
 
 
 def service_capabilities() -> dict[str, Any]:
-    """What can be connected at this service, and what of billing there is."""
+    """The platforms that can be connected to this service, and the billing features that it has."""
     connections = [_connection(each, method) for each in platforms() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}
 

@@ -1,4 +1,4 @@
-"""What the beat has done with connected accounts."""
+"""Periodic Celery tasks for connected accounts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from accounts.services import disconnect_accounts_of_deleted_workspaces, purge_a
 
 @shared_task
 def disconnect_deleted_workspaces() -> int:
-    """Destroy the tokens and credentials of deleted workspaces."""
+    """Disconnect the accounts of deleted workspaces, and delete their tokens and credentials."""
     return disconnect_accounts_of_deleted_workspaces()
 
 
 @shared_task
 def refresh_tokens_ahead() -> int:
-    """Renew the tokens that end soon."""
+    """Renew the OAuth tokens of connected accounts before they expire."""
     return refresh_ahead()
 
 
 @shared_task
 def purge_connection_attempts() -> int:
-    """Delete the connections that were begun and not completed in time."""
+    """Delete OAuth connection attempts that have expired."""
     return purge_attempts()

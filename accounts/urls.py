@@ -1,4 +1,4 @@
-"""Routes of connected accounts and capabilities, and the pages of connecting."""
+"""URLs of the accounts and capabilities API, and of the dashboard's pages for connecting accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connected accounts and capabilities over the API."""
+"""API views for connected accounts and capabilities."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from config.api.views import OperationViewSet
 
 
 def _connected_before(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """What a repeat of the call is shown: the account as it was then, or the address as long as it can be used."""
+    """Response of a replayed connect call: the account of the first response, or the authorization URL while it is usable."""
     kept: dict[str, Any] = record.body or {}
     return kept if "account" in kept else {**services.begun_again(attempt_id=record.resource_id), **kept}
 
@@ -53,7 +53,9 @@ class AccountViewSet(OperationViewSet):
         made = services.connect_account(caller=call.caller, dry_run=call.dry_run, **given)
         if isinstance(made, services.Begun):
             begun = {name: getattr(made, name) for name in ("authorization_url", "state", "expires_at")}
-            kept = {"expires_at": ConnectAnswer(begun).data["expires_at"]}  # the rest is sealed with the attempt
+            kept = {
+                "expires_at": ConnectAnswer(begun).data["expires_at"]
+            }  # the other values are stored encrypted in the attempt
             return Reply(begun, resource_id=made.attempt_id, replay_data=kept)
         if call.dry_run:
             unchecked = "authorization" if made.method == made.Method.OAUTH else "credentials"
@@ -109,7 +111,7 @@ class AccountViewSet(OperationViewSet):
 
 
 class OAuthCallbackViewSet(OperationViewSet):
-    http_method_names = ["get"]  # it writes, so HEAD is not taken
+    http_method_names = ["get"]  # GET writes here, so HEAD is not allowed
 
     @operation(
         "accounts.complete_connection",

@@ -1,1 +1,1 @@
-"""The pages of connected accounts: the list, and the way of connecting one."""
+"""Dashboard pages of connected accounts."""

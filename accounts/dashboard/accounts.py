@@ -1,4 +1,4 @@
-"""Connected accounts: the list, and one with its health and what it takes."""
+"""Dashboard pages that list connected accounts, show one of them, and check or disconnect it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ PER_PAGE = 50
 
 @dataclass(frozen=True)
 class ShownAccount:
-    """An account with the name of its platform."""
+    """A connected account as the dashboard shows it, with the name of its platform."""
 
     row: ConnectedAccount
     label: str
 
     @property
     def name(self) -> str:
-        """What people know it by."""
+        """The account's display name: its handle, or else another name or id from the platform."""
         return self.row.handle or self.row.display_name or self.row.external_id
 
 
 @workspace_page()
 def accounts(page: WorkspacePage) -> HttpResponse:
-    """The accounts, their health, and what can be connected."""
+    """Show the workspace's connected accounts, their status, and the platforms that can be connected."""
     caller, workspace_id = page.caller, page.workspace.id
     found = selectors.connected_accounts(
         caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
@@ -57,7 +57,7 @@ def accounts(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page()
 def account(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """One account."""
+    """Show one connected account and its platform's limits."""
     row = account_on(page, account_id)
     capabilities = platform(row.platform).capabilities_for(row.facts())
     return page.render(
@@ -71,7 +71,7 @@ def account(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="accounts.status")
 def check(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Ask the platform whether the account still works."""
+    """Ask the platform whether a connected account still works."""
     row = services.check_account(caller=page.caller, account_id=account_on(page, account_id).id)
     name = f"{_shown(row).label} account {_shown(row).name}"
     if row.status == ConnectedAccount.Status.ACTIVE:
@@ -81,13 +81,13 @@ def check(page: WorkspacePage, account_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="accounts.disconnect")
 def disconnect(page: WorkspacePage, account_id: str) -> HttpResponse:
-    """Forget the account's secrets, here and at the platform."""
+    """Disconnect an account: delete its stored secrets, and revoke them at the platform."""
     row = services.disconnect_account(caller=page.caller, account_id=account_on(page, account_id).id)
     return page.success_redirect(f"The {_shown(row).label} account {_shown(row).name} is disconnected.", "accounts")
 
 
 def account_on(page: WorkspacePage, account_id: str) -> ConnectedAccount:
-    """The account of a page under this workspace. Raises NotFound, for another workspace's too."""
+    """The connected account of a dashboard page. Raises NotFound, also for an account of another workspace."""
     row = selectors.account_of(caller=page.caller, account_id=account_id, scope="accounts.read", write=False)
     if row.workspace_id != page.workspace.id:
         raise not_found_error(None, "account")
@@ -99,12 +99,12 @@ def _shown(row: ConnectedAccount) -> ShownAccount:
 
 
 def _obstacle(each: Platform) -> str | None:
-    """Why none of the platform's accounts can be connected now; None when one can."""
+    """The reason why no account of the platform can be connected now; None if one can."""
     reasons = [each.unavailable_reason(method) for method in each.methods]
     return None if None in reasons else reasons[0]
 
 
 def _options(schema: Any) -> list[tuple[str, str]]:
-    """What a post to it may set besides text and media, by name, with its meaning."""
+    """Names and descriptions of the platform options that a post to the account may set."""
     rules = schema.get("properties", {}).items()
     return [(name.replace("_", " ").capitalize(), rule.get("description", "")) for name, rule in rules]

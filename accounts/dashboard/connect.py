@@ -1,7 +1,7 @@
-"""The pages of connecting an account by OAuth: the way to the platform, and the landing of the browser that comes back.
+"""Dashboard pages that connect an account with OAuth: the redirect to the platform, and the browser's return.
 
-A grant is attached at once only in the browser that began it. Anywhere else an owner or admin of the workspace is shown
-who asked and which account it is, and confirms. Nothing is asked of the platform for anybody else.
+A grant is attached at once only in the browser session that began it. In any other session, an owner or admin of the
+workspace sees who began the connection and which account it is, and confirms. For anybody else, the platform is not called.
 """
 
 from __future__ import annotations
@@ -31,10 +31,13 @@ _ERROR = re.compile(r"[a-zA-Z0-9_.-]{1,60}")
 @require_POST
 @login_required
 def begin(request: HttpRequest) -> HttpResponse:
-    """Begin a connection and go to the platform: `workspace_id`, `platform`, and what the platform's oauth_schema asks."""
+    """Begin an OAuth connection and redirect the browser to the platform.
+
+    The HTML form sends `workspace_id`, `platform`, and the fields of the platform's oauth_schema.
+    """
     given = {
         name: str(value).replace("\0", "") for name, value in request.POST.items()
-    }  # no text of PostgreSQL holds NUL
+    }  # PostgreSQL text cannot contain NUL
     given.pop("csrfmiddlewaretoken", None)
     workspace_id, platform_name = given.pop("workspace_id", ""), given.pop("platform", "")
     caller = _caller(request)
@@ -48,7 +51,7 @@ def begin(request: HttpRequest) -> HttpResponse:
         )
     except ApiError as error:
         return _refused(request, caller, "accounts.connect", error)
-    assert isinstance(begun, services.Begun)  # noqa: S101 - that is what OAuth begins with
+    assert isinstance(begun, services.Begun)  # noqa: S101 - the OAuth method always returns Begun
     latest = [*request.session.get(BEGUN_HERE, []), begun.attempt_id]
     request.session[BEGUN_HERE] = latest[-KEPT_ATTEMPTS:]
     return HttpResponseRedirect(begun.authorization_url)
@@ -57,7 +60,7 @@ def begin(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @never_cache
 def callback(request: HttpRequest) -> HttpResponse:
-    """Where platforms send the browser back to; the page's form sends the person's choice to the same address."""
+    """Handle the OAuth redirect from a platform (GET), and the person's choice of an account on this page (POST)."""
     if "error" in request.GET:
         return _denied(request, request.GET["error"])
     return _land(request, request.GET.get("state", ""), request.GET.get("code", ""))
@@ -92,7 +95,7 @@ def _land(request: HttpRequest, state: str, code: str) -> HttpResponse:
 
 
 def _began_here(request: HttpRequest, caller: Caller, attempt: ConnectionAttempt) -> bool:
-    """Whether this person began it in this browser."""
+    """Whether this person began the OAuth connection attempt in this browser session."""
     return attempt.was_begun_by(caller) and attempt.id in request.session.get(BEGUN_HERE, [])
 
 
@@ -101,7 +104,10 @@ def _attached(request: HttpRequest, account: ConnectedAccount) -> HttpResponse:
 
 
 def _denied(request: HttpRequest, error: str) -> HttpResponse:
-    """The platform's own word for it, where it is one; the rest of its query could be anybody's text."""
+    """Show that the platform refused the OAuth grant, with its error code if it is a well-formed code.
+
+    The other query parameters are not shown: anybody could have written them.
+    """
     told = error if _ERROR.fullmatch(error) else ""
     return render(request, "accounts/not_connected.html", {"denied": True, "platform_error": told})
 

@@ -1,4 +1,4 @@
-"""The page by which an account of one platform is connected: by credentials here, by OAuth at the platform."""
+"""Dashboard page that connects an account of one platform, with credentials or with OAuth."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ Method = ConnectedAccount.Method
 
 @dataclass(frozen=True)
 class Way:
-    """A method by which the platform's accounts are connected.
+    """A connection method of a platform, as the page shows it.
 
-    `obstacle` says why not at this moment, and `setup` what the operator has to do then (selectors.operator_setup).
+    `obstacle` is the reason why the method is unavailable now, and `setup` what the operator then has to do
+    (selectors.operator_setup).
     """
 
     method: str
@@ -35,7 +36,10 @@ class Way:
 
 @workspace_page("GET", "POST", operation=CONNECT)
 def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
-    """The platform's ways; the form of credentials comes here, that of OAuth goes to /dashboard/connect."""
+    """Show the platform's connection methods (GET), and connect an account with the submitted credentials (POST).
+
+    The HTML form of the OAuth method is sent to /dashboard/connect instead.
+    """
     require(page.caller, page.workspace.id, "accounts.write", write=False)
     if platform_name not in PLATFORMS:
         raise not_found_error(None, "platform")
@@ -57,17 +61,19 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
         record_refused_write(page, CONNECT, error)
         add_api_error(form, error)
         return _shown(page, chosen, form, status=error.status)
-    assert isinstance(account, ConnectedAccount)  # noqa: S101 - that is what credentials connect
+    assert isinstance(account, ConnectedAccount)  # noqa: S101 - the credentials method always returns an account
     told = f"The {chosen.label} account {account.handle or account.external_id} is connected."
     return page.success_redirect(told, "account", account_id=account.id)
 
 
 def _shown(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
-    """The page with this form of credentials, where the platform takes some."""
+    """The connect page of a platform, with this HTML form for credentials if the platform accepts credentials."""
     forms = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
     ways = [
         Way(method, forms[Method(method)], chosen.unavailable_reason(method), selectors.operator_setup(chosen, method))
         for method in chosen.methods
     ]
-    ways.sort(key=lambda way: (way.obstacle is not None, way.method != Method.OAUTH))  # the easiest one first
+    ways.sort(
+        key=lambda way: (way.obstacle is not None, way.method != Method.OAUTH)
+    )  # available methods first, and OAuth before credentials
     return page.render("accounts/platform.html", platform=chosen, ways=ways, form=form, status=status)

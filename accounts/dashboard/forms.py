@@ -1,4 +1,4 @@
-"""What a platform asks for before an account is connected, as a form made from its JSON Schema."""
+"""HTML form for connecting an account, generated from the platform's JSON Schema."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": 
 
 
 class ConnectForm(forms.Form):
-    """A field for each property of the schema that has no default, all of them strings; a secret is not shown again, not
-    even after a mistake."""
+    """HTML form with a text field for each property of the platform's schema that has no default.
+
+    Secrets are not shown again, not even when the form has errors.
+    """
 
     def __init__(self, schema: Mapping[str, Any] | None, data: Any = None, *, method: str) -> None:
         super().__init__(data, auto_id=f"{method}-%s")
@@ -24,7 +26,7 @@ class ConnectForm(forms.Form):
 
     @property
     def given(self) -> dict[str, str]:
-        """What was filled in."""
+        """The submitted values that are not empty."""
         return {name: value for name, value in self.cleaned_data.items() if value}
 
 

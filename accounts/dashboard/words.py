@@ -1,4 +1,4 @@
-"""What a platform takes, as people read it."""
+"""Descriptions in plain English of what a platform accepts, for dashboard pages and docs/platforms.md."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FORMATS = {"quicktime": "MOV", "webp": "WebP", "webm": "WebM"}
 
 
 def capabilities_in_words(found: Capabilities) -> list[tuple[str, str]]:
-    """Each thing that can be posted, with its limits."""
+    """Describe a platform's capabilities as (label, limits in words), one pair for each kind of content."""
     more = [feature.replace("_", " ") for feature in found.features if not TOLD_APART.fullmatch(feature)]
     return [
         ("Text", _text(found.text)),
@@ -83,7 +83,7 @@ def _most(limit: int, unit: str) -> str:
 
 
 def _media(rules: MediaRules) -> Iterator[tuple[str, str]]:
-    """Nothing where no media are taken."""
+    """Describe the media that a platform accepts; yields nothing if it accepts none."""
     if rules.images:
         yield "Pictures", _images(rules.images)
     if rules.gifs:
@@ -159,7 +159,7 @@ def _together(most: int | None) -> str:
 
 
 def _size(count: int) -> str:
-    """Bytes in the unit in which the platform counts them."""
+    """A file size with its unit: decimal or binary, as the platform counts."""
     for unit, name in ((10**9, "GB"), (2**30, "GB"), (10**6, "MB"), (2**20, "MB")):
         if count >= unit and count % unit == 0:
             return f"{count // unit:,} {name}"

@@ -1,1 +1,1 @@
-"""Accounts on the wire: `accounts` and their connections, `capabilities` of accounts and of the service."""
+"""API serializers of connected accounts, OAuth connections, and capabilities."""

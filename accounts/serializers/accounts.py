@@ -1,4 +1,4 @@
-"""Connected accounts, and how they are connected, on the wire."""
+"""API serializers of connected accounts, and of the requests that connect them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class AccountsQuery(PageQuery):
     }
 )
 class CredentialsField(serializers.JSONField):
-    """An object of secrets, or of what has to be known before a grant; its own schema is the platform's."""
+    """A JSON object of credentials, or of values needed before an OAuth grant; the platform defines its JSON Schema."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""What accounts take and what the service offers, on the wire."""
+"""API serializers of the capabilities of accounts and of the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with connected accounts."""
+"""Services that connect, check, renew and disconnect accounts on social platforms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token renewal ahead of expiry, so that posts find valid tokens and unused long-lived grants do not expire."""
+"""Renewal of OAuth tokens before they expire, so that posts find valid tokens and unused accounts stay connected."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3600.0
 
 
 def refresh_ahead(*, limit: int = 200, seconds: float = 45.0) -> int:
-    """Renew tokens that are due for renewal, of at most `limit` accounts and for about so many seconds; returns how many.
+    """Renew the OAuth tokens of connected accounts that are due for renewal; returns the number of renewed accounts.
 
-    After a platform did not answer, its other accounts are left for the next round, so that it delays no other platform. A
-    failed renewal is tried again after a pause that doubles. Only a platform's refusal makes an account needs_reauth.
+    Handles at most `limit` accounts and takes about `seconds`. If a platform does not answer, its other accounts wait for the
+    next run, so that it delays no other platform. A failed renewal is tried again after a pause that doubles. Only a refusal
+    by the platform sets an account to needs_reauth.
     """
     ends = time.monotonic() + seconds
     renewed, seen, away = 0, set[str](), set[str]()
@@ -52,7 +53,10 @@ def _due() -> QuerySet[ConnectedAccount]:
 
 
 def _renew(account: ConnectedAccount) -> bool:
-    """Renew an account's tokens; returns whether that was done here. Raises PlatformError, SealedValueError."""
+    """Renew the OAuth tokens of a connected account; returns whether this call renewed them.
+
+    Raises PlatformError, SealedValueError.
+    """
     grant = account.grant()
     try:
         return renew_unless_taken(account_id=account.id, stale=grant)
@@ -62,7 +66,10 @@ def _renew(account: ConnectedAccount) -> bool:
 
 
 def _settle_refusal(account: ConnectedAccount, grant: Grant) -> None:
-    """Mark an account whose renewal was refused needs_reauth, once its tokens stop working. Raises PlatformError."""
+    """Handle a refused token renewal: set the account to needs_reauth unless its current access token still works.
+
+    An account whose token still works is tried again when that token expires. Raises PlatformError.
+    """
     if grant.expires_at and grant.expires_at > timezone.now():
         try:
             publisher(account.platform, sandbox=account.sandbox).identify(grant)
@@ -75,7 +82,7 @@ def _settle_refusal(account: ConnectedAccount, grant: Grant) -> None:
 
 
 def _put_off(account: ConnectedAccount, fault: Exception) -> None:
-    """Postpone an account's renewal after a failure."""
+    """Postpone the token renewal of a connected account after a failed attempt."""
     pause = doubling_pause(
         account.refresh_failures + 1,
         first=FIRST_PAUSE_SECONDS,
@@ -86,5 +93,5 @@ def _put_off(account: ConnectedAccount, fault: Exception) -> None:
 
 
 def _read(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
-    """A queryset of the account that is empty if its tokens were renewed after it was read."""
+    """Queryset of a connected account; empty if its tokens were renewed after the account was read."""
     return ConnectedAccount.objects.filter(pk=account.pk, refresh_at=account.refresh_at)

@@ -1,8 +1,9 @@
-"""Connections by OAuth that are under way: begun, brought back with the platform's code, and forgotten after ten minutes.
+"""OAuth connection attempts: begin one, exchange the platform's authorization code, and delete expired attempts.
 
-A state is good for one exchange. Only when the platform could not be reached it stays usable, since the code may still be
-good; any other fault ends it. What the exchange opened is kept, sealed, until it is attached: whoever shows the same state
-and code again is shown the same accounts.
+An attempt expires ten minutes after it begins. Each OAuth state allows one exchange. If the platform cannot be reached, the
+state stays usable, because the code may still be valid. Any other error ends the attempt. The connections that an exchange
+returns are stored encrypted until they are attached: a caller who sends the same state and code again gets the same
+accounts.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ OPEN_FOR = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class Begun:
-    """What whoever began a connection is given: where to send the browser, and the state that comes back with it."""
+    """A started OAuth connection attempt: the URL to open in the browser, and the state that the platform returns."""
 
     attempt_id: str
     authorization_url: str = field(repr=False)
@@ -44,8 +45,10 @@ class Begun:
 
 
 def begin(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping[str, Any]) -> Begun:
-    """Begin a connection, which may ask the platform outside any transaction. Raises CredentialsRejected (given),
-    ConnectionUnavailable, PlatformFault, RateLimited."""
+    """Begin an OAuth connection attempt, which may call the platform; the call is made outside any transaction.
+
+    Raises CredentialsRejected (given), ConnectionUnavailable, PlatformFault, RateLimited.
+    """
     state = secrets.token_urlsafe(32)
     redirect_uri = settings.BASE_URL + reverse("connect-callback")
     try:
@@ -76,32 +79,39 @@ def begin(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping
 
 
 def begun_again(*, attempt_id: str) -> dict[str, str | None]:
-    """{authorization_url, state} of a connection that was begun, for a repeat of that call; null once it is used or over."""
+    """The authorization URL and state of an OAuth connection attempt, for a repeat of the call that began the attempt.
+
+    Both are None once the attempt has been used or has expired.
+    """
     attempt = ConnectionAttempt.objects.filter(pk=attempt_id, expires_at__gt=timezone.now()).first()
     begun = attempt.begun if attempt else None
     return begun or {"authorization_url": None, "state": None}
 
 
 def open_attempt(state: str) -> ConnectionAttempt | None:
-    """The attempt of this state, used or not, until it runs out."""
+    """The unexpired OAuth connection attempt with this state, whether its code was exchanged or not."""
     rows = ConnectionAttempt.objects.select_related("workspace", "account")
     return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
 
 
 def holds_code(attempt: ConnectionAttempt, code: str) -> bool:
-    """Whether it was exchanged for this very code."""
+    """Whether the OAuth connection attempt was exchanged with this code."""
     return secrets.compare_digest(attempt.code_sha256, _digest(code))
 
 
 def check_usable(attempt: ConnectionAttempt, code: str) -> None:
-    """Raise OAuthStateInvalid unless the code can be exchanged, or was and what it opened can still be attached."""
+    """Raise OAuthStateInvalid if this code can no longer complete the OAuth connection attempt.
+
+    A code is usable if none was exchanged yet, or if this code was exchanged and an account can still be attached.
+    """
     if attempt.used_at is not None and (attempt.opened is None or not holds_code(attempt, code)):
         raise OAuthStateInvalid()
 
 
 def exchange(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
-    """Every connection that the code opens; the platform is asked for it once, outside any transaction.
+    """Exchange the authorization code of an OAuth connection attempt for connections to the platform's accounts.
 
+    The platform is called once, outside any transaction; a repeat with the same code returns the stored connections.
     Raises OAuthStateInvalid, CredentialsRejected, ConnectionUnavailable, PlatformFault, RateLimited.
     """
     check_usable(attempt, code)
@@ -127,24 +137,27 @@ def _exchanged(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
         row.update(kept=None, begun=None)
         raise as_api_error(error) from error
     sealed = ConnectionAttempt._meta.get_field("opened").seal(attempt.id, [_packed(each) for each in opened])
-    attempt.expires_at = timezone.now() + OPEN_FOR  # for the owner to pick
+    attempt.expires_at = timezone.now() + OPEN_FOR  # time for the owner to choose an account
     row.update(opened=sealed, kept=None, begun=None, expires_at=attempt.expires_at)
     return opened
 
 
 def note_attached(attempt: ConnectionAttempt, *, account_id: str, connections: Sequence[Connection]) -> None:
-    """The attempt is over when its only account is attached; of several, more may be until it runs out."""
+    """Record the attached account on its OAuth connection attempt.
+
+    If the login has one account, this ends the attempt. If it has several, more can be attached until the attempt expires.
+    """
     over = {"opened": None} if len(connections) == 1 else {}
     ConnectionAttempt.objects.filter(pk=attempt.pk).update(account_id=account_id, **over)
 
 
 def purge_attempts() -> int:
-    """Delete the attempts that ran out, and those of deleted workspaces, with all that they opened; returns how many."""
+    """Delete OAuth connection attempts that have expired or whose workspace was deleted; returns how many."""
     return attempts_over().delete()[0]
 
 
 def attempts_over() -> QuerySet[ConnectionAttempt]:
-    """Those that ran out, and those of deleted workspaces."""
+    """Queryset of OAuth connection attempts that have expired or whose workspace was deleted."""
     over = Q(expires_at__lte=timezone.now()) | Q(workspace__status=WorkspaceStatus.DELETED)
     return ConnectionAttempt.objects.filter(over)
 

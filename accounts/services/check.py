@@ -1,4 +1,4 @@
-"""Asking the platform whether an account's credentials still work."""
+"""Check of a connected account: asks the platform whether the account's credentials still work."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from config.db.encryption import SealedValueError
 from config.outbound import total_deadline
 
 logger = logging.getLogger(__name__)
-# So that a refresh, whose answer must not be lost, still has half of the time.
+# Half of the time is reserved for a token refresh, whose answer must not be lost.
 FIRST_LOOK_SECONDS = OUTBOUND_SECONDS / 2
 
 
 def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
-    """The account as it stands after asking its platform; credentials that it refuses turn it to needs_reauth.
+    """Check the credentials of a connected account with its platform, and return the updated account.
 
-    So do secrets that no key opens: a person has to connect it again, and the platform is not asked.
+    The account becomes needs_reauth if the platform rejects the credentials. If no encryption key decrypts the stored
+    credentials, it becomes needs_reauth without a call to the platform, and a person has to connect it again.
     Raises NotFound, ScopeMissing, PlatformFault (the platform could not be asked; nothing is changed), RateLimited.
     """
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.read", write=False)
@@ -63,16 +64,18 @@ def check_account(*, caller: Caller, account_id: str) -> ConnectedAccount:
 
 
 def _unopened(account: ConnectedAccount, error: SealedValueError) -> ConnectedAccount:
-    """Note that a person has to reconnect, unless somebody did so since the account was read."""
+    """Set a connected account whose secrets cannot be decrypted to needs_reauth, unless somebody has reconnected it."""
     logger.error("%s has to be connected again: %s", account.id, error)
     now = timezone.now()
     changes: dict[str, Any] = {"last_checked_at": now}
-    if account.status != ConnectedAccount.Status.NEEDS_REAUTH:  # `updated_at` stays: it tells since when
+    if (
+        account.status != ConnectedAccount.Status.NEEDS_REAUTH
+    ):  # otherwise `updated_at` keeps the time of the first failure
         changes |= {"status": ConnectedAccount.Status.NEEDS_REAUTH, "updated_at": now}
     _still_connected(account).filter(updated_at=account.updated_at).update(**changes)
-    return ConnectedAccount.objects.get(pk=account.pk)  # to refresh a row is to open its secrets
+    return ConnectedAccount.objects.get(pk=account.pk)  # refresh_from_db would decrypt the secrets
 
 
 def _still_connected(account: ConnectedAccount) -> QuerySet[ConnectedAccount]:
-    """The row, unless somebody has disconnected it while its platform was asked."""
+    """Queryset of a connected account; empty if the account was disconnected while its platform was asked."""
     return ConnectedAccount.objects.filter(pk=account.pk).exclude(status=ConnectedAccount.Status.DISCONNECTED)

@@ -1,4 +1,4 @@
-"""Connecting an account: by credentials at once, by OAuth in two steps."""
+"""Connecting an account on a social platform: with credentials in one step, or with OAuth in two steps."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def connect_account(
     credentials: Mapping[str, Any] | None = None,
     dry_run: bool = False,
 ) -> ConnectedAccount | Begun:
-    """Connect an account after the platform has accepted its credentials, or begin a connection by OAuth; the network is
-    asked outside any transaction.
+    """Connect a social account with credentials, or begin an OAuth connection attempt.
 
-    Connecting an account again renews it under its id. Raises ScopeMissing, ValidationFailed (platform, method,
-    credentials), ConnectionUnavailable, CredentialsRejected, PlatformFault, WorkspacePaused, RateLimited.
+    The platform checks the credentials first; it is called outside any transaction. Connecting an account a second time
+    updates the existing account under the same id. Raises ScopeMissing, ValidationFailed (platform, method, credentials),
+    ConnectionUnavailable, CredentialsRejected, PlatformFault, WorkspacePaused, RateLimited.
     """
     require(caller, workspace_id, "accounts.write", body_field="workspace_id")
     chosen, method = _connectable(platform_name, method)
@@ -78,7 +78,10 @@ def _connectable(name: str, method: str | None) -> tuple[Platform, str]:
 
 
 def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The credentials, as the platform's schema asks for them. Raises ValidationFailed, which never repeats a value."""
+    """Validate submitted credentials against the platform's JSON Schema.
+
+    Raises ValidationFailed, whose message never repeats a submitted value.
+    """
     given = credentials or {}
     details: dict[str, dict[str, str]] = {}
     for problem in violations(schema or NOTHING_ASKED, given):
@@ -91,7 +94,7 @@ def _checked(schema: Mapping[str, Any] | None, credentials: Mapping[str, Any] | 
 
 
 def _faults(problem: ValidationError) -> list[tuple[str, str, str]]:
-    """What does not fit, as (what its field has behind the problem's path, code, message)."""
+    """The errors of a JSON Schema violation in submitted credentials, as (suffix of the field's path, code, message)."""
     rule, value, instance = str(problem.validator), problem.validator_value, problem.instance
     if rule == "required":
         return [(f".{name}", "required", "This field is required.") for name in value if name not in instance]
@@ -106,8 +109,10 @@ def _faults(problem: ValidationError) -> list[tuple[str, str, str]]:
 
 
 def keep_account(workspace_id: str, platform_name: str, method: str, connection: Connection) -> ConnectedAccount:
-    """Insert or renew the row of this identity, in the caller's transaction; the row is locked, so that two connections at
-    once end as one."""
+    """Insert or update the connected account of a platform identity, in the caller's transaction.
+
+    The row is locked, so that two simultaneous connections produce one account.
+    """
     identity = connection.identity
     account, _ = ConnectedAccount.objects.select_for_update(no_key=True).get_or_create(
         workspace_id=workspace_id,

@@ -1,4 +1,4 @@
-"""Disconnecting accounts: their secrets are forgotten here, and ended at the platform where that can be done."""
+"""Disconnecting accounts: deletes their stored secrets, and revokes them at platforms that support it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from config.api.request_limits import outbound_slot
 from config.db.encryption import SealedValueError
 
 logger = logging.getLogger(__name__)
-# What a disconnected account has no more. Without its lease, a refresh under way stores nothing.
+# Fields that are cleared when an account is disconnected. Without the lease, a running refresh stores nothing.
 FORGOTTEN = dict.fromkeys(("credentials", "tokens", "token_expires_at", "refresh_lease_until", "refresh_at"))
 
 
 def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False) -> ConnectedAccount:
-    """Forget the account's secrets and revoke them at the platform, where that can be done.
+    """Disconnect an account: delete its stored secrets, and revoke them at the platform if the platform supports it.
 
-    Raises NotFound, ScopeMissing, AccountNotAllowed, WorkspacePaused, RateLimited (nothing is changed then).
+    Raises NotFound, ScopeMissing, AccountNotAllowed, WorkspacePaused, RateLimited (then nothing is changed).
     """
     account = selectors.account_of(caller=caller, account_id=account_id, scope="accounts.write", write=True)
     check_account_allowlist(caller, [account.id])
@@ -35,7 +35,7 @@ def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False
         return _forget(caller, account, forgets=forgets, dry_run=dry_run)
     with outbound_slot(
         account.workspace_id
-    ):  # entered before anything is forgotten: what is not revoked here never will be
+    ):  # entered before the secrets are deleted: without them, nothing can be revoked later
         _forget(caller, account, forgets=forgets, dry_run=dry_run)
         _revoke(account, grant)
     return account
@@ -60,15 +60,15 @@ def _forget(caller: Caller, account: ConnectedAccount, *, forgets: bool, dry_run
 
 
 def disconnect_accounts_of_deleted_workspaces(*, limit: int = 200) -> int:
-    """Disconnect up to `limit` accounts whose workspace was deleted; returns how many.
+    """Disconnect up to `limit` accounts of deleted workspaces; returns the number of disconnected accounts.
 
-    All are forgotten before the first platform is asked, so that a slow one holds up no other's end.
+    All stored secrets are deleted before the first platform is called, so that a slow platform delays no deletion.
     """
     connected = ConnectedAccount.objects.exclude(status=ConnectedAccount.Status.DISCONNECTED)
     forgotten = []
     for account in connected.filter(workspace__status=WorkspaceStatus.DELETED).order_by("pk")[:limit]:
         grant = _opened(account)
-        # Whose secrets were renewed since they were read waits for the next round, which revokes the new ones.
+        # An account whose secrets were renewed since it was read waits for the next run, which revokes the new secrets.
         if connected.filter(pk=account.pk, updated_at=account.updated_at).update(
             status=ConnectedAccount.Status.DISCONNECTED, updated_at=timezone.now(), **FORGOTTEN
         ):
@@ -80,7 +80,7 @@ def disconnect_accounts_of_deleted_workspaces(*, limit: int = 200) -> int:
 
 
 def _opened(account: ConnectedAccount) -> Grant | None:
-    """What opens the account; None when no key opens that: then it can only be forgotten."""
+    """The decrypted grant of a connected account, used to revoke it at the platform; None if no key decrypts it."""
     try:
         return account.grant()
     except SealedValueError as error:

@@ -1,8 +1,9 @@
-"""Completing a connection that a person has granted at the platform (OAuth).
+"""Completion of an OAuth connection: attaches the account to which a person granted access at the platform.
 
-Over the API whoever began completes: the state is bound to the caller. In the browser the grant is attached at once only
-where it was begun; anywhere else a person who may connect accounts in that workspace is shown what it is, and confirms.
-So nobody can be lured into giving an account away or into taking one on.
+Over the API, only the caller that began the attempt can complete it: the state is bound to the caller. In the browser, the
+account is attached at once only in the session that began the attempt. In any other session, a person who may connect
+accounts in that workspace sees the account and confirms. So nobody can be tricked into giving an account away or into
+connecting a stranger's account.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SCOPE = "accounts.write"
 
 @dataclass(frozen=True)
 class Choices:
-    """One login opened several accounts: each is attached by the same state and code with its `external_id`."""
+    """The accounts of a login that has several; each is attached by a call with its `external_id` and the same state and code."""
 
     attempt_id: str
     identities: tuple[Identity, ...]
@@ -36,7 +37,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Landing:
-    """What a browser that came back from a platform has brought: the accounts to pick from, or the one attached before."""
+    """The result of an OAuth return to the browser: the accounts to choose from, or the account that is already attached."""
 
     attempt: ConnectionAttempt
     connections: tuple[Connection, ...] = ()
@@ -46,10 +47,11 @@ class Landing:
 def complete_connection(
     *, caller: Caller, state: str, code: str, choice: str | None = None, dry_run: bool = False
 ) -> ConnectedAccount | Choices:
-    """The account that the platform's code opens, attached; where it opens several and `choice` names none: the choices.
+    """Complete an OAuth connection with the platform's code; returns the attached account, or the accounts to choose from.
 
-    A dry run asks no platform and uses nothing up. Raises ScopeMissing, WorkspacePaused, OAuthStateInvalid (also for
-    another's state), ValidationFailed (choice), CredentialsRejected, ConnectionUnavailable, PlatformFault.
+    Choices are returned if the login has several accounts and `choice` is None. A dry run calls no platform and uses nothing
+    up. Raises ScopeMissing, WorkspacePaused, OAuthStateInvalid (also for the state of another caller), ValidationFailed
+    (choice), CredentialsRejected, ConnectionUnavailable, PlatformFault.
     """
     if caller.workspace_id:
         require(caller, caller.workspace_id, SCOPE)
@@ -67,10 +69,10 @@ def complete_connection(
 
 
 def look_at_connection(*, caller: Caller, state: str, code: str) -> Landing:
-    """What a browser has brought, for a person who may connect accounts in the attempt's workspace; nothing is attached.
+    """The accounts that an OAuth return offers to a person who may connect accounts in the workspace; attaches nothing.
 
-    Raises OAuthStateInvalid, NotFound (a stranger), Forbidden (a member), WorkspacePaused, CredentialsRejected,
-    ConnectionUnavailable, PlatformFault.
+    Raises OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right), WorkspacePaused,
+    CredentialsRejected, ConnectionUnavailable, PlatformFault.
     """
     attempt = open_attempt(state)
     if attempt is None or not code:
@@ -82,7 +84,10 @@ def look_at_connection(*, caller: Caller, state: str, code: str) -> Landing:
 
 
 def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:
-    """Attach the account that a person has seen and chosen. Raises as `look_at_connection`, ValidationFailed (choice)."""
+    """Attach the account that a person chose after an OAuth grant.
+
+    Raises ValidationFailed (choice), and the errors of `look_at_connection`.
+    """
     landing = look_at_connection(caller=caller, state=state, code=code)
     return landing.attached or _attach(caller, landing.attempt, landing.connections, choice)
 

@@ -1,7 +1,7 @@
-"""Turns: posts to an account wait so that they go out no faster than its platform's pace.
+"""Rate limiting of posts to a connected account, so that they are published no faster than its platform allows.
 
-An account is a leaky bucket (config/api/gcra.py), and `paced_until` is the moment when it will be empty. A post that does not
-fit now reserves the moment when it will.
+Each account is a leaky bucket (config/api/gcra.py), and `paced_until` is the time when the bucket will be empty. A post
+that has to wait reserves the time of its turn.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from config.jobs.fenced_updates import Write, update_rows
 
 
 def take_turns(wanted: Sequence[tuple[str, Pace]]) -> list[datetime]:
-    """Reserve a turn to publish at each of these accounts; returns the time of each turn, which may be now.
+    """Reserve times at which posts may be published to connected accounts; returns a time for each post, which may be now.
 
-    An account may occur several times. Takes three statements for any number of turns.
+    An account may occur several times. Takes three statements for any number of posts.
     """
     now = timezone.now()
     with transaction.atomic():
@@ -42,7 +42,7 @@ def _next_turn(account: ConnectedAccount, pace: Pace, now: datetime) -> datetime
 
 
 def hold_back(*, account_id: str, seconds: float) -> None:
-    """Stop posts to an account for so many seconds, because its platform asked for that; turns before that wait too."""
+    """Stop posts to a connected account for `seconds`, because its platform asked for a pause; earlier turns wait too."""
     until = timezone.now() + timedelta(seconds=seconds)
     earlier = Q(held_until=None) | Q(held_until__lt=until)
     ConnectedAccount.objects.filter(earlier, pk=account_id).update(held_until=until)

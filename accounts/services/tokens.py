@@ -1,6 +1,6 @@
-"""Token refresh: one worker at a time renews an account's tokens, and asks the platform outside of any transaction.
+"""Refresh of OAuth tokens: one worker at a time renews an account's tokens; it calls the platform outside any transaction.
 
-Platforms that rotate refresh tokens accept each of them once. When such a platform's answer is lost, the new tokens are
+Platforms that rotate refresh tokens accept each token once. If the answer of such a platform is lost, the new tokens are
 lost with it. The old refresh token is then tried again, which some platforms allow for a while. Only when the platform says
 that it is no longer valid does the account become needs_reauth. New tokens are stored even if the database is down for a
 while.
@@ -28,11 +28,11 @@ AHEAD_SHARE = 0.2  # the share of a token's lifetime that is left when it is ren
 
 
 class BeingRenewed(Transient):
-    """Another worker is renewing the account's tokens."""
+    """Raised when another worker is still renewing the account's OAuth tokens."""
 
 
 def ahead_of(expires_at: datetime | None) -> datetime | None:
-    """When to renew a token that was issued now; None for a token that does not expire."""
+    """The time at which an OAuth token issued now is to be renewed; None for a token that does not expire."""
     if expires_at is None:
         return None
     now = timezone.now()
@@ -40,11 +40,11 @@ def ahead_of(expires_at: datetime | None) -> datetime | None:
 
 
 def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS) -> Grant:
-    """Renew the tokens of a stale grant; returns the new grant.
+    """Renew the OAuth tokens of a stale grant; returns the new grant.
 
-    When another worker has renewed them since, its tokens are returned. While another worker is renewing them, they are
-    checked `looks` times. Raises BeingRenewed when they are not there by then, AccountDisconnected (the account is then
-    marked needs_reauth), Transient.
+    If another worker has renewed them since, that worker's tokens are returned. While another worker is renewing them, the
+    account is read up to `looks` times. Raises BeingRenewed if the tokens are not renewed by then, AccountDisconnected (the
+    account is then needs_reauth), Transient.
     """
     while True:
         account = _connected(account_id)
@@ -61,9 +61,9 @@ def refresh_grant(*, account_id: str, stale: Grant, looks: int = LOOKS) -> Grant
 
 
 def renew_unless_taken(*, account_id: str, stale: Grant) -> bool:
-    """Renew the tokens unless another worker has done so or is doing so; returns whether they were renewed here.
+    """Renew an account's OAuth tokens unless another worker has done so or is doing so; returns whether this call did.
 
-    Raises AccountDisconnected (without marking the account: the old token may still work), Transient.
+    Raises AccountDisconnected (without changing the account's status: the old token may still work), Transient.
     """
     account = _connected(account_id)
     lease = _take_lease(account) if account.grant() == stale else None
@@ -80,7 +80,7 @@ def _connected(account_id: str) -> ConnectedAccount:
 
 
 def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
-    """Mark the account needs_reauth, unless its tokens have changed since this grant was read."""
+    """Set a connected account to needs_reauth, unless its tokens have changed since this grant was read."""
     account = ConnectedAccount.objects.get(pk=account_id)
     if account.grant() == stale:
         ConnectedAccount.objects.filter(
@@ -89,7 +89,7 @@ def mark_needs_reauth(*, account_id: str, stale: Grant) -> None:
 
 
 def _take_lease(account: ConnectedAccount) -> datetime | None:
-    """Take the refresh lease; returns its end, or None when another worker has it or the row has changed."""
+    """Take the token refresh lease of an account; returns its end, or None if another worker has it or the row changed."""
     now = timezone.now()
     held = account.refresh_lease_until
     if held is not None and held > now:
