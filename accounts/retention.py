@@ -23,7 +23,7 @@ class ConnectionAttempts(ExpiredRows):
 
 
 class AccountsOfPurged(ExpiredRows):
-    """Retention rule for connected accounts of purged workspaces; an account is deleted after the last post target of it."""
+    """Retention rule for connected accounts of purged workspaces; each is deleted after its last post target."""
 
     name = "accounts"
 

@@ -53,9 +53,8 @@ class AccountViewSet(OperationViewSet):
         made = services.connect_account(caller=call.caller, dry_run=call.dry_run, **given)
         if isinstance(made, services.Begun):
             begun = {name: getattr(made, name) for name in ("authorization_url", "state", "expires_at")}
-            kept = {
-                "expires_at": ConnectAnswer(begun).data["expires_at"]
-            }  # the other values are stored encrypted in the attempt
+            # The other values are stored encrypted in the attempt.
+            kept = {"expires_at": ConnectAnswer(begun).data["expires_at"]}
             return Reply(begun, resource_id=made.attempt_id, replay_data=kept)
         if call.dry_run:
             unchecked = "authorization" if made.method == made.Method.OAUTH else "credentials"

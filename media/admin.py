@@ -1,4 +1,4 @@
-"""Admin pages for the media library."""
+"""Admin pages of media assets, their use in posts, pending files, and media quotas."""
 
 from __future__ import annotations
 

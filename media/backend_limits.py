@@ -1,4 +1,4 @@
-"""Limits for calls to the bucket and the scanner, so that one that hangs does not block other requests.
+"""Limits for calls to the media storage bucket and the malware scanner, so that a slow one does not block other requests.
 
 At most half of the process's threads may wait for them. After a call to the bucket that failed slowly, further calls are
 refused for BREAKER_PAUSE_SECONDS; then a single call tests whether the bucket works again.
@@ -19,13 +19,13 @@ from config.api.request_limits import ThreadLimit
 from media import storage
 
 BREAKER_PAUSE_SECONDS = 15.0
-SLOW_SECONDS = 2.0  # a failed call that took at least so long counts as a timeout
+SLOW_SECONDS = 2.0  # a failed call that took at least this time counts as a timeout
 backend_threads = ThreadLimit(settings.WEB_THREADS // 2)
 
 
 @contextlib.contextmanager
 def backend_thread() -> Iterator[None]:
-    """Hold one of the reserved threads during the block. Raises ServiceUnavailable if none is free."""
+    """Reserve a thread for a storage or scanner call during the block; raises ServiceUnavailable if none is free."""
     if not backend_threads.acquire():
         raise ServiceUnavailable(
             "Too many requests are waiting for the file storage or the scanner.", headers={"Retry-After": "5"}
@@ -37,7 +37,7 @@ def backend_thread() -> Iterator[None]:
 
 
 class CircuitBreaker:
-    """Refuses calls (ServiceUnavailable) for a while after one has failed slowly."""
+    """Circuit breaker for storage calls: refuses calls (ServiceUnavailable) for a while after one has failed slowly."""
 
     def __init__(self) -> None:
         self._refuses_until = 0.0  # time.monotonic(); 0 while calls are allowed
@@ -45,7 +45,7 @@ class CircuitBreaker:
 
     @contextlib.contextmanager
     def guard(self) -> Iterator[None]:
-        """Make a call in the block. Raises ServiceUnavailable without entering it while calls are refused."""
+        """Guard a storage call, made in the block. Raises ServiceUnavailable while the circuit breaker refuses calls."""
         began = self._enter()
         try:
             yield
@@ -71,7 +71,10 @@ bucket_breaker = CircuitBreaker()
 
 @contextlib.contextmanager
 def storage_access() -> Iterator[None]:
-    """Call the storage in the block, with the limits above if it is a bucket. Raises ServiceUnavailable."""
+    """Guard a call to the media storage, which is made in the block; the limits apply only to buckets, not to local files.
+
+    Raises ServiceUnavailable.
+    """
     if storage.is_local():
         yield
         return

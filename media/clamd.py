@@ -1,4 +1,4 @@
-"""Client for ClamAV's daemon over TCP; uses the NUL-terminated commands of clamd(8)."""
+"""Client for clamd, ClamAV's malware scanning daemon, over TCP; uses the NUL-terminated commands of clamd(8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPLY_BYTES = 4096
 
 
 class Clamd:
-    """A connection to the clamd at `address` (host:port); all calls together must end within `seconds`.
+    """A client for the clamd at `address` (host:port); all calls together must finish within `seconds`.
 
     Methods raise OSError if clamd is down, too slow (TimeoutError) or closes the connection without a reply.
     """
@@ -25,19 +25,22 @@ class Clamd:
         self._end = time.monotonic() + seconds
 
     def ask(self, command: str) -> str:
-        """Send a simple command, such as PING or VERSION, and return the reply."""
+        """Send a clamd command without data, such as PING or VERSION, and return the reply."""
         return self._exchange([_command(command)])
 
     def scan(self, pieces: Iterable[bytes]) -> str:
-        """Scan the bytes and return the verdict: `stream: OK`, or `INSTREAM size limit exceeded. ERROR`."""
+        """Scan the bytes with clamd and return the verdict: `stream: OK`, or `INSTREAM size limit exceeded. ERROR`."""
         return self._exchange(_stream(pieces))
 
     def takes(self, size: int) -> bool:
-        """Whether clamd's StreamMaxLength allows `size` bytes; it refuses the announced size before any data are sent."""
+        """Whether clamd's StreamMaxLength allows `size` bytes; clamd refuses an announced size before data are sent."""
         return not self._exchange([_command("INSTREAM"), struct.pack("!I", size)], half_closed=True)
 
     def _exchange(self, pieces: Iterable[bytes], *, half_closed: bool = False) -> str:
-        """Send all pieces and return the reply. `half_closed`: announce the end; the reply may then be empty."""
+        """Send all pieces to clamd and return the reply.
+
+        With `half_closed`, the end of the data is signalled afterwards, and the reply may be empty.
+        """
         with self._connect() as connection:
             whole = False
             with contextlib.suppress(ConnectionError):  # clamd sends its reason before it disconnects
@@ -46,7 +49,7 @@ class Clamd:
                     connection.sendall(piece)
                 whole = True
             if half_closed:
-                with contextlib.suppress(OSError):  # it has disconnected already
+                with contextlib.suppress(OSError):  # clamd has already disconnected
                     connection.shutdown(socket.SHUT_WR)
             reply = self._read_reply(connection, required=not half_closed)
         if not whole and not reply.endswith("ERROR"):
@@ -85,7 +88,7 @@ def _command(name: str) -> bytes:
 
 
 def _stream(pieces: Iterable[bytes]) -> Iterable[bytes]:
-    """The INSTREAM command: each piece after its length, then a length of 0."""
+    """Yield clamd's INSTREAM command: the length of each piece and the piece, then a length of 0."""
     yield _command("INSTREAM")
     for piece in pieces:
         if piece:

@@ -1,4 +1,4 @@
-"""API errors of uploads, deletions and downloads of media."""
+"""API errors of media uploads, deletions and downloads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class MediaMalwareDetected(ApiError):
 
 
 class MediaScanUnavailable(ApiError):
-    """The scanner is down, too slow, or sent an invalid reply."""
+    """The malware scanner is down, too slow, or sent an invalid reply."""
 
     status, code = 503, "MEDIA_SCAN_UNAVAILABLE"
     message = "The file could not be scanned, so it was not stored."
@@ -38,7 +38,7 @@ class MediaInUse(Conflict):
 
 
 class MediaQuotaExceeded(Conflict):
-    """The file does not fit into the workspace's quota, of which `used` bytes are taken."""
+    """The file does not fit into the workspace's media quota, of which `used` bytes are taken."""
 
     code = "MEDIA_QUOTA_EXCEEDED"
     message = "The workspace's media quota is too small for this file."
@@ -52,7 +52,7 @@ class MediaQuotaExceeded(Conflict):
 
 
 class RangeNotSatisfiable(ApiError):
-    """The requested range starts after the end of a file of `size` bytes."""
+    """The requested byte range starts after the end of a stored file of `size` bytes."""
 
     status, code = 416, "RANGE_NOT_SATISFIABLE"
     message = "The requested range starts after the end of the file."

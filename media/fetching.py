@@ -1,4 +1,4 @@
-"""Download of files from URLs that callers supply, with the same protection as webhook requests."""
+"""Download of media files from URLs that callers supply, with the SSRF protection of webhook requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 def fetch_from_url(url: str, spool: Spool, *, workspace_id: str) -> Upload:
-    """Download the file at `url` into the spool within OUTBOUND_SECONDS; every redirect is checked like the first URL.
+    """Download a media file from `url` into the spool within OUTBOUND_SECONDS; every redirect is checked like the first URL.
 
     Raises ValidationFailed on `source_url` if the file cannot be fetched, PayloadTooLarge, RateLimited.
     """

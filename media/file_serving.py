@@ -1,7 +1,7 @@
-"""Serving stored files to holders of a signed link (media/links.py), with ranges and ETags (RFC 9110).
+"""HTTP serving of stored media files through signed links (media/links.py), with byte ranges and ETags (RFC 9110).
 
-A bucket serves its files itself: the response redirects to a URL that is valid for a minute. Files come from strangers and
-are served from the service's own origin, so nothing in them may be executed.
+A bucket serves its files itself: the response redirects to a URL that is valid for a minute. Files are untrusted and are
+served from the service's own origin, so browsers must not execute anything in them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _RANGE = re.compile(r"bytes[ \t]*=[ \t]*([0-9]{0,18})-([0-9]{0,18})[ \t]*", re.I
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A stored file with its response headers."""
+    """A stored media file with the values of its response headers."""
 
     key: str
     mime_type: str
@@ -47,7 +47,7 @@ class StoredFile:
 
 @get_only
 def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpResponseBase:
-    """GET and HEAD /files/<media id>/<file name>. Every problem with a link gets the same 404."""
+    """Serve GET and HEAD of /files/<media id>/<file name>. Every problem with a signed link gives the same 404 response."""
     try:
         link = verify_link(media_id, filename, request.GET)
         stored = _stored(link)
@@ -62,7 +62,7 @@ def serve_file(request: HttpRequest, media_id: str, filename: str) -> HttpRespon
 
 
 def _stored(link: FileLink) -> StoredFile:
-    """The file that the link opens. Raises NotFound if the asset, its thumbnail or its workspace was deleted."""
+    """The stored file of a signed link. Raises NotFound if the media asset, its thumbnail or its workspace was deleted."""
     ready = MediaAsset.objects.filter(status=MediaAsset.Status.READY, workspace__in=live_workspaces())
     asset = ready.filter(pk=link.media_id).first()
     if asset is None:
@@ -79,7 +79,10 @@ def _stored(link: FileLink) -> StoredFile:
 
 
 def _answer(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase:
-    """Respond with 304, 302 to the bucket, 206 or 200. Raises NotFound, RangeNotSatisfiable, ServiceUnavailable."""
+    """Response for a stored media file: 304, 302 to the bucket, 206 or 200.
+
+    Raises NotFound, RangeNotSatisfiable, ServiceUnavailable.
+    """
     if _is_cached(request.headers.get("If-None-Match", ""), stored.etag):
         return HttpResponseNotModified()
     if link.form != "direct" and (response := _redirect(request, link, stored)):
@@ -107,7 +110,7 @@ def _answer(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpRes
 
 
 def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpResponseBase | None:
-    """Redirect to the bucket, if files are stored in one; not cacheable, since the URL expires soon."""
+    """Redirect to the file's URL in the bucket, or None for local files; not cacheable, since the URL expires soon."""
     address = bucket_url(
         stored.key,
         seconds=min(BUCKET_LINK_SECONDS, link.seconds_left),
@@ -119,15 +122,15 @@ def _redirect(request: HttpRequest, link: FileLink, stored: StoredFile) -> HttpR
 
 
 def _is_cached(if_none_match: str, etag: str) -> bool:
-    """Whether the client has this version cached (RFC 9110, 13.1.2: compared without W/)."""
+    """Whether the client has this version of the file in its cache (RFC 9110, 13.1.2: compared without W/)."""
     return any(sent == "*" or sent.removeprefix("W/") == etag for sent in parse_etags(if_none_match))
 
 
 def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
-    """The requested range as (start, length), or None for the whole file.
+    """The requested byte range of a stored file as (start, length), or None for the whole file.
 
-    The whole file is also sent for several ranges, an invalid range, an outdated If-Range (RFC 9110, 13.1.5) and HEAD. Raises
-    RangeNotSatisfiable.
+    The whole file is also sent for several ranges, an invalid range, an outdated If-Range (RFC 9110, 13.1.5) and HEAD.
+    Raises RangeNotSatisfiable.
     """
     asked = _RANGE.fullmatch(request.headers.get("Range", ""))
     if request.method != "GET" or asked is None or request.headers.get("If-Range", etag) != etag:
@@ -143,7 +146,7 @@ def _span(request: HttpRequest, size: int, etag: str) -> tuple[int, int] | None:
 
 
 class FilePart:
-    """Iterates over `length` bytes of an open file in chunks; the response closes the file."""
+    """Iterates over `length` bytes of an open media file in chunks; the response closes the file."""
 
     def __init__(self, file: BinaryIO, length: int) -> None:
         self._file, self._left = file, length

@@ -1,4 +1,4 @@
-"""File names that callers supply: display labels only, never part of a storage path."""
+"""Display names of uploaded files, from names that callers supply; these are never part of a storage path."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SUFFIXES = {
 
 
 def display_filename(filename: str, mime_type: str) -> str:
-    """The last path component without unprintable characters, cut to MAX_FILENAME_LENGTH before the suffix.
+    """The display name of an uploaded file: the last path component without unprintable characters.
 
-    A default name if nothing is left.
+    The name is cut to MAX_FILENAME_LENGTH before its suffix. If nothing is left of it, a default name is returned.
     """
     last = re.split(r"[/\\]", filename)[-1]
     label = "".join(character for character in last if character.isprintable()).strip()

@@ -1,4 +1,4 @@
-"""Maximum file sizes by kind of media (settings.MEDIA_MAX_BYTES)."""
+"""Maximum upload sizes for each kind of media file (settings.MEDIA_MAX_BYTES)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from media.inspection import sniff
 
 
 def max_upload_bytes(beginning: Path | None = None) -> int:
-    """The maximum size of an upload, by type if its `beginning` is recognized, else of any type."""
+    """The maximum upload size, for the type detected in the file's `beginning`, or for any type if none is detected."""
     if beginning is not None:
         try:
             return max_bytes_of_type(sniff(beginning))
@@ -21,7 +21,7 @@ def max_upload_bytes(beginning: Path | None = None) -> int:
 
 
 def max_bytes_of_type(mime_type: str) -> int:
-    """The maximum size of a file of this MIME type."""
+    """The maximum upload size for files of this MIME type."""
     kind = mime_type.partition("/")[0]
     limit: int = settings.MEDIA_MAX_BYTES[kind if kind in ("image", "video") else "document"]
     return limit

@@ -1,4 +1,4 @@
-"""Signed links to stored files. A link opens one file until it expires.
+"""Signed links to stored media files. A link opens one file until the link expires.
 
 `<BASE_URL>/files/<media id>/<file name>?form=…&expires=…&signature=…`; the signature is Django's HMAC over the other
 parts, so links signed with SECRET_KEY_FALLBACKS stay valid.
@@ -33,7 +33,7 @@ _EXPIRES = re.compile(r"[1-9][0-9]{0,11}")
 
 @dataclass(frozen=True)
 class FileLink:
-    """The content of a signed link to a stored file; `expires` is a Unix timestamp."""
+    """The content of a signed link to a stored media file; `expires` is a Unix timestamp."""
 
     media_id: str
     filename: str
@@ -41,7 +41,7 @@ class FileLink:
     expires: int
 
     def __str__(self) -> str:
-        """The signed string; neither id nor name can contain a slash (media/urls.py)."""
+        """The string that is signed; neither id nor name can contain a slash (media/urls.py)."""
         return f"{self.media_id}/{self.filename}/{self.form}/{self.expires}"
 
     @property
@@ -50,21 +50,21 @@ class FileLink:
 
 
 def file_link(asset: MediaAsset, *, seconds: int | None = None, thumbnail: bool = False) -> str:
-    """Absolute URL of the stored file or its thumbnail, valid for `seconds` (default MEDIA_LINK_SECONDS)."""
+    """Signed URL of a stored media file or its thumbnail, valid for `seconds` (default MEDIA_LINK_SECONDS)."""
     return _address(
         asset, "thumbnail" if thumbnail else "file", settings.MEDIA_LINK_SECONDS if seconds is None else seconds
     )
 
 
 def preview_link(asset: MediaAsset) -> str:
-    """URL of the thumbnail, of the full image if it has no thumbnail, or "" for other media."""
+    """Signed URL of a media asset's preview: the thumbnail, or the full image if it has no thumbnail; "" for other media."""
     if asset.thumbnail_key:
         return file_link(asset, thumbnail=True)
     return file_link(asset) if asset.kind in (MediaAsset.Kind.IMAGE, MediaAsset.Kind.GIF) else ""
 
 
 def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileLink:
-    """Parse and verify a requested link. Raises NotFound if it is incomplete, altered or expired."""
+    """Parse and verify a requested media link. Raises NotFound if the link is incomplete, altered or expired."""
     form, expires = query.get("form", ""), query.get("expires", "")
     if form not in get_args(LinkKind) or not _EXPIRES.fullmatch(expires):
         raise NotFound()
@@ -79,7 +79,10 @@ def verify_link(media_id: str, filename: str, query: Mapping[str, str]) -> FileL
 
 
 def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaFile:
-    """The asset as platform adapters take it, with a link valid for a day; `alt_text` replaces the asset's own."""
+    """The media asset as a MediaFile for platform adapters, with a link valid for a day.
+
+    `alt_text` replaces the asset's own.
+    """
     stem, suffix = _name(asset, asset.storage_key)
     plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode()
     return MediaFile(
@@ -92,7 +95,7 @@ def adapter_media_file(asset: MediaAsset, alt_text: str | None = None) -> MediaF
 
 
 def download_name(asset: MediaAsset, key: str) -> str:
-    """The file's name in links and downloads: the asset's name with the suffix of the stored type."""
+    """The file name in links and downloads: the media asset's name with the suffix of the stored type."""
     return "".join(_name(asset, key))
 
 
@@ -105,7 +108,7 @@ def _address(asset: MediaAsset, form: LinkKind, seconds: int) -> str:
 
 
 def _name(asset: MediaAsset, key: str) -> tuple[str, str]:
-    """The asset's name reduced to letters, digits and a few other characters, and the stored file's suffix."""
+    """The media asset's name reduced to letters, digits and a few other characters, and the stored file's suffix."""
     stem = unicodedata.normalize("NFC", PurePosixPath(asset.filename).stem)
     allowed = (sign if sign in " ._-()+" or unicodedata.category(sign)[0] in "LMN" else "-" for sign in stem)
     name = re.sub("-{2,}", "-", "".join(allowed))[:MAX_NAME_CHARACTERS].strip(" .-")

@@ -1,4 +1,4 @@
-"""Storage backend for S3-compatible buckets (STORAGE_URL); only imported if one is configured."""
+"""Media storage backend for S3-compatible buckets (STORAGE_URL); only imported if a bucket is configured."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from storages.backends.s3 import S3Storage
 IN_MEMORY_BYTES = 1024 * 1024
 # A stalled call ends after two attempts of at most ten seconds each, for connecting and for the response.
 CLIENT_CONFIG = Config(connect_timeout=3, read_timeout=7, retries={"mode": "standard", "total_max_attempts": 2})
-# One PUT or GET per file, in the caller's thread. Multipart uploads need two more calls with timeouts of their own, and
-# parts of interrupted uploads stay in the bucket unseen.
+# One PUT or GET per file, in the caller's thread. Multipart uploads need two more calls with separate timeouts, and parts
+# of interrupted uploads remain in the bucket without being listed.
 TRANSFER_CONFIG = TransferConfig(multipart_threshold=5 * 1024**3, use_threads=False, num_download_attempts=2)
 
 
 class ObjectStorage(S3Storage):
-    """Stores private objects: no public ACL, and every URL is signed and expires."""
+    """S3 storage for private media files: no public ACL, and every URL is signed and expires."""
 
     client_config: Any
 
@@ -37,7 +37,7 @@ class ObjectStorage(S3Storage):
         return {**super().get_default_settings(), **ours}
 
     def open_part(self, name: str, start: int, length: int) -> BinaryIO:
-        """A stream of `length` bytes from `start`, read from the service on demand."""
+        """A stream of `length` bytes of a stored file from `start`, read from the bucket on demand."""
         stored = self.bucket.Object(self._normalize_name(name))
         body: BinaryIO = stored.get(Range=f"bytes={start}-{start + length - 1}")["Body"]
         return body

@@ -1,4 +1,4 @@
-"""Which platforms accept a media asset, and which issues it has at each."""
+"""The platforms that accept a media asset, and the asset's issues on each platform."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PlatformFit:
 
 
 def platform_fits(asset: MediaInfo) -> list[PlatformFit]:
-    """The asset's issues at each platform that takes media, in the registry's order."""
+    """The media asset's issues on each platform that accepts media, in the registry's order."""
     return [
         PlatformFit(each.name, asset_issues(each.name, each.capabilities.media, asset, "file"))
         for each in platforms()

@@ -1,4 +1,4 @@
-"""Deletion of the media of workspaces that were deleted long enough ago: files first, then their rows."""
+"""Retention rules for the media of purged workspaces: files are deleted first, then their rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workspaces.retention import workspaces_to_purge
 
 
 class PurgedWorkspaceMedia(ExpiredRows):
-    """Media of purged workspaces; a row stays until its files are deleted from the storage."""
+    """Retention rule for media assets of purged workspaces; a row remains until its files are deleted from the storage."""
 
     name = "media"
 
@@ -28,7 +28,7 @@ class PurgedWorkspaceMedia(ExpiredRows):
 
 
 class PurgedWorkspaceMediaUsage(ExpiredRows):
-    """Usage counters of purged workspaces, deleted after the assets that they count."""
+    """Retention rule for media usage counters of purged workspaces; a counter is deleted after the assets that it counts."""
 
     name = "media_usage"
 

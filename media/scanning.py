@@ -1,8 +1,8 @@
-"""Malware scanning of uploads; a file is accepted only if the scanner has examined all of it.
+"""Malware scanning of uploads with ClamAV; a file is accepted only if the scanner has examined all of it.
 
 ClamAV skips data beyond its MaxFileSize and MaxScanSize and still replies OK, and its protocol does not report these
-limits. So they are tested: ClamAV scans as many compressed zeros as the file has bytes, followed by the EICAR test file. If
-it reports the test file, or (with AlertExceedsMax) an exceeded limit, it would also examine all of a file of that size.
+limits. So they are tested: ClamAV scans as many compressed zeros as the file has bytes, followed by the EICAR test file.
+If it reports the test file, or (with AlertExceedsMax) an exceeded limit, it would also examine all of a file of that size.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _LIMITS = "Heuristics.Limits.Exceeded"
 
 @dataclass(frozen=True)
 class ScanResult:
-    """The result of a scan without findings, and the engine, such as `ClamAV 1.4.3/27654`."""
+    """The result of a malware scan without findings, and the scanner's version, for example `ClamAV 1.4.3/27654`."""
 
     status: Literal["clean", "not_scanned"]
     engine: str = ""
 
 
 def scan(path: Path) -> ScanResult:
-    """Scan the file as configured by MEDIA_SCANNER.
+    """Scan an uploaded file for malware as configured by MEDIA_SCANNER.
 
     Raises MediaMalwareDetected, MediaScanUnavailable, ServiceUnavailable (too many requests wait for the scanner),
     PayloadTooLarge (the scanner would not examine the whole file).
@@ -69,7 +69,7 @@ def scan(path: Path) -> ScanResult:
 
 
 def scanner_limit_problems() -> list[str]:
-    """Sentences about scanner limits that are below the upload limits; empty if there are none.
+    """Descriptions of the malware scanner's limits that are below the upload limits; empty if there are none.
 
     Takes some seconds if uploads of hundreds of megabytes are allowed. Raises OSError if the scanner does not answer.
     """
@@ -87,7 +87,7 @@ def scanner_limit_problems() -> list[str]:
 
 
 def ping_scanner() -> None:
-    """Check that the scanner answers. Raises OSError."""
+    """Check that the malware scanner answers. Raises OSError if it does not."""
     reply = Clamd(settings.CLAMAV_ADDRESS, seconds=2).ask("PING")
     if reply != "PONG":
         raise ConnectionError("it is not a clamd")
@@ -103,7 +103,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _require_clean(reply: str) -> None:
-    """Check that the reply reports a clean stream; raises the matching error otherwise."""
+    """Check that the scanner's reply reports a clean file; raises the matching error otherwise."""
     found = _FOUND.fullmatch(reply)
     if found and found[1].startswith(_LIMITS):
         raise _too_large()
@@ -134,7 +134,10 @@ def _scans_whole_file(clamd: Clamd, size: int) -> bool:
 
 
 def _test_file_behind(size: int) -> Iterator[bytes]:
-    """A compressed tar of `size` bytes: zeros in a global header, which is not scanned as a file, and then EICAR."""
+    """Yield a compressed tar archive of `size` bytes that ends with the EICAR test file.
+
+    Zeros in a global header, which is not scanned as a file, precede the test file.
+    """
     behind = _tar_header("eicar", len(EICAR), tarfile.REGTYPE) + EICAR.ljust(tarfile.BLOCKSIZE, b"\0")
     size = max(0, size + -size % tarfile.BLOCKSIZE - tarfile.BLOCKSIZE - len(behind))
     packer = zlib.compressobj(1, wbits=31)
@@ -152,7 +155,7 @@ def _tar_header(name: str, size: int, kind: bytes) -> bytes:
 
 
 def _engine(clamd: Clamd) -> str:
-    """The versions of the engine and its signatures, such as `ClamAV 1.4.3/27654`."""
+    """The versions of ClamAV and its signatures, for example `ClamAV 1.4.3/27654`."""
     try:
         version = clamd.ask("VERSION")
     except OSError:  # the scan has succeeded anyway

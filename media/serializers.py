@@ -1,4 +1,4 @@
-"""Serializers of media assets and uploads."""
+"""API serializers of media assets and uploads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_ALT_TEXT = 10_000  # characters
 
 
 class SourceUrl(fields.Text):
-    """A URL to fetch a file from. Only its format is checked here; addresses are checked at each connection."""
+    """A URL from which to download a media file. Only its format is checked here; each connection checks the address."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=2048, **kwargs)

@@ -27,12 +27,12 @@ NOT_FOUND_CODES = ("404", "NoSuchKey")
 
 
 def new_key(*, workspace_id: str, sha256: str, suffix: str) -> str:
-    """A new unique key for a file with this hash; `suffix` is such as `.jpg`."""
+    """A new unique storage key for a media file with this hash; `suffix` is for example `.jpg`."""
     return f"{workspace_id}/{sha256}-{secrets.token_hex(8)}{suffix}"
 
 
 def store_file(path: Path, key: str) -> None:
-    """Store a copy of the file at `path` under a new key. Raises ServiceUnavailable; a bucket may have stored it anyway."""
+    """Store a copy of a media file under a new key. Raises ServiceUnavailable; a bucket may then have stored it anyway."""
     with path.open("rb") as file, _reaching():
         try:
             default_storage.save(key, File(file))
@@ -43,13 +43,13 @@ def store_file(path: Path, key: str) -> None:
 
 
 def open_file(key: str) -> BinaryIO:
-    """Open the stored file for reading. Raises FileNotFoundError, ServiceUnavailable."""
+    """Open a stored media file for reading. Raises FileNotFoundError, ServiceUnavailable."""
     with _reaching():
         return cast(BinaryIO, default_storage.open(key).file)
 
 
 def open_range(key: str, start: int, length: int) -> BinaryIO:
-    """Open the stored file at `start`; the caller must not read more than `length` bytes.
+    """Open a stored media file at `start`; the caller must not read more than `length` bytes.
 
     Raises FileNotFoundError, ServiceUnavailable.
     """
@@ -62,19 +62,19 @@ def open_range(key: str, start: int, length: int) -> BinaryIO:
 
 
 def stored_size(key: str) -> int:
-    """The size of the stored file in bytes. Raises FileNotFoundError, ServiceUnavailable."""
+    """The size of a stored media file in bytes. Raises FileNotFoundError, ServiceUnavailable."""
     with _reaching():
         return default_storage.size(key)
 
 
 def stored_at(key: str) -> datetime:
-    """When the file was stored. Raises FileNotFoundError, ServiceUnavailable."""
+    """The time at which a media file was stored. Raises FileNotFoundError, ServiceUnavailable."""
     with _reaching():
         return default_storage.get_modified_time(key)
 
 
 def bucket_url(key: str, *, seconds: int, method: str, mime_type: str, disposition: str) -> str | None:
-    """A signed URL at which the bucket serves the file for so many seconds; None for local files."""
+    """A signed URL at which the bucket serves a stored media file for `seconds`; None for local files."""
     if is_local():
         return None
     headers = {"ResponseContentType": mime_type, "ResponseContentDisposition": disposition}
@@ -84,13 +84,13 @@ def bucket_url(key: str, *, seconds: int, method: str, mime_type: str, dispositi
 
 
 def remove_file(key: str) -> None:
-    """Remove the stored file, if it exists. Raises ServiceUnavailable."""
+    """Remove a stored media file, if it exists. Raises ServiceUnavailable."""
     with _reaching():
         default_storage.delete(key)
 
 
 def all_keys() -> Iterator[str]:
-    """The keys of all stored files, workspace by workspace. Raises ServiceUnavailable."""
+    """Yield the storage keys of all media files, workspace by workspace. Raises ServiceUnavailable."""
     with _reaching():
         try:
             folders, _ = default_storage.listdir("")
@@ -102,11 +102,11 @@ def all_keys() -> Iterator[str]:
 
 
 def purge_upload_leftovers(older_than: timedelta) -> int:
-    """Remove files that killed processes left in the upload folder; returns how many."""
+    """Remove temporary upload files that killed processes left behind; returns the number of removed files."""
     before = (timezone.now() - older_than).timestamp()
     removed = 0
     for path in Path(settings.FILE_UPLOAD_TEMP_DIR).iterdir():
-        with suppress(FileNotFoundError):  # its request has just ended
+        with suppress(FileNotFoundError):  # the upload's request has just ended
             if path.is_file() and path.stat().st_mtime < before:
                 path.unlink()
                 removed += 1
@@ -114,13 +114,13 @@ def purge_upload_leftovers(older_than: timedelta) -> int:
 
 
 def is_local() -> bool:
-    """Whether files are stored on this machine and not in a bucket."""
+    """Whether media files are stored on this machine instead of in a bucket."""
     return isinstance(default_storage, FileSystemStorage)
 
 
 @contextmanager
 def _reaching() -> Iterator[None]:
-    """Convert errors of the storage client to FileNotFoundError or ServiceUnavailable."""
+    """Convert errors of the media storage client to FileNotFoundError or ServiceUnavailable."""
     try:
         yield
     except FileNotFoundError:

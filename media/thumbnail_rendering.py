@@ -1,4 +1,4 @@
-"""Rendering thumbnails of images and videos as JPEG, or as WebP if they have transparency; metadata are not copied."""
+"""Rendering of thumbnails for images and videos, as JPEG, or as WebP with transparency; metadata are not copied."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FFMPEG_SECONDS = 20
 FFMPEG_MEMORY_BYTES = 512 * 1024 * 1024  # enough for 4K video with sixteen reference frames
 FRAME_AT_SECONDS = 1.0  # many videos begin with a black frame
 _TILE = 1024
-# Pillow decodes WebP on two canvases, and holds the frame and a copy of it.
+# Pillow's WebP decoder allocates two canvases, one frame, and one copy of that frame, each with four bytes for a pixel.
 _WEBP_BYTES_FOR_EACH_PIXEL = 16
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -43,7 +43,7 @@ class NoFrame(Exception):
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """An encoded thumbnail file; `suffix` is such as `.jpg`."""
+    """An encoded thumbnail file; `suffix` is for example `.jpg`."""
 
     content: bytes
     suffix: str
@@ -54,9 +54,9 @@ class Thumbnail:
 
 
 def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
-    """Render an inspected image, rotated by its EXIF orientation; of an animation, the first frame.
+    """Render the thumbnail of an inspected image, rotated by its EXIF orientation; for an animation, of the first frame.
 
-    None if decoding would need more than WORKING_BYTES. Raises the decoder's error for a broken file.
+    Returns None if decoding would need more than WORKING_BYTES. Raises the decoder's error for a broken file.
     """
     layout = read_layout(content, mime_type)
     held = layout.working_bytes
@@ -76,10 +76,10 @@ def render_image_thumbnail(content: bytes, mime_type: str) -> Thumbnail | None:
 def render_video_thumbnail(
     opened: Callable[[], BinaryIO], *, mime_type: str, sides: tuple[int, int], seconds: float
 ) -> Thumbnail | None:
-    """Render a frame of a video with ffmpeg; None if FFMPEG is not set.
+    """Render the thumbnail of a video from one of its frames with ffmpeg; returns None if FFMPEG is not set.
 
     `opened` opens the video as a local file; `sides` is its displayed size. Raises NoFrame, subprocess.TimeoutExpired, and
-    what `opened` raises.
+    the errors of `opened`.
     """
     if not settings.FFMPEG:
         return None
@@ -98,15 +98,15 @@ def render_video_thumbnail(
 
 
 def _fitting(width: int, height: int) -> tuple[int, int]:
-    """The size of the thumbnail; small images are not enlarged."""
+    """The width and height of the thumbnail; small images are not enlarged."""
     scale = min(1.0, MAX_SIDE / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
 def _shrunk(image: Image.Image, sides: tuple[int, int]) -> Image.Image:
-    """The image resized to these sides, as RGB, RGBA or CMYK.
+    """The image resized to the thumbnail's size, as RGB, RGBA or CMYK.
 
-    Reduced tile by tile to at least twice the size first, so that no second copy of all pixels is held; then resized.
+    It is first reduced tile by tile to at least twice that size, so that memory never contains a second copy of all pixels.
     """
     width, height = image.size
     mode = _mode_of(image)
@@ -129,7 +129,7 @@ def _mode_of(image: Image.Image) -> str:
 
 
 def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """Convert to RGB or RGBA in sRGB, the colours that browsers assume; an invalid colour profile is ignored."""
+    """Convert a thumbnail to RGB or RGBA in sRGB, the colours that browsers assume; an invalid colour profile is ignored."""
     mode = "RGBA" if image.mode == "RGBA" else "RGB"
     if profile:
         try:

@@ -1,4 +1,4 @@
-"""URLs of the media API, the stored files, and the dashboard's media pages."""
+"""URLs of the media API, of stored media files, and of the dashboard's media pages."""
 
 from __future__ import annotations
 

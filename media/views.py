@@ -23,7 +23,7 @@ from media.serializers import (
 
 
 def replay_asset(call: Call, record: IdempotencyRecord) -> dict[str, Any]:
-    """Response of a replayed upload: the asset's current state, since the URLs in the first response may have expired."""
+    """Response of a replayed upload: the media asset's current state, since URLs in the first response may have expired."""
     return {"media": MediaAsset.objects.get(pk=record.resource_id)}
 
 

@@ -35,9 +35,8 @@ def begin(request: HttpRequest) -> HttpResponse:
 
     The HTML form sends `workspace_id`, `platform`, and the fields of the platform's oauth_schema.
     """
-    given = {
-        name: str(value).replace("\0", "") for name, value in request.POST.items()
-    }  # PostgreSQL text cannot contain NUL
+    # PostgreSQL text cannot contain NUL.
+    given = {name: str(value).replace("\0", "") for name, value in request.POST.items()}
     given.pop("csrfmiddlewaretoken", None)
     workspace_id, platform_name = given.pop("workspace_id", ""), given.pop("platform", "")
     caller = _caller(request)

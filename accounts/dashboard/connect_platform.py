@@ -73,7 +73,5 @@ def _shown(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: 
         Way(method, forms[Method(method)], chosen.unavailable_reason(method), selectors.operator_setup(chosen, method))
         for method in chosen.methods
     ]
-    ways.sort(
-        key=lambda way: (way.obstacle is not None, way.method != Method.OAUTH)
-    )  # available methods first, and OAuth before credentials
+    ways.sort(key=lambda way: (way.obstacle is not None, way.method != Method.OAUTH))  # available first, then OAuth
     return page.render("accounts/platform.html", platform=chosen, ways=ways, form=form, status=status)

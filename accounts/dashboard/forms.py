@@ -13,9 +13,9 @@ NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": 
 
 
 class ConnectForm(forms.Form):
-    """HTML form with a text field for each property of the platform's schema that has no default.
+    """HTML form with a field for each property of the platform's schema that has no default.
 
-    Secrets are not shown again, not even when the form has errors.
+    All values are strings. Secrets are not shown again, not even when the form has errors.
     """
 
     def __init__(self, schema: Mapping[str, Any] | None, data: Any = None, *, method: str) -> None:

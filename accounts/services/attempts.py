@@ -1,9 +1,9 @@
 """OAuth connection attempts: begin one, exchange the platform's authorization code, and delete expired attempts.
 
-An attempt expires ten minutes after it begins. Each OAuth state allows one exchange. If the platform cannot be reached, the
-state stays usable, because the code may still be valid. Any other error ends the attempt. The connections that an exchange
-returns are stored encrypted until they are attached: a caller who sends the same state and code again gets the same
-accounts.
+An attempt expires ten minutes after it begins, or ten minutes after its code was exchanged. Each OAuth state allows one
+exchange. If the platform cannot be reached, the state stays usable, because the code may still be valid. Any other error
+ends the attempt. The connections that an exchange returns are stored encrypted until they are attached: a caller who sends
+the same state and code again gets the same accounts.
 """
 
 from __future__ import annotations

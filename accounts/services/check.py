@@ -68,9 +68,8 @@ def _unopened(account: ConnectedAccount, error: SealedValueError) -> ConnectedAc
     logger.error("%s has to be connected again: %s", account.id, error)
     now = timezone.now()
     changes: dict[str, Any] = {"last_checked_at": now}
-    if (
-        account.status != ConnectedAccount.Status.NEEDS_REAUTH
-    ):  # otherwise `updated_at` keeps the time of the first failure
+    # `updated_at` is the time of the first failure, so a later failure does not change it.
+    if account.status != ConnectedAccount.Status.NEEDS_REAUTH:
         changes |= {"status": ConnectedAccount.Status.NEEDS_REAUTH, "updated_at": now}
     _still_connected(account).filter(updated_at=account.updated_at).update(**changes)
     return ConnectedAccount.objects.get(pk=account.pk)  # refresh_from_db would decrypt the secrets

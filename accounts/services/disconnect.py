@@ -33,9 +33,8 @@ def disconnect_account(*, caller: Caller, account_id: str, dry_run: bool = False
     grant = _opened(account) if forgets else None
     if grant is None:
         return _forget(caller, account, forgets=forgets, dry_run=dry_run)
-    with outbound_slot(
-        account.workspace_id
-    ):  # entered before the secrets are deleted: without them, nothing can be revoked later
+    # The slot is entered before the secrets are deleted: without secrets, nothing can be revoked later.
+    with outbound_slot(account.workspace_id):
         _forget(caller, account, forgets=forgets, dry_run=dry_run)
         _revoke(account, grant)
     return account

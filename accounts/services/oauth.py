@@ -28,7 +28,7 @@ SCOPE = "accounts.write"
 
 @dataclass(frozen=True)
 class Choices:
-    """The accounts of a login that has several; each is attached by a call with its `external_id` and the same state and code."""
+    """The accounts of a login that has several; each is attached by a call with its `external_id`, the state and the code."""
 
     attempt_id: str
     identities: tuple[Identity, ...]

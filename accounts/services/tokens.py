@@ -21,7 +21,7 @@ from accounts.platforms.types import Grant
 from config.db.connection import release_connection
 from config.db.outage import retry_while_database_down
 
-REFRESH_LEASE = timedelta(seconds=90)  # longer than the platform's answer and a wait for the database together
+REFRESH_LEASE = timedelta(seconds=90)  # longer than a platform's answer plus a wait for the database
 LOOKS, LOOK_SECONDS = 50, 0.1  # how often, and at what interval, to check for tokens that another worker is renewing
 LOOK_AGAIN_SECONDS = 2.0
 AHEAD_SHARE = 0.2  # the share of a token's lifetime that is left when it is renewed: 24 minutes of two hours

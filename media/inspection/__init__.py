@@ -1,4 +1,7 @@
-"""What an upload is, by its bytes alone, and the position data taken out of it. Names and claims play no role here."""
+"""Inspection of uploaded media files: detects and checks the file type from the bytes, and removes geolocation metadata.
+
+File names and declared content types are ignored.
+"""
 
 from __future__ import annotations
 

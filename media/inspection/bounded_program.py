@@ -1,4 +1,4 @@
-"""Programs that read strangers' files: within bounds of time and memory."""
+"""Runs external programs, such as ffprobe, on untrusted files with limits on time and memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import subprocess
 import sys
 from typing import IO
 
-# Limits are set by a process of its own between us and the program: preexec_fn may deadlock in a process with threads.
-# RLIMIT_DATA counts what it writes to, not the libraries that it maps. Linux; elsewhere the limit on time remains.
+# A separate process sets the limits and then starts the program: preexec_fn may deadlock in a process with threads.
+# RLIMIT_DATA counts writable memory, not mapped libraries. It works on Linux; other systems only have the time limit.
 _LIMITED = """
 import os, resource, sys
 seconds, memory = int(sys.argv[1]), int(sys.argv[2])
@@ -20,9 +20,9 @@ os.execv(sys.argv[3], sys.argv[3:])
 def run_bounded(
     call: list[str], *, seconds: int, memory: int, stdin: IO[bytes] | int = subprocess.DEVNULL
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `call`, whose first word is an absolute path, and keep its output; `memory` is in bytes.
+    """Run an external program with limits on time and memory (in bytes), and capture its standard output.
 
-    Raises TimeoutExpired after so many seconds.
+    The first item of `call` is an absolute path. Raises TimeoutExpired after `seconds`.
     """
     return subprocess.run(  # noqa: S603
         [sys.executable, "-I", "-S", "-c", _LIMITED, str(seconds), str(memory), *call],

@@ -1,4 +1,4 @@
-"""How much one file may ask for before it is refused: pixels, frames, memory, time."""
+"""Limits on the pixels, frames, memory and processor time that inspecting an uploaded file may need."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from django.conf import settings
 from media.errors import MediaTypeNotAllowed
 
 MAX_FRAMES = 1_000
-MAX_SIDE = 65_535  # what a JPEG can have; a row of more takes much memory before a pixel is seen
-# Of the canvas times the frames: what a player has to draw. X takes 300 million, others more.
+MAX_SIDE = 65_535  # the maximum of JPEG; a decoder allocates much memory for a longer row before it reads a pixel
+# Pixels of the canvas times the number of frames, which a player has to draw. X allows 300 million, others more.
 ANIMATION_PIXELS = 1_000_000_000
-# So many pixels of an animation are decoded, two seconds of work at most; of later frames only the structure is read.
+# Pixels of an animation that are decoded, in at most two seconds; later frames are only parsed.
 DECODED_PIXELS = 100_000_000
-# What a decoder may hold at once. An image that needs more passes by its structure.
+# Memory that a decoder may use. An image that needs more is accepted without decoding, if its structure is valid.
 WORKING_BYTES = 256 * 1024 * 1024
 SECONDS = 5.0
 
 
 class Deadline:
-    """The processor time that one file gets of this thread, so that a busy machine refuses no file for it.
+    """A limit on the processor time of this thread for inspecting a file, so that a busy machine does not refuse files.
 
-    `check` is called wherever a file can make us loop.
+    `check` is called in every loop whose length depends on the file.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
@@ -43,7 +43,7 @@ def cut_off(what: str) -> MediaTypeNotAllowed:
 
 
 def check_pixels(width: int, height: int) -> None:
-    """Refuse an image without pixels, and one with more than MEDIA_MAX_PIXELS."""
+    """Refuse an image that has no pixels, more than MEDIA_MAX_PIXELS, or too long a side."""
     if not width or not height:
         raise MediaTypeNotAllowed("The image has no pixels.")
     if width * height > settings.MEDIA_MAX_PIXELS:
@@ -56,7 +56,7 @@ def check_pixels(width: int, height: int) -> None:
 
 
 def check_animation(width: int, height: int, frames: int) -> None:
-    """Refuse an animation of too many frames, or of too many pixels over all of them."""
+    """Refuse an animation with too many frames, or with too many pixels in all frames together."""
     if frames > MAX_FRAMES:
         raise MediaTypeNotAllowed(f"The animation has more than {MAX_FRAMES:,} frames.")
     if frames > 1 and width * height * frames > ANIMATION_PIXELS:
@@ -67,5 +67,5 @@ def check_animation(width: int, height: int, frames: int) -> None:
 
 
 def _megapixels(pixels: int) -> str:
-    """Rounded up, so that one pixel too many does not read like none too many."""
+    """A number of pixels as megapixels, rounded up so that one pixel above the limit differs from the limit."""
     return f"{math.ceil(pixels / 100_000) / 10:,.1f}".removesuffix(".0")

@@ -1,7 +1,7 @@
-"""A second check of a video by the ffprobe that the setting FFPROBE names; without the setting there is none.
+"""Optional second check of a video with ffprobe, the program that the setting FFPROBE names.
 
-Versions of ffprobe differ in what they can read, so a failure of the program says nothing about the file. Only a clear
-answer counts: the program read the file and found streams, but no video among them.
+Versions of ffprobe differ in the files that they can read, so a failure of the program does not refuse the file. A file is
+refused only if ffprobe reads it and finds streams, but no video stream.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ MEMORY = 300 * 1024 * 1024
 
 
 def check_with_ffprobe(path: Path, demuxer: str) -> None:
-    """Raise MediaTypeNotAllowed when ffprobe, reading nothing but this file as `demuxer`, finds only other streams."""
+    """Raise MediaTypeNotAllowed if ffprobe finds streams in the file, but no video stream.
+
+    ffprobe reads only this file, in the format that `demuxer` names.
+    """
     if not settings.FFPROBE:
         return
     call = [
@@ -43,7 +46,7 @@ def check_with_ffprobe(path: Path, demuxer: str) -> None:
 
 
 def _stream_kinds(answer: bytes) -> set[str]:
-    """The kinds of the streams that were found; none when the answer cannot be read."""
+    """The stream types in ffprobe's JSON output, such as video and audio; empty if the output is invalid."""
     try:
         return {str(stream["codec_type"]) for stream in json.loads(answer)["streams"]}
     except (ValueError, KeyError, TypeError):

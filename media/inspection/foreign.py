@@ -1,7 +1,7 @@
-"""Files that are two things at once: what lies behind the end of an image, or makes a script or an archive of it.
+"""Detection of polyglot files: media files that are also a script, a web page, an archive or a program.
 
-A browser or a server that reads such a file as the other thing would run it from our address. Trailing bytes as such
-are common and stay: a phone puts second pictures, short videos and notes of its own behind a photo.
+A browser or server that reads such a file as the other type would run it from our domain. Other data after the end of an
+image are common and allowed: phones append second pictures, short videos and their own data to photos.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import struct
 
 from media.errors import MediaTypeNotAllowed
 
-# The end record of a ZIP lies within its greatest comment of the file's end (APPNOTE.TXT 4.3.16).
+# The end record of a ZIP archive is followed only by its comment, of at most 65,535 bytes (APPNOTE.TXT 4.3.16).
 ZIP_TAIL = 22 + 65_535
 HEAD = 1024  # browsers sniff no further (WHATWG mimesniff)
 
@@ -19,9 +19,9 @@ _MARKUP = re.compile(
     rb"<(?i:script[\s>/]|html[\s>]|!doctype\s+html|iframe[\s>]|body[\s>]|svg[\s/]+[a-z:]{3,}\s*=|\?php\s)"
 )
 _SCRIPT = re.compile(rb"<(?i:script[\s>/]|\?php\s)|__HALT_COMPILER")
-_PDF = re.compile(rb"%PDF-\d")  # readers look for it in the first kilobyte
-# The patterns are long enough for twenty megabytes of compressed picture not to hold one by chance.
-# As the first bytes after an image; too short to be looked for in the middle of compressed video.
+_PDF = re.compile(rb"%PDF-\d")  # PDF readers search for it in the first kilobyte
+# Signatures that are only compared with the first bytes after a file's end: they are too short to search for in the middle
+# of compressed data.
 _FIRST = re.compile(
     rb"MZ|\x7fELF|#!|PK\x03\x04|%PDF|Rar!|7z\xbc\xaf|\x1f\x8b\x08|BZh|\xfd7zXZ|\xca\xfe\xba\xbe|[\xce\xcf]\xfa\xed\xfe"
 )
@@ -30,14 +30,14 @@ _ANYWHERE = re.compile(
     rb"|This program cannot be run in DOS mode"
 )
 _PADDING = b"\x00\xff \t\r\n"
-# First bytes that JavaScript reads as a name and the start of a comment or an assignment; the size fields make it so.
+# First bytes that JavaScript parses as an identifier and then a comment or an assignment, due to crafted size fields.
 _JAVASCRIPT_GIF = re.compile(rb"GIF8[79]a(?:/\*|=[ -~])")
 _JAVASCRIPT_COMMENT = re.compile(rb"\xff\xd8\xff[\xe0-\xef]/\*|RIFF/\*")
 _COMMENT_END = re.compile(rb"\*/\s*[=;]")
 
 
 def check_image(content: bytes, end: int) -> None:
-    """Refuse an image, `end` being where it ends, that is a script, a page, an archive or a program as well."""
+    """Refuse an image that is also a script, a web page, an archive or a program; `end` is the offset of the image's end."""
     if _SCRIPT.search(content):
         raise MediaTypeNotAllowed("The image holds a script.")
     if _JAVASCRIPT_GIF.match(content) or (_JAVASCRIPT_COMMENT.match(content) and _COMMENT_END.search(content)):
@@ -47,14 +47,20 @@ def check_image(content: bytes, end: int) -> None:
 
 
 def check_tail(tail: bytes, what: str) -> None:
-    """Refuse a file of the kind `what` whose end is followed by `tail`, when that is a page, a program or an archive."""
+    """Refuse a media file that is followed by a web page, a program or an archive; `tail` is the data after the file's end.
+
+    `what` names the file's type in the error message.
+    """
     rest = tail.lstrip(_PADDING)
     if _FIRST.match(rest) or _MARKUP.search(rest) or _ANYWHERE.search(rest):
         raise MediaTypeNotAllowed(f"The {what} is followed by a file of another type.")
 
 
 def check_ends(head: bytes, tail: bytes) -> None:
-    """Refuse any file whose first bytes hold markup or a PDF, or whose last make it a ZIP (JAR, Office document)."""
+    """Refuse a media file whose first bytes contain HTML or a PDF header, or whose last bytes make it a ZIP archive.
+
+    JAR files and Office documents are ZIP archives too.
+    """
     if _MARKUP.search(head[:HEAD]):
         raise MediaTypeNotAllowed("The file holds markup in its first bytes.")
     if _PDF.search(head, 1, HEAD):
@@ -65,7 +71,10 @@ def check_ends(head: bytes, tail: bytes) -> None:
 
 
 def _is_zip_end(tail: bytes, at: int) -> bool:
-    """Whether it is a whole end record of an archive on one disk; four bytes alone occur in video by chance."""
+    """Whether `tail` has a complete ZIP end record for an archive on one disk at offset `at`.
+
+    The four bytes of the signature alone occur in video data by chance.
+    """
     if at + 22 > len(tail):
         return False
     disk, directory_disk, entries_here, entries = struct.unpack_from("<4H", tail, at + 4)

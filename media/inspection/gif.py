@@ -1,4 +1,4 @@
-"""The structure of GIF files (GIF89a specification)."""
+"""Parser for the structure of GIF files (GIF89a specification)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _CHECK_EVERY = 4096  # sub-blocks
 
 
 class Block(NamedTuple):
-    """From `start` to `end`; of an extension `label` says which, of an image `data` is where its sub-blocks begin."""
+    """A block of a GIF file, from `start` to `end`.
+
+    `label` is the type of an extension; `data` is the offset of an image's first sub-block.
+    """
 
     kind: int
     label: int
@@ -28,7 +31,7 @@ class Block(NamedTuple):
 
 
 def blocks(content: bytes) -> Iterator[Block]:
-    """The blocks behind the screen descriptor and its colours, the trailer last; raises MediaTypeNotAllowed."""
+    """Yield the blocks of a GIF file after the global colour table, up to the trailer; raises MediaTypeNotAllowed."""
     if len(content) < 13:
         raise cut_off("image")
     at, deadline = 13 + _colours(content[10]), Deadline()
@@ -54,7 +57,7 @@ def blocks(content: bytes) -> Iterator[Block]:
 
 
 def _colours(packed: int) -> int:
-    """Bytes of the colour table that the packed field of a descriptor announces."""
+    """Size in bytes of the colour table that the packed field of a GIF descriptor declares."""
     return 3 << ((packed & 7) + 1) if packed & 0x80 else 0
 
 
@@ -72,7 +75,7 @@ def _after_sub_blocks(content: bytes, at: int, deadline: Deadline) -> int:
 
 
 def read_gif(content: bytes) -> Layout:
-    """Read the structure up to the trailer; raises MediaTypeNotAllowed."""
+    """Parse the structure of a GIF file up to its trailer; raises MediaTypeNotAllowed."""
     if len(content) < 13:
         raise cut_off("image")
     width, height = struct.unpack_from("<HH", content, 6)
@@ -97,7 +100,7 @@ def _pixels(content: bytes, frame: Block) -> int:
 
 
 def _decode(content: bytes, frames: list[Block]) -> None:
-    """Decode each frame by itself, with Pillow's decoder; laid over each other they would take many times the memory."""
+    """Decode each frame of a GIF separately with Pillow's decoder; composing the frames would need many times the memory."""
     deadline, pixels = Deadline(), 0
     for frame in frames:
         pixels += _pixels(content, frame)

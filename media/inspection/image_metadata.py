@@ -1,7 +1,7 @@
-"""EXIF, XMP and IPTC: the orientation, and whether they tell a position.
+"""Image metadata (EXIF, XMP, IPTC): reads the orientation, and detects geolocation.
 
-EXIF is TIFF (CIPA DC-008 section 4.6), XMP is XML, IPTC lies in Photoshop's image resource blocks. None of it is
-trusted to be well-formed: nothing here follows a pointer further than the first directory, and nothing raises.
+EXIF has the structure of TIFF (CIPA DC-008 section 4.6), XMP is XML, and IPTC is in Photoshop's image resource blocks. The
+metadata may be malformed: these functions follow no pointer beyond the first directory and never raise.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _ORIENTATION = 0x0112
 _SHORT = 3
 _ENTRIES = 1000
 
-# A TIFF entry that points to the GPS directory (tag 0x8825, of type LONG or IFD, one value), in both byte orders;
-# so it is found in a thumbnail's or a camera maker's own block, and in a block too broken to be walked.
+# The TIFF entry that points to the GPS directory (tag 0x8825, of type LONG or IFD, one value), in both byte orders. A search
+# for these bytes also finds it in thumbnails, in camera makers' own blocks, and in blocks too broken to be parsed.
 _GPS_POINTERS = (
     *(b"\x88\x25\x00" + kind + b"\x00\x00\x00\x01" for kind in (b"\x04", b"\x0d")),
     *(b"\x25\x88" + kind + b"\x00\x01\x00\x00\x00" for kind in (b"\x04", b"\x0d")),
 )
-# Property names of XMP (exif, photoshop, Iptc4xmpCore, Iptc4xmpExt, the W3C's geo, makers of drones), in lower case,
-# and the keys of positions in videos. All too long to occur in megabytes of compressed picture by chance.
+# XMP property names (exif, photoshop, Iptc4xmpCore, Iptc4xmpExt, the W3C's geo, drone makers), in lower case, and the
+# geolocation keys of videos. All are too long to occur by chance in megabytes of compressed data.
 _NAMES = (
     *(b"gps" + name for name in (b"latitude", b"longitude", b"longtitude", b"altitude", b"coordinate", b"position")),
     *(b"gps" + name for name in (b"dest", b"mapdatum", b"imgdirection", b"info")),
@@ -40,7 +40,7 @@ _IPTC_RESOURCE = 0x0404
 
 
 def tells_position(block: bytes) -> bool:
-    """Whether a block of metadata (EXIF, XMP, text, or another file that holds them) tells a position."""
+    """Whether a metadata block (EXIF, XMP, text, or a file that contains them) includes geolocation."""
     if any(pointer in block for pointer in _GPS_POINTERS) or _QUICKTIME in block or _ISO_6709.search(block):
         return True
     lower = block.lower()
@@ -48,14 +48,14 @@ def tells_position(block: bytes) -> bool:
 
 
 def resources_tell_position(block: bytes) -> bool:
-    """Whether Photoshop's image resources (JPEG's APP13) tell one: by IPTC, or by EXIF or XMP inside."""
+    """Whether Photoshop image resources (JPEG's APP13 segment) include geolocation, as IPTC, EXIF or XMP."""
     return tells_position(block) or any(
         identifier == _IPTC_RESOURCE and iptc_tells_position(content) for identifier, content in _resources(block)
     )
 
 
 def iptc_tells_position(block: bytes) -> bool:
-    """Whether an IPTC block has a dataset that names a place."""
+    """Whether an IPTC metadata block has a dataset that names a place."""
     at = 0
     while at + 5 <= len(block) and block[at] == 0x1C:
         record, dataset, length = struct.unpack_from(">BBH", block, at + 1)
@@ -66,7 +66,10 @@ def iptc_tells_position(block: bytes) -> bool:
 
 
 def _resources(block: bytes) -> Iterator[tuple[int, bytes]]:
-    """The blocks `8BIM`, identifier, name, content (Photoshop File Formats, "Image Resource Blocks")."""
+    """Yield the identifier and content of each Photoshop image resource block (signature `8BIM`).
+
+    See Photoshop File Formats, "Image Resource Blocks".
+    """
     at = block.find(b"8BIM")
     while at >= 0 and at + 12 <= len(block) and block[at : at + 4] == b"8BIM":
         identifier, name_length = struct.unpack_from(">HB", block, at + 4)
@@ -79,7 +82,10 @@ def _resources(block: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def orientation(exif: bytes) -> int:
-    """The orientation 1 to 8 of the first directory of an EXIF block, with or without its prefix; 1 where none is told."""
+    """The EXIF orientation (1 to 8) from the first directory of an EXIF block; 1 if the block does not state it.
+
+    The block may begin with the EXIF prefix.
+    """
     tiff = exif.removeprefix(EXIF_PREFIX)
     order = {b"II*\x00": "<", b"MM\x00*": ">"}.get(tiff[:4])
     if order is None or len(tiff) < 8:
@@ -98,10 +104,10 @@ def orientation(exif: bytes) -> int:
 
 
 def turned(exif: bytes) -> bool:
-    """Whether the orientation turns the image by 90 degrees, so that width and height are swapped when it is shown."""
+    """Whether the EXIF orientation rotates the image by 90 degrees, which swaps its displayed width and height."""
     return orientation(exif) >= 5
 
 
 def orientation_alone(exif: bytes) -> bytes:
-    """A TIFF block that says the orientation of `exif` and nothing else."""
+    """A new EXIF block (in TIFF format) that contains only the orientation of `exif`."""
     return b"II*\x00" + struct.pack("<IHHHIHHI", 8, 1, _ORIENTATION, _SHORT, 1, orientation(exif), 0, 0)

@@ -1,4 +1,4 @@
-"""Images: read the structure, hold it against the bounds, then decode the pixels."""
+"""Inspection of uploaded images: parses the structure, checks the limits, and decodes the pixels."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _READERS: dict[str, Callable[[bytes], Layout]] = {
     "image/webp": read_webp,
     "image/gif": read_gif,
 }
-# Each may hold WORKING_BYTES; the threads of a process wait for their turn.
+# Limits simultaneous decodes in a process, since each may use WORKING_BYTES.
 decodes = threading.BoundedSemaphore(2)
 
 
 def inspect_image(path: Path, mime_type: str) -> Inspected:
-    """Check an image of the given type; raises MediaTypeNotAllowed."""
+    """Check an uploaded image of the given MIME type; raises MediaTypeNotAllowed."""
     content = path.read_bytes()
     layout = read_layout(content, mime_type)
     check_image(content, layout.end)
@@ -44,7 +44,7 @@ def inspect_image(path: Path, mime_type: str) -> Inspected:
 
 
 def read_layout(content: bytes, mime_type: str) -> Layout:
-    """What the structure of an image of the given type says; raises MediaTypeNotAllowed."""
+    """Parse the structure of an image of the given MIME type; raises MediaTypeNotAllowed."""
     try:
         return _READERS[mime_type](content)
     except (struct.error, IndexError) as error:

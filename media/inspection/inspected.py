@@ -1,4 +1,4 @@
-"""What an inspection finds out."""
+"""Result type of the inspection of an uploaded media file."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from accounts.platforms.types import MediaKind
 
 @dataclass(frozen=True)
 class Inspected:
-    """A file that passed: sides in pixels as shown (a photo's orientation and a track's rotation applied).
+    """An uploaded file that passed inspection. Sides are in pixels as displayed, after EXIF orientation or track rotation.
 
-    `kind` "gif" is an animated GIF; a GIF of one frame, an animated WebP and an animated PNG are images.
-    `duration_ms` is that of a video; None where the file does not say it, and for all that is no video.
+    `kind` is "gif" for an animated GIF; a GIF with one frame, an animated WebP and an animated PNG are images. `duration_ms`
+    is None for a video that does not state its duration, and for all other files.
     """
 
     kind: MediaKind

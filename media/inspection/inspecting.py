@@ -1,4 +1,4 @@
-"""The two things done with an upload: saying what it is, and taking the position out of it."""
+"""Entry points of media inspection: check an uploaded file by its type, and remove its geolocation metadata."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ _POSITION_REMOVERS: dict[str, Callable[[Path, str], bool]] = {
 
 
 def inspect(path: Path) -> Inspected:
-    """Check the whole file; raises MediaTypeNotAllowed with a message that says what is wrong with it.
+    """Check a complete uploaded file by its detected type; raises MediaTypeNotAllowed with a message that states the problem.
 
-    Images are decoded, of videos and documents the structure is read. Takes seconds at most, and 300 MB of memory.
+    Images are decoded; videos and documents are only parsed. Takes at most some seconds and 300 MB of memory.
     """
     mime_type = sniff(path)
     return _INSPECTORS[mime_type](path, mime_type)
 
 
 def remove_position(path: Path, inspected: Inspected) -> bool:
-    """Rewrite the file without its position metadata, if it has some; returns whether it did.
+    """Remove the geolocation metadata from an inspected file; returns whether the file was changed.
 
-    Pixels and samples are not encoded again. An image is replaced by a new file at once and keeps its orientation and
-    colour profile; in a video the places are overwritten, so that its length and its offsets stay. A file without
-    position metadata is left as it is.
+    Pixels and video samples are not encoded again. An image is replaced atomically by a new file, which has the old
+    orientation and colour profile. In a video, the metadata are overwritten in place, so that its length and offsets do not
+    change. A file without geolocation metadata is not changed.
     """
     remove = _POSITION_REMOVERS.get(inspected.mime_type)
     return remove is not None and remove(path, inspected.mime_type)

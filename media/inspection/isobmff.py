@@ -1,4 +1,4 @@
-"""Boxes of ISO base media and QuickTime files (ISO/IEC 14496-12 section 4.2)."""
+"""Reader for the boxes of MP4 and QuickTime files (ISO base media file format, ISO/IEC 14496-12 section 4.2)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from media.errors import MediaTypeNotAllowed
 from media.inspection.bounds import broken, cut_off
 from media.inspection.video_file import VideoFile
 
-MAX_NUMBERS = 4_000_000  # in one table
+MAX_NUMBERS = 4_000_000  # in one table of an MP4 file
 _PADDING = 64 * 1024
 
 
 class Box(NamedTuple):
-    """`start` is that of the header; the content lies from `body` to `end`."""
+    """A box of an MP4 or QuickTime file. Its header begins at `start`; its content is from `body` to `end`."""
 
     kind: bytes
     start: int
@@ -31,7 +31,7 @@ class Box(NamedTuple):
 
 
 def by_kind(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
-    """The boxes, grouped by their kind."""
+    """Group MP4 boxes by their box type."""
     groups: defaultdict[bytes, list[Box]] = defaultdict(list)
     for box in boxes:
         groups[box.kind].append(box)
@@ -39,21 +39,21 @@ def by_kind(boxes: Iterable[Box]) -> defaultdict[bytes, list[Box]]:
 
 
 class BoxFile(VideoFile):
-    """A file of boxes, open for reading."""
+    """An MP4 or QuickTime file, open for reading its boxes."""
 
     MAX_PARTS = 250_000
     PARTS = "boxes"
 
     def top(self) -> Iterator[Box]:
-        """The boxes of the file."""
+        """Yield the top-level boxes of the MP4 file."""
         return self._boxes(0, self.size)
 
     def children(self, parent: Box, skip: int = 0) -> Iterator[Box]:
-        """The boxes inside a box, behind `skip` bytes of its own."""
+        """Yield the boxes inside a parent box, after the first `skip` bytes of its content."""
         return self._boxes(parent.body + skip, parent.end)
 
     def child(self, parent: Box, *path: bytes) -> Box | None:
-        """The first box of these kinds, one inside the other."""
+        """The first box on a path of box types below a parent box, one box inside the other; None if there is none."""
         found: Box | None = parent
         for kind in path:
             if found is None:
@@ -62,20 +62,20 @@ class BoxFile(VideoFile):
         return found
 
     def body(self, box: Box, length: int) -> bytes:
-        """The first `length` bytes of the box's content."""
+        """The first `length` bytes of a box's content."""
         if length > box.size:
             raise broken("video")
         return self.read(box.body, length)
 
     def numbers(self, box: Box, form: str, at: int = 0) -> tuple[int, ...]:
-        """Big-endian numbers in the notation of `struct`, from byte `at` of the box's content on."""
+        """Big-endian numbers in a box's content from byte `at` on; `form` is a format string of the `struct` module."""
         length = struct.calcsize(f">{form}")
         if at + length > box.size:
             raise broken("video")
         return struct.unpack(f">{form}", self.read(box.body + at, length))
 
     def table(self, box: Box, form: str, count: int, at: int = 8) -> array.array[int]:
-        """So many numbers of one form, from byte `at` of the box's content on."""
+        """An array of `count` numbers in a box's content from byte `at` on; `form` is a type code of the `array` module."""
         entries: array.array[int] = array.array(form)
         if count > MAX_NUMBERS or at + count * entries.itemsize > box.size:
             raise broken("video")
@@ -85,7 +85,7 @@ class BoxFile(VideoFile):
         return entries
 
     def version(self, box: Box) -> int:
-        """The version of a box, which says how wide its fields are (14496-12 section 4.2.2)."""
+        """The version of an MP4 box, which determines how wide its fields are (14496-12 section 4.2.2)."""
         return self.body(box, 1)[0]
 
     def _boxes(self, start: int, end: int) -> Iterator[Box]:
@@ -102,10 +102,10 @@ class BoxFile(VideoFile):
             raise broken("video")
         size, kind = struct.unpack(">I4s", self.read(start, 8))
         body = start + 8
-        if size == 1:  # the size stands behind the kind, in 64 bits
+        if size == 1:  # a 64-bit size follows the box type
             (size,) = struct.unpack(">Q", self.read(body, 8))
             body = start + 16
-        elif size == 0:  # to the end of what it lies in
+        elif size == 0:  # the box extends to the end of its parent
             size = end - start
         if size < body - start or kind == b"\x00\x00\x00\x00":
             raise broken("video")
@@ -114,7 +114,7 @@ class BoxFile(VideoFile):
         return Box(kind, start, body, start + size)
 
     def _is_padding(self, start: int, end: int) -> bool:
-        """Cameras fill up with zeros; QuickTime ends lists of user data with four of them."""
+        """Whether the rest of an MP4 box is zeros: cameras pad with zeros, and QuickTime user data lists end with four."""
         rest = self.read(start, min(end - start, 16))
         if rest.strip(b"\x00"):
             return False

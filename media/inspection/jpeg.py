@@ -1,4 +1,4 @@
-"""The structure of JPEG files (ITU-T T.81 annex B)."""
+"""Parser for the structure of JPEG files (ITU-T T.81 annex B)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ APP0, APP1, APP2, APP13, APP14, APP15, COM = 0xE0, 0xE1, 0xE2, 0xED, 0xEE, 0xEF,
 _SOI, _EOI, SOS = 0xD8, 0xD9, 0xDA
 _STANDALONE = frozenset((0x01, *range(0xD0, 0xD8)))
 _BASELINE, _EXTENDED, _PROGRESSIVE = 0xC0, 0xC1, 0xC2
-# Lossless, hierarchical, arithmetic: no browser shows them.
+# Lossless, hierarchical and arithmetic-coded JPEGs, which no browser displays.
 _OTHER_FRAMES = frozenset((0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF))
 _MAX_SEGMENTS = 10_000
-# Each scan walks the whole image, 30 ms for 40 megapixels, and can be 10 bytes long. Encoders write about ten.
+# A scan of 10 bytes can make a decoder process all pixels: 30 ms for 40 megapixels. Encoders write about ten scans.
 _MAX_SCANS = 100
 
 _MARKER = re.compile(rb"\xff+([^\x00\xff])", re.DOTALL)
@@ -31,7 +31,10 @@ _AFTER_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]", re.DOTALL)
 
 
 class Segment(NamedTuple):
-    """From `start` to `end`, the marker included; `body` is where the content begins. A scan includes its data."""
+    """A segment of a JPEG file, from its marker at `start` to `end`; its content begins at `body`.
+
+    A scan segment includes its entropy-coded data.
+    """
 
     marker: int
     start: int
@@ -44,10 +47,10 @@ class _Frame:
     width: int
     height: int
     progressive: bool
-    samplings: tuple[tuple[int, int], ...]  # of each component: horizontal, vertical
+    samplings: tuple[tuple[int, int], ...]  # sampling factors of each component: horizontal, vertical
 
     def coefficient_bytes(self) -> int:
-        """Of a whole image in the memory of a decoder that has to see every scan before it knows a pixel."""
+        """Memory for all coefficients of the JPEG, which a decoder needs if it must read every scan before it has a pixel."""
         most_across = max(across for across, _ in self.samplings)
         most_down = max(down for _, down in self.samplings)
         samples = sum(across * down for across, down in self.samplings)
@@ -55,7 +58,7 @@ class _Frame:
 
 
 def segments(content: bytes) -> Iterator[Segment]:
-    """The segments in order, the end marker last; raises MediaTypeNotAllowed where the file breaks off."""
+    """Yield the segments of a JPEG file in order, including the end marker; raises MediaTypeNotAllowed for a broken file."""
     at = 2
     for _ in range(_MAX_SEGMENTS):
         found = _MARKER.match(content, at)
@@ -93,7 +96,7 @@ def _segment_end(content: bytes, marker: int, at: int) -> int:
 
 
 def read_jpeg(content: bytes) -> Layout:
-    """Read the structure up to the end marker; raises MediaTypeNotAllowed."""
+    """Parse the structure of a JPEG file up to its end marker; raises MediaTypeNotAllowed."""
     frame: _Frame | None = None
     exif, scans, end, components_in_scan, coded = b"", 0, 0, 0, list[Segment]()
     for segment in segments(content):
@@ -140,14 +143,14 @@ def _read_frame(segment: Segment, content: bytes) -> _Frame:
 
 
 def is_metadata(marker: int) -> bool:
-    """Whether it is a comment or an application's segment."""
+    """Whether a JPEG marker starts a comment or an application segment."""
     return APP0 <= marker <= APP15 or marker == COM
 
 
 def _decode(content: bytes, coded: list[Segment], frame: _Frame) -> None:
-    """Decode all of the coded data into an image of an eighth of the sides, which holds little memory.
+    """Decode all coded data of a JPEG to an image with an eighth of the width and height, which needs little memory.
 
-    Pillow's class for it directly: `Image.open` would turn a photo with a second picture behind it into a series.
+    Uses Pillow's JPEG class directly: `Image.open` would open a photo with a second picture after its end as a series.
     """
     picture = content[:2] + b"".join(content[segment.start : segment.end] for segment in coded)
     with JpegImageFile(io.BytesIO(picture)) as image:

@@ -1,4 +1,4 @@
-"""What the structure of an image file says, whatever its format."""
+"""Parsed structure of an image file, the same type for all image formats."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Layout:
-    """The stored sides in pixels, the frames (1: a still image), the EXIF block if there is one, and where it ends.
+    """The structure of an image file: its stored size in pixels, its number of frames, its EXIF block, and its end offset.
 
-    `working_bytes` is what `decode` holds at once; `decode` raises whatever the decoder raises for a broken image.
+    A still image has one frame; `exif` is empty if there is no EXIF block. `working_bytes` is the memory that `decode` needs;
+    `decode` raises any error of the decoder for a broken image.
     """
 
     width: int

@@ -1,4 +1,4 @@
-"""MP4 and MOV videos: the tracks that the movie box describes (ISO/IEC 14496-12 section 8, QuickTime File Format)."""
+"""Parser for the video tracks of MP4 and MOV files (ISO/IEC 14496-12 section 8, QuickTime File Format)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ _SELF_CONTAINED = 1
 
 @dataclass(frozen=True)
 class _Track:
-    """A video track: sides in pixels as shown, the units of its clock in a second, and how many samples its tables list."""
+    """A video track of an MP4 or MOV file.
+
+    `width` and `height` are the displayed size in pixels, `timescale` is the number of clock units in a second, and `samples`
+    is the number of samples in the track's tables.
+    """
 
     id: int
     width: int
@@ -29,7 +33,7 @@ class _Track:
 
 
 def read_movie(path: Path) -> Picture:
-    """The largest video track of an MP4 or MOV video; raises MediaTypeNotAllowed."""
+    """Size and duration of the largest video track of an MP4 or MOV file; raises MediaTypeNotAllowed."""
     with BoxFile(path) as file:
         top = by_kind(file.top())
         if b"moov" not in top:
@@ -50,7 +54,10 @@ def read_movie(path: Path) -> Picture:
 
 
 def _movie_seconds(file: BoxFile, parts: Mapping[bytes, Sequence[Box]]) -> float:
-    """By the movie's header; for a fragmented one by the header of its extension (14496-12 sections 8.2.2, 8.8.2)."""
+    """Duration of an MP4 file by its movie header, or of a fragmented one by the header of its movie extends box.
+
+    See 14496-12 sections 8.2.2 and 8.8.2.
+    """
     if b"mvhd" not in parts:
         return 0.0
     timescale, duration = _clock(file, parts[b"mvhd"][0])
@@ -61,7 +68,7 @@ def _movie_seconds(file: BoxFile, parts: Mapping[bytes, Sequence[Box]]) -> float
 
 
 def _clock(file: BoxFile, header: Box) -> tuple[int, int]:
-    """Timescale and duration of a movie or media header; all ones mean that the duration is not known."""
+    """Timescale and duration from a movie or media header; a duration of all ones means unknown and is returned as 0."""
     wide = file.version(header) == 1
     timescale, duration = file.numbers(header, "IQ", 20) if wide else file.numbers(header, "II", 12)
     if not timescale:
@@ -93,14 +100,14 @@ def _read_track(file: BoxFile, trak: Box, media: Box) -> _Track:
     width, height = _sides(file, header, tables)
     sizes = file.child(tables, b"stsz") or file.child(tables, b"stz2")
     (samples,) = file.numbers(sizes, "I", 8) if sizes and sizes.size >= 12 else (0,)
-    if max(chunk_offsets(file, tables), default=0) >= file.size:  # as in a file that broke off
+    if max(chunk_offsets(file, tables), default=0) >= file.size:  # the file is incomplete
         raise cut_off("video")
     (number,) = file.numbers(header, "I", 20 if file.version(header) == 1 else 12)
     return _Track(number, width, height, duration / timescale, timescale, samples)
 
 
 def _sides(file: BoxFile, header: Box, tables: Box) -> tuple[int, int]:
-    """Those of the track header, which are as shown, turned by its matrix; else those of the coded picture."""
+    """Displayed size of an MP4 video track, by the track header and its matrix, or else by the size of the coded picture."""
     a, b, _, c, d, *_moved, wide, high = file.numbers(header, "9i2I", 52 if file.version(header) == 1 else 40)
     width, height = wide >> 16, high >> 16
     if not width or not height:
@@ -114,7 +121,7 @@ def _sides(file: BoxFile, header: Box, tables: Box) -> tuple[int, int]:
 
 
 def _check_references(file: BoxFile, media: Box) -> None:
-    """Samples must lie in this file: a player, or a server that transcodes, would open what the track names."""
+    """Refuse an MP4 track whose samples are in another file: a player or transcoding server would open that file."""
     references = file.child(media, b"minf", b"dinf", b"dref")
     for entry in file.children(references, skip=8) if references else ():
         if not file.numbers(entry, "I")[0] & _SELF_CONTAINED:

@@ -1,4 +1,4 @@
-"""Overwriting places of a video in the file itself, so that every offset in it stays true."""
+"""Overwriting of byte ranges in a video file in place, so that all offsets in the file stay valid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BLOCK = 1024 * 1024
 
 
 class Edit(NamedTuple):
-    """From `start` on: `mark`, then zeros up to `end`."""
+    """An edit of a video file: write `mark` at `start`, then zeros up to `end`."""
 
     start: int
     end: int
@@ -20,9 +20,9 @@ class Edit(NamedTuple):
 
 
 def overwrite(path: Path, edits: list[Edit]) -> bool:
-    """Carry the edits out, all inside the file; returns whether there were any.
+    """Apply edits to a video file in place; returns whether there were any.
 
-    Raises MediaTypeNotAllowed if they overlap so much that a small file would cost hours of writing.
+    Raises MediaTypeNotAllowed if the edits overlap so much that a small file would cause hours of writing.
     """
     if not edits:
         return False

@@ -1,4 +1,4 @@
-"""PDF documents (ISO 32000): the frame of the file, and what makes it do something when it is opened."""
+"""Inspection of PDF documents (ISO 32000): checks the file structure, and refuses active content such as scripts."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ _HEADER = re.compile(rb"%PDF-(?:1\.\d|2\.0)[\s%]")
 _TAIL = 1024
 _START = re.compile(rb"startxref\s+(\d{1,10})\s")
 _OBJECT = re.compile(rb"(?<!\d)\d+\s+\d+\s+obj\b")
-# What opening a page needs none of. /OpenAction stays: most files use it to set the zoom.
+# Active content, which no page needs. /OpenAction is allowed: most files use it to set the zoom.
 _ACTIVE = re.compile(rb"/(?:JavaScript|Launch|EmbeddedFiles?|RichMedia)(?![A-Za-z0-9])|/JS(?=[\s(<\[/>])")
-# An action as a whole is looked for in streams as well, into which a table of objects may point.
+# A complete action is also searched for in streams, since a cross-reference table may point into a stream.
 _ACTION = re.compile(rb"/S\s*/(?:JavaScript|Launch)(?![A-Za-z0-9])")
 _ESCAPED_NAME = re.compile(rb"/[^\s()<>\[\]{}/%]*#[^\s()<>\[\]{}/%]*")
 _ESCAPE = re.compile(rb"#([0-9A-Fa-f]{2})")
-# Comments and strings, in which the names above are only words (a title "HTML/CSS/JavaScript"), and streams.
-_STRING = rb"\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\)?"  # one that never ends is passed once
+# Comments and strings, where the names above are only text (a title "HTML/CSS/JavaScript"), and starts of streams.
+_STRING = rb"\((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*+\))*+\)?"  # an unterminated string is scanned only once
 _STRINGS = re.compile(_STRING, re.DOTALL)
 _TOKEN = re.compile(rb"%[^\r\n]*|" + _STRING + rb"|(?P<stream>>>\s*stream\r?\n)", re.DOTALL)
 _CHECK_EVERY = 4096  # tokens
-# Objects may lie packed in streams (7.5.7); of these so much is unpacked.
+# Objects may be compressed in object streams (7.5.7); these are the limits on decompressed bytes.
 _OBJECT_STREAM = re.compile(rb"/Type\s*/ObjStm\b")
 _UNPACKED_EACH = 8 * 1024 * 1024
 _UNPACKED_ALL = 64 * 1024 * 1024
 
 
 def inspect_pdf(path: Path, mime_type: str) -> Inspected:
-    """Check a PDF; raises MediaTypeNotAllowed. Its pages are not drawn."""
+    """Check the structure of a PDF and refuse active content; raises MediaTypeNotAllowed. Pages are not rendered."""
     content = path.read_bytes()
     if not _HEADER.match(content):
         raise broken("PDF")
@@ -51,7 +51,7 @@ def inspect_pdf(path: Path, mime_type: str) -> Inspected:
 
 
 def _check_start(content: bytes) -> None:
-    """The last cross-reference table must lie in the file, and there must be something to refer to."""
+    """Check that a PDF's last cross-reference table is inside the file, and that the file has a root and objects."""
     starts = _START.findall(content, max(0, len(content) - 2 * _TAIL))
     if not starts or not 0 < int(starts[-1]) < len(content):
         raise cut_off("PDF")
@@ -67,7 +67,10 @@ def _is_active(part: bytes) -> bool:
 
 
 def _objects(content: bytes) -> Iterator[bytes]:
-    """What lies between the streams (in compressed data any short name occurs by chance), and the packed objects."""
+    """Yield the parts of a PDF between its streams, and the decompressed object streams.
+
+    Other streams are skipped, because any short name occurs in compressed data by chance.
+    """
     deadline, at, unpacked, between = Deadline(), 0, 0, bytearray()
     for count in itertools.count():
         token = _TOKEN.search(content, at)
@@ -94,7 +97,7 @@ def _objects(content: bytes) -> Iterator[bytes]:
 
 
 def _unpacked(packed: bytes) -> bytes:
-    """The objects of a stream; nothing where it is packed or encrypted in another way."""
+    """The decompressed objects of a PDF object stream; empty if the stream is encrypted or compressed with another method."""
     unpacker = zlib.decompressobj()
     try:
         objects = unpacker.decompress(packed, _UNPACKED_EACH)

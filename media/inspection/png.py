@@ -1,4 +1,4 @@
-"""The structure of PNG files (ISO/IEC 15948), animations included (APNG)."""
+"""Parser for the structure of PNG files (ISO/IEC 15948), including animated ones (APNG)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from media.inspection.layout import Layout
 
 _MAX_CHUNKS = 100_000
 _BLOCK = 1024 * 1024
-_SLACK = 64 * 1024  # some encoders pack a few bytes more than the pixels need
-# Colour type to samples for each pixel, and the depths it may have (table 11.1).
+_SLACK = 64 * 1024  # some encoders compress a few more bytes than the pixels need
+# For each colour type: the number of samples in a pixel, and the allowed bit depths (table 11.1).
 _COLOURS = {0: (1, {1, 2, 4, 8, 16}), 2: (3, {8, 16}), 3: (1, {1, 2, 4, 8}), 4: (2, {8, 16}), 6: (4, {8, 16})}
-# The passes of an interlaced image: first column and row, and the steps between them (section 8.2).
+# The passes of an interlaced image: first column, first row, column step, row step (section 8.2).
 _ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 
 
 class Chunk(NamedTuple):
-    """From `start` to `end`, length and checksum included."""
+    """A chunk of a PNG file, from `start` to `end`, including its length and checksum."""
 
     kind: bytes
     start: int
@@ -39,11 +39,11 @@ class Chunk(NamedTuple):
 class _Frame:
     width: int
     height: int
-    parts: list[tuple[int, int]] = field(default_factory=list)  # of the packed pixels: from, to
+    parts: list[tuple[int, int]] = field(default_factory=list)  # (start, end) of compressed pixel data
 
 
 def chunks(content: bytes) -> Iterator[Chunk]:
-    """The chunks in order up to IEND, each checksum checked; raises MediaTypeNotAllowed."""
+    """Yield the chunks of a PNG file in order up to IEND, after verifying each checksum; raises MediaTypeNotAllowed."""
     at, view = 8, memoryview(content)
     for _ in range(_MAX_CHUNKS):
         if at + 12 > len(content):
@@ -64,7 +64,7 @@ def chunks(content: bytes) -> Iterator[Chunk]:
 
 
 def read_png(content: bytes) -> Layout:
-    """Read the structure up to IEND; raises MediaTypeNotAllowed."""
+    """Parse the structure of a PNG file up to its IEND chunk; raises MediaTypeNotAllowed."""
     header = struct.unpack_from(">IIBBBBB", content, 16) if content[12:16] == b"IHDR" and len(content) >= 33 else None
     if header is None:
         raise cut_off("image") if len(content) < 33 else broken("image")
@@ -87,7 +87,7 @@ def read_png(content: bytes) -> Layout:
             exif = exif or chunk.body(content)
         end = chunk.end
     bits = depth * _COLOURS[colour][0]
-    frames = [still, *(frame for frame in animated if frame.parts)]  # the first one may be the still image itself
+    frames = [still, *(frame for frame in animated if frame.parts)]  # the first frame may be the still image
     return Layout(
         width=width,
         height=height,
@@ -109,9 +109,9 @@ def _read_frame(body: bytes, width: int, height: int) -> _Frame:
 
 
 def _decode(content: bytes, frames: list[_Frame], bits: int, *, interlaced: bool) -> None:
-    """Unpack each frame's rows without keeping them, then let Pillow decode the first image.
+    """Decompress the rows of each PNG frame without storing them, then decode the first image with Pillow.
 
-    Pillow stops where it has its pixels; so a bomb behind them and a short later frame are found by the unpacking.
+    Pillow stops reading once it has all pixels, so decompressing finds decompression bombs after them and incomplete frames.
     """
     deadline, pixels = Deadline(), 0
     for frame in frames:
@@ -123,7 +123,7 @@ def _decode(content: bytes, frames: list[_Frame], bits: int, *, interlaced: bool
 
 
 def _unpacked_length(frame: _Frame, bits: int, interlaced: bool) -> int:
-    """Bytes of all rows, each of them with its filter byte in front."""
+    """Number of bytes in all rows of a PNG frame, including the filter byte before each row."""
     length = 0
     for left, top, across, down in _ADAM7 if interlaced else ((0, 0, 1, 1),):
         columns = (frame.width - left + across - 1) // across

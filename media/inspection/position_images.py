@@ -1,8 +1,8 @@
-"""Taking the position out of images, by rewriting what lies around the coded pixels and never these.
+"""Removal of geolocation metadata from images, by rewriting the file around its coded pixels.
 
-An image that tells a position anywhere loses all of its EXIF, XMP and IPTC, of which only the orientation is written
-anew: a thumbnail or a maker's note may tell it once more. A JPEG also loses the pictures and videos behind its end, whose
-own metadata would tell it. Colour profiles stay.
+An image with geolocation anywhere loses all its EXIF, XMP and IPTC, because a thumbnail or a camera maker's note may repeat
+the location; only the orientation is written again. A JPEG also loses pictures and videos after its end, whose own metadata
+would include the location. Colour profiles are preserved.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from media.inspection.image_metadata import (
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\x00"
 _MORE_XMP = b"http://ns.adobe.com/xmp/extension/\x00"
-_MORE_XMP_HEADER = len(_MORE_XMP) + 40  # behind it: a digest, the whole length, the offset
+_MORE_XMP_HEADER = len(_MORE_XMP) + 40  # the name is followed by a digest, the total length, and the offset
 _PROFILE = b"ICC_PROFILE\x00"
-_MAX_TEXT = 1024 * 1024  # of a packed text; Pillow reads no longer ones
+_MAX_TEXT = 1024 * 1024  # decompressed size of a text chunk; Pillow reads no longer ones
 
 
 def remove_from_image(path: Path, mime_type: str) -> bool:
-    """Replace the file by one without position metadata; False if it has none. The file must have been inspected."""
+    """Remove the geolocation metadata from an inspected image by replacing the file; returns whether it had any."""
     cleaned = _CLEANERS[mime_type](path.read_bytes())
     if cleaned is None:
         return False
@@ -68,7 +68,7 @@ def _clean_jpeg(content: bytes) -> bytes | None:
 
 
 def _jpeg_tells_position(content: bytes, head: list[jpeg.Segment]) -> bool:
-    more_xmp = b""  # cut into pieces of 64 kB anywhere
+    more_xmp = b""  # extended XMP is split into segments of 64 kB at arbitrary places
     for part in head:
         block = content[part.body : part.end]
         if part.marker == jpeg.APP1 and block.startswith(_MORE_XMP):
@@ -85,7 +85,7 @@ def _segment_tells_position(marker: int, block: bytes) -> bool:
 
 
 def _shapes_pixels(content: bytes, part: jpeg.Segment) -> bool:
-    """Whether a decoder needs the segment: all but the metadata, with JFIF's, Adobe's and the colour profile's blocks."""
+    """Whether a JPEG decoder needs the segment: any segment except metadata, or a JFIF, Adobe or colour profile segment."""
     if part.marker == jpeg.APP2:
         return content.startswith(_PROFILE, part.body)
     if part.marker == jpeg.APP0:
@@ -125,7 +125,7 @@ def _png_chunk_tells_position(kind: bytes, body: bytes) -> bool:
     elif kind == b"iTXt":
         packed, text = rest[:1] == b"\x01", rest[2:].split(b"\x00", 2)[-1]
         text = _unpacked(text) if packed else text
-    if keyword.startswith(b"Raw profile type"):  # as ImageMagick writes EXIF, IPTC and XMP: name, length, hexadecimal
+    if keyword.startswith(b"Raw profile type"):  # ImageMagick's format for EXIF, IPTC and XMP: name, length, hex digits
         profile = _from_hexadecimal(text)
         return resources_tell_position(profile) or iptc_tells_position(profile)
     return tells_position(keyword + b"=" + text)
@@ -168,7 +168,7 @@ def _clean_webp(content: bytes) -> bytes | None:
 
 
 def _clean_gif(content: bytes) -> bytes | None:
-    """The only metadata is in extensions: XMP, which lies there uncut, and comments."""
+    """A GIF without geolocation metadata, or None if it has none; only extensions (XMP, comments) contain metadata."""
     parts = list(gif.blocks(content))
     told = {part for part in parts if part.kind == gif.EXTENSION and tells_position(content[part.start : part.end])}
     end = parts[-1].end

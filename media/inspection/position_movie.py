@@ -1,8 +1,8 @@
-"""Taking the position out of MP4 and MOV videos.
+"""Removal of geolocation metadata from MP4 and MOV videos, by overwriting boxes in place.
 
-It stands in user data (3GPP TS 26.244 `loci`, QuickTime's `©xyz`, makers' own boxes), in QuickTime's metadata lists
-(keys com.apple.quicktime.location.…), in XMP and maker boxes (`uuid`), and in tracks that follow a drone, a dashcam or an
-action camera. The boxes become `free` boxes of zeros, and so do the samples of such tracks.
+Geolocation is in user data (3GPP TS 26.244 `loci`, QuickTime's `©xyz`, makers' own boxes), in QuickTime's metadata lists
+(keys com.apple.quicktime.location.…), in XMP and makers' `uuid` boxes, and in tracks that record the path of a drone, a
+dashcam or an action camera. The boxes are replaced by `free` boxes of zeros, and the samples of such tracks by zeros.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from media.inspection.samples import sample_ranges
 
 _ALWAYS = (b"\xa9xyz", b"loci", b"gps ")
 _KEY = re.compile(rb"(?i)location|gps|latitude|longitude|xyz")
-# Sample entries of tracks that hold positions: CAMM (Google), GPMF (GoPro), DJI's two, Sony's real-time metadata.
+# Sample entries of geolocation tracks: CAMM (Google), GPMF (GoPro), two of DJI, and Sony's real-time metadata.
 _POSITION_TRACKS = (b"camm", b"gpmd", b"djmd", b"dbgi", b"rtmd")
-_INSPECTED_BYTES = 8 * 1024 * 1024  # of one box of user data
+_INSPECTED_BYTES = 8 * 1024 * 1024  # the part of a box that is searched for geolocation
 _MAX_SAMPLE_DESCRIPTION = 256 * 1024
 _DASHCAM_BLOCK = 16
 
 
 def remove_from_movie(path: Path, mime_type: str) -> bool:
-    """Overwrite the position metadata; False if there is none. The file must have been inspected."""
+    """Overwrite the geolocation metadata of an inspected MP4 or MOV file; returns whether it had any."""
     with BoxFile(path) as movie:
         edits = list(_edits(movie))
     return overwrite(path, edits)
@@ -53,7 +53,10 @@ def _movie_part(movie: BoxFile, part: Box) -> Iterator[Edit]:
 
 
 def _metadata(movie: BoxFile, box: Box) -> Iterator[Edit]:
-    """Of one box of the file, of the movie or of a track. One that cannot be walked is taken as a whole."""
+    """Yield the edits that remove geolocation from one box of an MP4 file, movie or track.
+
+    A box that cannot be parsed is removed completely if its content includes geolocation.
+    """
     try:
         if box.kind == b"udta":
             edits = list(_user_metadata(movie, box))
@@ -75,10 +78,13 @@ def _user_metadata(movie: BoxFile, box: Box) -> Iterator[Edit]:
 
 
 def _list(movie: BoxFile, meta: Box) -> Iterator[Edit]:
-    """A metadata list: `keys` names the entries of `ilst`, counted from 1 (QuickTime File Format, "Metadata")."""
+    """Yield the edits for an MP4 metadata list, in which `keys` names the entries of `ilst`, counted from 1.
+
+    See QuickTime File Format, "Metadata".
+    """
     if meta.size < 8:
         return
-    skip = 0 if movie.body(meta, 8)[4:] == b"hdlr" else 4  # QuickTime's has no version and flags
+    skip = 0 if movie.body(meta, 8)[4:] == b"hdlr" else 4  # QuickTime's `meta` box has no version and flags
     parts = {part.kind: part for part in movie.children(meta, skip=skip)}
     names: list[bytes] = []
     if b"keys" in parts:
@@ -105,7 +111,7 @@ def _track(movie: BoxFile, trak: Box) -> Iterator[Edit]:
 
 
 def _follows_position(movie: BoxFile, trak: Box, tables: Box) -> bool:
-    """Whether a track of metadata is of a kind that holds positions, or describes itself as one."""
+    """Whether an MP4 track records geolocation, by its sample entry or its description."""
     handler, descriptions = movie.child(trak, b"mdia", b"hdlr"), movie.child(tables, b"stsd")
     if handler is None or descriptions is None or descriptions.size < 16:
         return False
@@ -117,7 +123,10 @@ def _follows_position(movie: BoxFile, trak: Box, tables: Box) -> bool:
 
 
 def _dashcam(movie: BoxFile, table: Box) -> Iterator[Edit]:
-    """A table of offsets and lengths of blocks between the samples, as Novatek's chips write it."""
+    """Yield the edits for a dashcam's `gps ` box, which lists offsets and lengths of geolocation blocks between the samples.
+
+    Novatek's chips write this box.
+    """
     content = movie.body(table, min(table.size, _INSPECTED_BYTES))
     for at in range(8, len(content) - 7, 8):
         start, length = struct.unpack_from(">II", content, at)
@@ -132,6 +141,6 @@ def _tells_position(movie: BoxFile, box: Box) -> bool:
 
 
 def _freed(box: Box) -> Edit:
-    """As a `free` box of zeros; a size of 64 bits, which stands behind the kind, stays."""
+    """The edit that turns an MP4 box into a `free` box of zeros; a 64-bit size after the box type is preserved."""
     size = struct.pack(">Q", box.end - box.start) if box.body - box.start == 16 else b""
     return Edit(box.start + 4, box.end, b"free" + size)

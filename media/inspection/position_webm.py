@@ -1,4 +1,4 @@
-"""Taking the position out of WebM videos: tags such as LOCATION become Void elements of the same length.
+"""Removal of geolocation tags from WebM videos: tags such as LOCATION become Void elements of equal length.
 
 Tag names are those of the Matroska tag registry (matroska.org, "Tagging": RECORDING_LOCATION, COMPOSITION_LOCATION …).
 """
@@ -19,7 +19,7 @@ _INSPECTED_BYTES = 1024 * 1024
 
 
 def remove_from_webm(path: Path, mime_type: str) -> bool:
-    """Overwrite the tags that tell a position; False if there are none. The file must have been inspected."""
+    """Overwrite the geolocation tags of an inspected WebM file; returns whether it had any."""
     with ElementFile(path) as file:
         segment, end = segment_of(file)
         edits = [
@@ -32,7 +32,7 @@ def remove_from_webm(path: Path, mime_type: str) -> bool:
 
 
 def _in_tags(file: ElementFile, tags: Element) -> Iterator[Edit]:
-    """The tags, and the checksums over what holds them, which would no longer be right."""
+    """Yield the edits that remove geolocation tags from a WebM Tags element, and checksums that would become wrong."""
     outer = list(file.children(tags))
     found = False
     for tag in (element for element in outer if element.id == _TAG):
@@ -51,7 +51,10 @@ def _tells_position(file: ElementFile, tag: Element) -> bool:
 
 
 def _void(element: Element) -> Edit:
-    """The size is written in eight bytes where one does not hold it (RFC 8794 section 4)."""
+    """The edit that turns a WebM element into a Void element; the size takes eight bytes if one byte is too short.
+
+    See RFC 8794 section 4.
+    """
     end = element.end or element.body
     length = end - element.start
     size = bytes((0x80 | length - 2,)) if length - 2 < 0x7F else (1 << 56 | length - 9).to_bytes(8, "big")

@@ -1,4 +1,4 @@
-"""Where the samples of a track are, and how long those of fragments last (ISO/IEC 14496-12 sections 8.7 and 8.8)."""
+"""MP4 sample tables: the byte ranges of a track's samples, and the duration of fragments (ISO/IEC 14496-12 8.7 and 8.8)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from media.errors import MediaTypeNotAllowed
 from media.inspection.isobmff import MAX_NUMBERS, Box, BoxFile
 
 _BASE_OFFSET, _DESCRIPTION, _DURATION = 0x01, 0x02, 0x08  # fields present in a track fragment header
-_DATA_OFFSET, _FIRST_FLAGS = 0x01, 0x04  # and in a track run
+_DATA_OFFSET, _FIRST_FLAGS = 0x01, 0x04  # fields present in a track run
 _SAMPLE_DURATION = 0x100
 _SAMPLE_FIELDS = (_SAMPLE_DURATION, 0x200, 0x400, 0x800)  # duration, size, flags, composition offset: four bytes each
 
 
 def chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:
-    """Where each chunk of samples begins in the file; none without a table."""
+    """File offsets of the chunks of samples in an MP4 track; empty if the track has no offset table."""
     table = file.child(tables, b"stco") or file.child(tables, b"co64")
     if table is None:
         return ()
@@ -22,7 +22,10 @@ def chunk_offsets(file: BoxFile, tables: Box) -> Sequence[int]:
 
 
 def sample_ranges(file: BoxFile, tables: Box) -> Iterator[tuple[int, int]]:
-    """From and to in the file, chunk by chunk, as far as they lie in its media data; none where a table is unreadable."""
+    """Yield the byte range (start, end) of each chunk of samples in an MP4 track that is inside the file's media data.
+
+    Yields nothing if a sample table is invalid.
+    """
     media = [box for box in file.top() if box.kind == b"mdat"]
     try:
         sizes, runs, offsets = _sample_sizes(file, tables), _chunk_runs(file, tables), chunk_offsets(file, tables)
@@ -51,7 +54,7 @@ def _sample_sizes(file: BoxFile, tables: Box) -> Sequence[int]:
 
 
 def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
-    """The first chunk of each run, and how many samples each of its chunks has."""
+    """The runs of chunks in an MP4 track, as (number of the first chunk, samples in each chunk)."""
     table = file.child(tables, b"stsc")
     if table is None:
         return []
@@ -60,7 +63,10 @@ def _chunk_runs(file: BoxFile, tables: Box) -> list[tuple[int, int]]:
 
 
 def fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box], track_id: int) -> int:
-    """The length of a track, in the units of its clock, of a fragmented MP4 that does not say it."""
+    """Duration of a track in a fragmented MP4 file, in units of the track's clock, summed over its fragments.
+
+    Used if the file's headers state no duration.
+    """
     usual = _usual_duration(file, extension, track_id)
     return sum(
         _fragment_duration(file, part, track_id, usual)
@@ -71,7 +77,7 @@ def fragments_duration(file: BoxFile, extension: Box, fragments: Sequence[Box], 
 
 
 def _usual_duration(file: BoxFile, extension: Box, track_id: int) -> int:
-    """The duration of a sample whose fragment does not say it (trex)."""
+    """Default sample duration of a fragmented MP4 track (`trex` box), for fragments that state none."""
     for box in file.children(extension):
         if box.kind == b"trex" and file.numbers(box, "I", 4)[0] == track_id:
             return file.numbers(box, "I", 12)[0]

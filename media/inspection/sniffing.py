@@ -1,4 +1,4 @@
-"""What a file is by its first bytes, and the names of the types that are not taken."""
+"""Detection of an uploaded file's type by its first bytes, and descriptions of unsupported types for error messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from media.errors import MediaTypeNotAllowed
 
 HEAD_BYTES = 16 * 1024
 
-# Brands of ISO base media files (registry at mp4ra.org). The first ones are refused by what they are.
+# Brands of ISO base media files (registry at mp4ra.org): unsupported types with their names, then those of MP4 videos.
 _REFUSED_BRANDS = {
     b"heic": "a HEIC image", b"heix": "a HEIC image", b"heim": "a HEIC image", b"heis": "a HEIC image",
     b"hevc": "a HEIC image", b"hevx": "a HEIC image", b"mif1": "a HEIF image", b"msf1": "a HEIF image",
@@ -26,13 +26,13 @@ _MP4_BRANDS = frozenset(
     b"isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 isoa isob isoc mp41 mp42 mp71 avc1 hvc1 av01 dby1 dash msdh msix"
     b" cmfc cmf2 cmfs MSNV mmp4 M4V_ M4VH M4VP f4v_ F4V_ XAVC CAEP niko".replace(b"_", b" ").split(b" ")
 ) | {b"M4V ", b"f4v ", b"F4V "}
-# Boxes that QuickTime files from before the file type box begin with (QuickTime File Format, "Movie atoms").
+# First boxes of old QuickTime files, which have no file type box (QuickTime File Format, "Movie atoms").
 _OLD_QUICKTIME = (b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 
 _DOCTYPE = re.compile(rb"\x42\x82[\x81-\x9f]([a-z]+)")
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body|script|iframe|img|div)\b")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]")
-# What puremagic names wrongly, not at all, or by one of several uses.
+# Types that puremagic does not recognize, or names wrongly or too narrowly.
 _SIGNATURES = (
     (b"PK\x03\x04", "a ZIP archive (or an Office document or app, which is one)"),
     (b"PK\x05\x06", "an empty ZIP archive"),
@@ -50,9 +50,9 @@ _SIGNATURES = (
 
 
 def sniff(path: Path) -> str:
-    """Tell the type by the first bytes alone; raises MediaTypeNotAllowed that names what the file is instead.
+    """Detect the MIME type of an uploaded file by its first bytes; raises MediaTypeNotAllowed that names an unsupported type.
 
-    It says which checks and which limits hold for a file; that the rest is whole is for `inspect` to find out.
+    The type determines the checks and limits for the file; `inspect` checks the rest of the file.
     """
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
@@ -82,7 +82,7 @@ def _video_type(head: bytes) -> str | None:
     kind = head[4:8]
     if kind == b"ftyp":
         return _type_of_brands(head)
-    if kind in _OLD_QUICKTIME and head[0] < 0x20:  # no text begins so
+    if kind in _OLD_QUICKTIME and head[0] < 0x20:  # text files do not begin like this
         return "video/quicktime"
     if head.startswith(b"\x1a\x45\xdf\xa3"):
         named = _DOCTYPE.search(head, 0, 128)
@@ -93,7 +93,10 @@ def _video_type(head: bytes) -> str | None:
 
 
 def _type_of_brands(head: bytes) -> str:
-    """ISO/IEC 14496-12 section 4.3: the major brand says what the file is, the compatible ones what may read it."""
+    """The MIME type of an ISO base media file by its brands: the major brand first, then the compatible brands.
+
+    See ISO/IEC 14496-12 section 4.3.
+    """
     size = struct.unpack_from(">I", head)[0]
     major = head[8:12]
     compatible = {head[at : at + 4] for at in range(16, min(size, len(head), 1024) - 3, 4)}
@@ -113,7 +116,7 @@ def _type_of_brands(head: bytes) -> str:
 
 
 def _refusal(head: bytes) -> MediaTypeNotAllowed:
-    """Name the type as plainly as it can be told."""
+    """The error for a file of an unsupported type, with the most specific type name that can be determined."""
     if b"%PDF-" in head[:1024]:
         return MediaTypeNotAllowed("The PDF begins only after other bytes.")
     if head.startswith(b"\x1f\x8b"):
@@ -128,7 +131,10 @@ def _refusal(head: bytes) -> MediaTypeNotAllowed:
 
 
 def _markup(head: bytes) -> str | None:
-    """SVG, HTML, PHP or other XML, behind byte order marks and white space, in UTF-8 or in UTF-16."""
+    """Type name of a file that begins with markup (SVG, HTML, PHP or other XML), or None for other files.
+
+    Byte order marks and white space before the markup are skipped; UTF-8 and UTF-16 are supported.
+    """
     text = head.replace(b"\x00", b"").removeprefix(b"\xef\xbb\xbf")
     text = text.removeprefix(b"\xff\xfe").removeprefix(b"\xfe\xff").lstrip().lower()
     if not text.startswith(b"<"):
@@ -144,7 +150,7 @@ def _markup(head: bytes) -> str | None:
 
 def _is_text(head: bytes) -> bool:
     try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(head)  # whose last character may be cut
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be incomplete
     except UnicodeDecodeError:
         return False
     return bool(text) and not _CONTROL.search(text)
@@ -158,7 +164,7 @@ def _unpacked(head: bytes) -> bytes:
 
 
 def _named_by_puremagic(head: bytes) -> MediaTypeNotAllowed:
-    """A match of two bytes is chance as often as not; then the general message is better."""
+    """The error for a file whose type puremagic names; a general message if only one byte matches, often by chance."""
     try:
         best = puremagic.magic_string(head)[0]
     except (puremagic.PureError, ValueError):

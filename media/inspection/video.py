@@ -1,17 +1,17 @@
-"""What a video must show. The containers MP4, MOV and WebM are read; pictures and sound are not decoded.
+"""Inspection of uploaded videos: parses MP4, MOV and WebM containers; does not decode pictures or sound.
 
 These checks need no other program, so every machine accepts the same files:
 
-1. The first bytes are those of MP4, MOV or WebM (sniffing.py). The first kilobyte holds no HTML and no PDF, and the end of
-   the file is not that of a ZIP archive (foreign.py).
-2. The file is complete. No box or element is larger than what contains it. There are at most 250,000 boxes or 1,000,000
+1. The first bytes are those of MP4, MOV or WebM (sniffing.py). The first kilobyte contains no HTML and no PDF, and the end
+   of the file is not that of a ZIP archive (foreign.py).
+2. The file is complete. No box or element is larger than its parent. There are at most 250,000 boxes or 1,000,000
    elements, and reading them takes at most five seconds of processor time.
 3. MP4 and MOV: there is a movie box, not compressed, and media data. There are at most 100 tracks. No track refers to
    another file, and no chunk of a video track begins after the end of the file.
 4. WebM: there is one segment with at least one cluster, and the first kilobyte after it is empty or zeros.
 5. There is a video track. In an MP4 or MOV file without fragments, its tables list samples.
-6. The largest video track, as shown, is 1 to 16,384 pixels wide and high.
-7. The file says no length, or one of at most a week.
+6. The displayed width and height of the largest video track are 1 to 16,384 pixels.
+7. The file states no duration, or one of at most a week.
 
 With the setting FFPROBE, that program has to find a video stream too, unless it cannot read the file (ffprobe.py).
 """
@@ -29,12 +29,12 @@ from media.inspection.webm import read_webm
 
 MAX_SIDE = 16_384
 MAX_DURATION_MS = 7 * 24 * 3600 * 1000
-# ffprobe's and ffmpeg's names of the formats, so that they do not guess them.
+# Format names for ffprobe and ffmpeg, so that they do not guess the format.
 DEMUXERS = {"video/mp4": "mov", "video/quicktime": "mov", "video/webm": "matroska"}
 
 
 def inspect_video(path: Path, mime_type: str) -> Inspected:
-    """Check a video of the given type; raises MediaTypeNotAllowed."""
+    """Check an uploaded video of the given MIME type; raises MediaTypeNotAllowed."""
     with path.open("rb") as file:
         head = file.read(HEAD)
         file.seek(-min(ZIP_TAIL, path.stat().st_size), 2)
@@ -42,7 +42,7 @@ def inspect_video(path: Path, mime_type: str) -> Inspected:
     width, height, seconds = read_webm(path) if mime_type == "video/webm" else read_movie(path)
     if not (0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE):
         raise MediaTypeNotAllowed(f"The video says that it is {width} × {height} pixels large.")
-    if not 0 <= seconds * 1000 <= MAX_DURATION_MS:  # holds for nan as well
+    if not 0 <= seconds * 1000 <= MAX_DURATION_MS:  # also refuses nan
         raise MediaTypeNotAllowed("The video says that it lasts longer than a week, or less than no time.")
     check_with_ffprobe(path, DEMUXERS[mime_type])
     return Inspected("video", mime_type, width, height, round(seconds * 1000) or None)

@@ -1,4 +1,4 @@
-"""A video that is read by seeking, never as a whole."""
+"""Base class for reading video container files by seeking, without loading the whole file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CHECK_EVERY = 1024
 
 
 class Picture(NamedTuple):
-    """The largest video track: sides in pixels as shown, and the length of the video; 0 where the file does not say it."""
+    """Displayed size of a file's largest video track in pixels, and the video's duration (0 if the file states none)."""
 
     width: int
     height: int
@@ -21,10 +21,10 @@ class Picture(NamedTuple):
 
 
 class VideoFile:
-    """A container file, open for reading. Methods raise MediaTypeNotAllowed where it is cut off or broken."""
+    """A video container file, open for reading. Methods raise MediaTypeNotAllowed if the file is incomplete or broken."""
 
     MAX_PARTS: int
-    PARTS: str  # what the format calls them
+    PARTS: str  # the format's name for its parts, used in error messages
 
     def __init__(self, path: Path) -> None:
         self.file: BinaryIO = path.open("rb")
@@ -39,7 +39,7 @@ class VideoFile:
         self.file.close()
 
     def read(self, start: int, length: int) -> bytes:
-        """Exactly these bytes."""
+        """Read exactly `length` bytes of the video file from `start`."""
         self.file.seek(start)
         content = self.file.read(length)
         if len(content) != length:
@@ -47,7 +47,7 @@ class VideoFile:
         return content
 
     def count_part(self) -> None:
-        """Called for each box or element that is read."""
+        """Count a box or element of the video file as it is read; refuses files with too many, and checks the deadline."""
         self._parts_read += 1
         if self._parts_read > self.MAX_PARTS:
             raise MediaTypeNotAllowed(f"The video has more than {self.MAX_PARTS:,} {self.PARTS}.")

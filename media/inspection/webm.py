@@ -1,4 +1,4 @@
-"""WebM videos (RFC 8794 EBML, RFC 9559 Matroska): their tracks, and their length by the header or by the last blocks."""
+"""Parser for WebM videos (RFC 8794 EBML, RFC 9559 Matroska): the video tracks and the duration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from media.inspection.foreign import HEAD
 from media.inspection.video_file import Picture, VideoFile
 
 EBML, SEGMENT, CLUSTER, INFO, TRACKS, TAGS = 0x1A45DFA3, 0x18538067, 0x1F43B675, 0x1549A966, 0x1654AE6B, 0x1254C367
-# What a segment consists of; a cluster of unknown size ends where the next of these begins.
+# The elements that a segment contains; a cluster of unknown size ends where the next of these begins.
 _TOP = frozenset((CLUSTER, INFO, TRACKS, TAGS, 0x114D9B74, 0x1C53BB6B, 0x1043A770, 0x1941A469, SEGMENT, EBML))
 _TIMESTAMP_SCALE, _DURATION = 0x2AD7B1, 0x4489
 _TRACK, _TRACK_TYPE, _VIDEO, _WIDTH, _HEIGHT = 0xAE, 0x83, 0xE0, 0xB0, 0xBA
@@ -23,7 +23,10 @@ _IS_VIDEO = 1
 
 
 class Element(NamedTuple):
-    """`start` is that of its id; its content lies from `body` to `end`, which is None where the size is not told."""
+    """An EBML element of a WebM file. Its id begins at `start`; its content is from `body` to `end`, or `end` is None.
+
+    `end` is None for an element of unknown size.
+    """
 
     id: int
     start: int
@@ -32,30 +35,30 @@ class Element(NamedTuple):
 
 
 class ElementFile(VideoFile):
-    """A file of EBML elements, open for reading."""
+    """A WebM file, open for reading its EBML elements."""
 
     MAX_PARTS = 1_000_000
     PARTS = "parts"
 
     def children(self, parent: Element) -> Iterator[Element]:
-        """The elements inside one whose size is told."""
+        """Yield the elements inside a WebM element, whose size must be stated."""
         if parent.end is None:
             raise broken("video")
         return self.elements(parent.body, parent.end)
 
     def elements(self, at: int, end: int) -> Iterator[Element]:
-        """The elements from `at` to `end`. One of unknown size is followed by what is inside it."""
+        """Yield the WebM elements from `at` to `end`. An element of unknown size is followed by its child elements."""
         while at < end:
             element = self._element(at, end)
             yield element
             at = element.body if element.end is None else element.end
 
     def number(self, element: Element) -> int:
-        """The value of an unsigned integer."""
+        """The value of a WebM element that contains an unsigned integer."""
         return int.from_bytes(self._value(element), "big")
 
     def real(self, element: Element) -> float:
-        """The value of a floating point number, of four or eight bytes."""
+        """The value of a WebM element that contains a floating-point number of four or eight bytes; 0 if it is empty."""
         value = self._value(element)
         form = {0: "", 4: ">f", 8: ">d"}.get(len(value))
         if form is None:
@@ -80,7 +83,7 @@ class ElementFile(VideoFile):
             raise broken("video")
         body = at + width + size_width
         size = int.from_bytes(head[width : width + size_width], "big") - (1 << 7 * size_width)
-        if size == (1 << 7 * size_width) - 1:  # all ones: not told
+        if size == (1 << 7 * size_width) - 1:  # all ones: unknown size
             if identifier not in (SEGMENT, CLUSTER):
                 raise broken("video")
             return Element(identifier, at, body, None)
@@ -90,7 +93,7 @@ class ElementFile(VideoFile):
 
 
 def segment_of(file: ElementFile) -> tuple[Element, int]:
-    """The segment behind the EBML header, and where it ends; raises MediaTypeNotAllowed if other bytes follow."""
+    """The segment after a WebM file's EBML header, and its end offset; raises MediaTypeNotAllowed if data follow it."""
     first = next(file.elements(0, file.size))
     if first.id != EBML or first.end is None:
         raise broken("video")
@@ -106,7 +109,7 @@ def segment_of(file: ElementFile) -> tuple[Element, int]:
 
 
 def read_webm(path: Path) -> Picture:
-    """The largest video track of a WebM video; raises MediaTypeNotAllowed."""
+    """Size and duration of the largest video track of a WebM file; raises MediaTypeNotAllowed."""
     with ElementFile(path) as file:
         segment, end = segment_of(file)
         sides: list[tuple[int, int]] = []
@@ -124,7 +127,7 @@ def read_webm(path: Path) -> Picture:
 
 
 def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]]:
-    """Of each video track, turned by its projection's roll, as phones' rotation is written."""
+    """Yield the displayed size of each WebM video track, rotated by its projection's roll, where phones store rotation."""
     for track in (element for element in file.children(tracks) if element.id == _TRACK):
         parts = {element.id: element for element in file.children(track)}
         if _VIDEO not in parts or _TRACK_TYPE not in parts or file.number(parts[_TRACK_TYPE]) != _IS_VIDEO:
@@ -137,7 +140,7 @@ def _video_sides(file: ElementFile, tracks: Element) -> Iterator[tuple[int, int]
 
 
 class _Clock:
-    """How long the segment is: by its header, else by the times of its last cluster (browsers record so)."""
+    """Duration of a WebM segment: by its header, or else by the timestamps of its last cluster (for browser recordings)."""
 
     def __init__(self, file: ElementFile) -> None:
         self.file = file
@@ -158,7 +161,7 @@ class _Clock:
             raise broken("video")
 
     def follow(self, element: Element) -> None:
-        """Take note of a cluster, or of a part of one whose size is not told."""
+        """Process a cluster of a WebM segment, or an element inside a cluster of unknown size."""
         if element.id == CLUSTER:
             self.clusters += 1
             self.last_closed = element if element.end is not None else None
@@ -185,7 +188,7 @@ class _Clock:
 
     def _read_block(self, block: Element) -> None:
         head = self.file.read(block.body, min(11, (block.end or block.body) - block.body))
-        width = 9 - head[0].bit_length() if head else 9  # of the track's number, before the time
+        width = 9 - head[0].bit_length() if head else 9  # length of the track number before the timestamp
         if len(head) < width + 2 or width > 8:
             raise broken("video")
         offset = int.from_bytes(head[width : width + 2], "big", signed=True)

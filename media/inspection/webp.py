@@ -1,4 +1,4 @@
-"""The structure of WebP files (RFC 9649)."""
+"""Parser for the structure of WebP files (RFC 9649)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from media.inspection.layout import Layout
 
 ALPHA_FLAG, EXIF_FLAG, XMP_FLAG = 0x10, 0x08, 0x04
 _MAX_CHUNKS = 20_000
-# Pillow's decoder keeps two canvases, the decoded frame and a copy of it, four bytes for each pixel of each.
+# Pillow's decoder allocates two canvases, one frame, and one copy of that frame, each with four bytes for a pixel.
 _BYTES_FOR_EACH_PIXEL = 16
 
 
 class Chunk(NamedTuple):
-    """`start` is that of its header; from `body` to `end` its content; `next` is where the next one begins."""
+    """A chunk of a WebP file.
+
+    The header begins at `start`, the content is from `body` to `end`, and the next chunk begins at `next`.
+    """
 
     kind: bytes
     start: int
@@ -30,7 +33,7 @@ class Chunk(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """The coded picture (VP8 or VP8L) and its alpha plane, if that lies apart."""
+    """A frame of a WebP file: the coded picture (VP8 or VP8L), and its alpha plane if that is a separate chunk."""
 
     width: int
     height: int
@@ -39,7 +42,7 @@ class _Frame(NamedTuple):
 
 
 def chunks(content: bytes, at: int, end: int) -> Iterator[Chunk]:
-    """The chunks from `at` to `end`; raises MediaTypeNotAllowed where one reaches over the end."""
+    """Yield the WebP chunks from `at` to `end`; raises MediaTypeNotAllowed if a chunk extends beyond `end`."""
     for _ in range(_MAX_CHUNKS):
         if at >= end:
             return
@@ -55,7 +58,7 @@ def chunks(content: bytes, at: int, end: int) -> Iterator[Chunk]:
 
 
 def file_end(content: bytes) -> int:
-    """Where the file's own size says that it ends; raises MediaTypeNotAllowed if that is beyond its bytes."""
+    """Offset of a WebP file's end by the size in its header; raises MediaTypeNotAllowed if the file is shorter."""
     end = 8 + int(struct.unpack_from("<I", content, 4)[0]) if len(content) >= 12 else 0
     if end > len(content) or end < 20:
         raise cut_off("image")
@@ -63,7 +66,7 @@ def file_end(content: bytes) -> int:
 
 
 def read_webp(content: bytes) -> Layout:
-    """Read the structure up to the end that the header tells; raises MediaTypeNotAllowed."""
+    """Parse the structure of a WebP file up to the end that its header states; raises MediaTypeNotAllowed."""
     end = file_end(content)
     parts = list(chunks(content, 12, end))
     if parts[0].kind == b"VP8X":
@@ -110,7 +113,7 @@ def _frame_of(content: bytes, parts: list[Chunk]) -> _Frame:
 
 
 def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
-    """The sides in a key frame of VP8 (RFC 6386 section 9.1) or in the header of VP8L (RFC 9649 section 3.4)."""
+    """Width and height in a VP8 key frame (RFC 6386 section 9.1) or in a VP8L header (RFC 9649 section 3.4)."""
     at, size = picture.body, picture.end - picture.body
     if picture.kind == b"VP8L" and size >= 5 and content[at] == 0x2F:
         (bits,) = struct.unpack_from("<I", content, at + 1)
@@ -127,7 +130,7 @@ def _sides(content: bytes, picture: Chunk) -> tuple[int, int]:
 
 
 def _decode(content: bytes, frames: list[_Frame]) -> None:
-    """Decode each frame by itself: an animation's canvas would be held once more for each of Pillow's copies."""
+    """Decode each frame of a WebP file separately: for an animation, Pillow would allocate several canvases."""
     deadline, pixels = Deadline(), 0
     for frame in frames:
         pixels += frame.width * frame.height
@@ -139,7 +142,7 @@ def _decode(content: bytes, frames: list[_Frame]) -> None:
 
 
 def _still(content: bytes, frame: _Frame) -> bytes:
-    """A file of one frame."""
+    """A WebP file that contains only this frame."""
     body = b""
     if frame.alpha is not None:
         sides = (frame.width - 1).to_bytes(3, "little") + (frame.height - 1).to_bytes(3, "little")
@@ -150,12 +153,12 @@ def _still(content: bytes, frame: _Frame) -> bytes:
 
 
 def chunk(kind: bytes, body: bytes) -> bytes:
-    """A chunk's bytes, padded to an even length."""
+    """The bytes of a WebP chunk, padded to an even length."""
     return kind + struct.pack("<I", len(body)) + body + b"\x00" * (len(body) % 2)
 
 
 def riff(body: bytes) -> bytes:
-    """A whole file of these chunks."""
+    """The bytes of a WebP file with these chunks."""
     return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
 
 
