@@ -1,1 +1,1 @@
-"""The platforms: pure adapters, typed values in and out, faults as typed errors. No models, no requests of ours."""
+"""Adapters that publish posts to the social platforms. They take and return plain values and use no Django models."""

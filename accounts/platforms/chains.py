@@ -1,7 +1,8 @@
-"""Threads of posts: the post itself, and further segments that reply to it one after another.
+"""Threads of posts: the option `thread`, its validation, and the texts of the segments.
 
-On every platform that knows them they are written alike, as the option `thread`: `[{"text": …}, …]` behind the target's
-own text. Media and options are the first segment's, unless the platform's option says that it holds for all.
+A thread is a post and segments that reply to it one after another. On every platform with threads the option has the format
+`[{"text": …}, …]`, which lists the segments after the target's own text. Media and options belong to the first segment,
+unless an option's description says that it applies to all.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from accounts.platforms.text_check import CallCache, length_issues
 from accounts.platforms.types import Capabilities, Content, ThreadRules
 
 OPTION = "thread"
-MAX_SEGMENT_LENGTH = 100_000  # as long as the text of a post may be
+MAX_SEGMENT_LENGTH = 100_000  # the maximum length of a post's text
 
 
 def thread_option(rules: ThreadRules) -> dict[str, Any]:
-    """The JSON Schema of the option; the platform's own limit for a segment is checked by `thread_issues`."""
+    """The JSON Schema of the option `thread`. `thread_issues` checks the platform's limit for a segment."""
     return {
         "type": "array",
         "description": "Further posts, each a reply to the one before it and as long as a post may be.",
@@ -37,18 +38,17 @@ def thread_option(rules: ThreadRules) -> dict[str, Any]:
 
 
 def segments(content: Content) -> tuple[str, ...]:
-    """The texts that go out as posts of their own, in order."""
+    """The texts of a thread's segments, which are published as separate posts, in order."""
     return content.text, *further_texts(content.options)
 
 
 def further_texts(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The texts of the segments behind the first; none where the option is missing, or no list of segments."""
+    """The texts of a thread's segments after the first; empty if the option `thread` is missing or not a list of segments."""
     return tuple(text for _, text in _further(options))
 
 
 def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The texts of the posts that a target is charged for: of a thread its first one, or each where the platform bills
-    each."""
+    """The texts of the posts that a target is charged for: the first of a thread, or all if the platform bills each."""
     rules = capabilities.thread
     if rules is None or not rules.each_billed:
         return (text,)
@@ -58,10 +58,10 @@ def billed_texts(capabilities: Capabilities, text: str, options: Mapping[str, An
 def thread_issues(
     platform: str, capabilities: Capabilities, text: str, options: Mapping[str, Any], field: str, cached: CallCache
 ) -> list[Issue]:
-    """What stands against the further segments; `field` is the path of the options, such as `targets[0].options`.
+    """The issues of the further segments of a thread; `field` is the path of the options, such as `targets[0].options`.
 
-    What the schema of the options refuses is left to it: what is no segment by its form, what is too long to count, and
-    segments beyond the most that the platform takes.
+    The JSON Schema of the options reports values that are not segments, texts that are too long to count, and segments beyond
+    the platform's maximum.
     """
     rules = capabilities.thread
     if rules is None:
@@ -84,9 +84,9 @@ def thread_issues(
 
 
 def check(content: Content, capabilities: Capabilities, label: str) -> None:
-    """Raise ContentRejected for further segments that the platform would refuse, while nothing is out yet.
+    """Raise ContentRejected for segments of a thread that the platform would refuse, before anything is published.
 
-    Validation says the same when the post is written; limits may have changed since.
+    Validation reports the same issues when the post is created, but limits may have changed since then.
     """
     for issue in thread_issues(label, capabilities, content.text, content.options, "options", CallCache()):
         if issue.severity == "error":
@@ -94,7 +94,7 @@ def check(content: Content, capabilities: Capabilities, label: str) -> None:
 
 
 def _further(options: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """The texts of the further segments by their place, those that have none left out."""
+    """The texts of a thread's further segments with their indexes, without segments that have no text."""
     given = options.get(OPTION)
     for index, segment in enumerate(given if isinstance(given, list) else ()):
         text = segment.get("text") if isinstance(segment, dict) else None

@@ -1,4 +1,4 @@
-"""How platforms count text, and how to cut it to a limit.
+"""Counting the length of texts as the platforms do, and cutting texts to a limit.
 
 Every counter takes any text, takes time linear in its length (100,000 characters: 0.2 s at most, whatever they are) and
 raises nothing. Sources: Unicode UAX #29 (grapheme clusters), twitter-text v3 (X), Mastodon's StatusLengthValidator,
@@ -18,7 +18,7 @@ from accounts.platforms.unicode_text import CLUSTER, clusters, composed
 from accounts.platforms.word_patterns import any_of
 
 ELLIPSIS = "…"
-URL_LENGTH = 23  # what X and Mastodon count for a URL, however long it is
+URL_LENGTH = 23  # the length of any URL for X and Mastodon
 
 # A keycap is the only emoji that starts with an ASCII character.
 _EMOJI_AHEAD = r"(?=[0-9#*]\uFE0F?\u20E3|\p{Extended_Pictographic}|\p{Regional_Indicator})"
@@ -27,7 +27,7 @@ _EMOJI_CLUSTER = regex.compile(_EMOJI_AHEAD + CLUSTER)
 _X_EMOJI = regex.compile(
     _EMOJI_AHEAD + any_of("".join(chr(int(code, 16)) for code in each.codepoint.split()) for each in emoji_list)
 )
-# twitter-text v3: these weigh 1, all others 2.
+# twitter-text v3: characters with weight 1; all others have weight 2.
 _LIGHT = re.compile(r"[\u0000-\u10FF\u2000-\u200D\u2010-\u201F\u2032-\u2037]")
 _LINE_ENDING = re.compile(r"\r\n?")
 
@@ -36,62 +36,62 @@ _REMOTE_MENTION = re.compile(r"(?<![=/\w])@([a-z0-9_]+(?:[.-]+[a-z0-9_]+)*)@\w+(
 
 
 def characters(text: str) -> int:
-    """Unicode code points."""
+    """The length of a text in Unicode code points."""
     return len(text)
 
 
 def graphemes(text: str) -> int:
-    """Extended grapheme clusters: what a reader takes for one character."""
+    """The length of a text in extended grapheme clusters, which readers see as single characters."""
     return len(text) - text.count("\r\n") if text.isascii() else len(clusters(text))
 
 
 def utf8_bytes(text: str) -> int:
-    """Bytes in UTF-8."""
+    """The length of a text in bytes of UTF-8."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
 def utf16_units(text: str) -> int:
-    """UTF-16 code units, as JavaScript counts."""
+    """The length of a text in UTF-16 code units, as JavaScript counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def threads_characters(text: str) -> int:
-    """Threads: characters, but an emoji counts as many as it has bytes in UTF-8."""
+    """The length of a text for Threads: code points, but an emoji counts as many as it has bytes in UTF-8."""
     emoji = "".join(_EMOJI_CLUSTER.findall(text))
     return len(text) - len(emoji) + utf8_bytes(emoji)
 
 
 def weighted(text: str) -> int:
-    """X's weighted length: a URL 23, an emoji 2, Latin and its like 1, everything else 2.
+    """The weighted length of a text for X: a URL counts 23, an emoji 2, a Latin or similar character 1, all others 2.
 
-    The sum is that of `twitter_text.parse_tweet`, whose own time is quadratic in the text.
+    The result equals that of `twitter_text.parse_tweet`, whose running time is quadratic in the length of the text.
     """
     text = _normalized(text)
     pieces = _around(text, links(text))
-    rest = "\n".join(pieces)  # what stands for a URL weighs 1 here, and is no part of an emoji
+    rest = "\n".join(pieces)  # the separator in place of a URL weighs 1 here, and is no part of an emoji
     if not rest.isascii():
         rest = _X_EMOJI.sub("\U0001f600", rest)
     return 2 * len(rest) - len(_LIGHT.findall(rest)) + (URL_LENGTH - 1) * (len(pieces) - 1)
 
 
 def has_linked_url(text: str) -> bool:
-    """Whether X makes a link of anything in the text; bare domains such as example.com are links."""
+    """Whether X turns anything in the text into a link; bare domains such as example.com become links."""
     return next(links(_normalized(text)), None) is not None
 
 
 def mastodon_graphemes(text: str) -> int:
-    """Mastodon: grapheme clusters; an http(s) URL counts 23, a mention @user@domain counts as @user."""
+    """The length of a text for Mastodon: grapheme clusters; an http(s) URL counts 23, a mention @user@domain as @user."""
     urls = (span for span in links(text) if text[span[0] : span[0] + 8].lower().startswith(_PROTOCOLS))
     shown = ("x" * URL_LENGTH).join(_around(text, urls))
     return graphemes(_REMOTE_MENTION.sub(r"@\1", shown))
 
 
 def cut(text: str, limit: int, count: Callable[[str], int], length: int | None = None) -> str:
-    """The text itself where it fits, else its longest beginning that fits together with the ellipsis at its end.
+    """Cut a text to a limit and end it with an ellipsis; a text that fits is returned unchanged.
 
-    It ends between words, unless a text without spaces would lose more than half of what fits; it never splits a
-    grapheme cluster, nor a URL that other words stand before. `count(result) <= limit` always holds: where not even the
-    ellipsis fits, the result is empty. `length` is `count(text)`, for callers that know it.
+    The cut is between words, unless a text without spaces would lose more than half of what fits. It never splits a grapheme
+    cluster, nor a URL that follows other words. `count(result) <= limit` always holds; the result is empty if not even the
+    ellipsis fits. `length` is `count(text)`, for callers that have it.
     """
     if (count(text) if length is None else length) <= limit:
         return text
@@ -106,9 +106,9 @@ def cut(text: str, limit: int, count: Callable[[str], int], length: int | None =
 
 
 def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[list[int], list[int]]:
-    """Where the text may be cut: after every cluster that is no space, and after every word.
+    """The positions at which a text may be cut: after every cluster that is not a space, and after every word.
 
-    It reads on until what it has read no longer fits, so that the rest of a long text costs nothing.
+    Reading stops where the text no longer fits, so that the rest of a long text costs no time.
     """
     ends: list[int] = []
     word_ends: list[int] = []
@@ -126,9 +126,9 @@ def _boundaries(text: str, limit: int, count: Callable[[str], int]) -> tuple[lis
 
 
 def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], int]) -> int:
-    """The last of `ends` up to which the text and an ellipsis fit; 0 when none does.
+    """The last of the positions `ends` up to which the text and an ellipsis fit the limit; 0 if there is none.
 
-    It doubles its reach before it halves, so that it counts texts of about the limit's length, never the whole text.
+    The search doubles its range before it halves it, so that it counts only texts of about the limit's length.
     """
 
     def fits(index: int) -> bool:
@@ -145,12 +145,12 @@ def _longest(text: str, ends: Sequence[int], limit: int, count: Callable[[str], 
 
 
 def _normalized(text: str) -> str:
-    """The text as X counts it: composed, each line ending one character."""
+    """The text in the normalization in which X counts it: composed, with one character at the end of each line."""
     return _LINE_ENDING.sub("\n", composed(text))
 
 
 def _around(text: str, spans: Iterable[Span]) -> list[str]:
-    """What stands before, between and behind these spans of the text."""
+    """The parts of a text before, between and after these spans."""
     pieces, position = [], 0
     for start, end in spans:
         pieces.append(text[position:start])

@@ -1,12 +1,12 @@
-"""What can go wrong at a platform, as adapters tell it.
+"""The errors that platform adapters raise.
 
 PlatformError
 ├── Transient            try again later; `retry_after` seconds where the platform said so
-│   └── RateLimited      the quota is used up
-├── TokenExpired         the access token is stale; refresh it, then try again
+│   └── RateLimited      a rate limit or quota is exhausted
+├── TokenExpired         the access token has expired; refresh it, then try again
 ├── AccountDisconnected  the credentials are refused for good; a person has to reconnect
-├── ContentRejected      the platform does not take this content; nothing but a change of it helps
-├── CredentialsRejected  what was given at connection is wrong
+├── ContentRejected      the platform refuses this content; only a change of it helps
+├── CredentialsRejected  what the owner gave to connect an account is wrong
 ├── ConnectionUnavailable  this service cannot connect the platform (not set up, or no adapter)
 └── OutcomeUnknown       the request may have taken effect; only the engine decides what follows
 
@@ -23,7 +23,7 @@ logger = logging.getLogger("accounts.platforms")
 
 
 class PlatformError(Exception):
-    """Any fault at a platform; `suggested_action` tells a person what to do."""
+    """Base class of all platform errors; `suggested_action` says what a person can do."""
 
     suggested_action = "Try again later."
 
@@ -66,7 +66,7 @@ class ConnectionUnavailable(PlatformError):
 
 
 class OutcomeUnknown(PlatformError):
-    """`final`: nothing can ever tell, so the engine must not even look."""
+    """`final` means that nobody can ever find out, so the engine must not call `find`."""
 
     suggested_action = "Look at the account: the post may be there. Then resolve or retry it."
 
@@ -76,10 +76,10 @@ class OutcomeUnknown(PlatformError):
 
 
 def unmapped(platform: str, code: object) -> None:
-    """Tell the operator of an answer that an adapter's tables do not know, once for each time that it comes.
+    """Report to the operator a platform's error code that the adapter's tables do not contain, once for each occurrence.
 
-    `platform` is the registry's name; `code` is the status or code that the platform gave, never its words, which may
-    quote a post.
+    `platform` is the registry's name; `code` is the platform's status or error code, never its message, which may quote a
+    post.
     """
     shown = "".join(char if char.isprintable() else " " for char in str(code)[:100]).strip()
     logger.warning("%s gave an answer that this service does not know: %s", platform, shown)

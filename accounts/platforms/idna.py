@@ -1,4 +1,4 @@
-"""How long a domain is when IDNA (RFC 3490) encodes it: the length of `domain.encode("idna")`, in linear time.
+"""The length of a domain in IDNA encoding (RFC 3490): that of `domain.encode("idna")`, computed in linear time.
 
 Python's codec takes time quadratic in the length of a label, even of one that is far too long.
 """
@@ -14,19 +14,19 @@ from functools import lru_cache
 from stringprep import b1_set
 
 _LONG_LABEL = re.compile(r"[^.]{64}")
-_DOTS = re.compile("[.\u3002\uff0e\uff61]")  # what IDNA takes for a dot
+_DOTS = re.compile("[.\u3002\uff0e\uff61]")  # the characters that IDNA treats as dots
 _IGNORED = dict.fromkeys(b1_set)
 _PREFIX = "xn--"
-_MOST = 63  # bytes of a label
-_MOST_COMPOSED = 4  # so many characters at the most become one by Unicode's composition
-# Letters of which nameprep changes nothing, however they are combined: of Latin, Cyrillic, Japanese, Chinese and Korean.
+_MOST = 63  # maximum bytes of a label
+_MOST_COMPOSED = 4  # at most this many characters become one by Unicode's composition
+# Letters that nameprep never changes, in any combination: of Latin, Cyrillic, Japanese, Chinese and Korean.
 PREPARED = re.compile(
     "[-a-z0-9\u00e0-\u00f6\u00f8-\u00ff\u0430-\u045f\u3041-\u3094\u30a1-\u30fa\u4e00-\u9fa5\uac00-\ud7a3]+"
 )
 
 
 def encoded_length(domain: str) -> int:
-    """The length of the domain in ASCII; 0 where it has no such form. No label of it may be empty."""
+    """The length of a domain in IDNA's ASCII encoding; 0 if it cannot be encoded. No label may be empty."""
     if domain.isascii():
         return 0 if _LONG_LABEL.search(domain) else len(domain)
     lengths = [_label_length(label) for label in _DOTS.split(domain)]
@@ -56,13 +56,13 @@ def _international_length(label: str) -> int:
 
 
 def punycode_length(text: str) -> int:
-    """The length of `text.encode("punycode")` (RFC 3492)."""
+    """The length of a text in Punycode, `text.encode("punycode")` (RFC 3492)."""
     basic = sum(character < "\x80" for character in text)
     return basic + bool(basic) + len(generate_integers(basic, list(_deltas(text))))
 
 
 def _deltas(text: str) -> Iterator[int]:
-    """What Punycode's decoder skips before each insertion of a character that is not ASCII."""
+    """The numbers that Punycode encodes: what its decoder skips before each insertion of a character that is not ASCII."""
     inserted = [position for position, character in enumerate(text) if character < "\x80"]
     code, last, skipped = 0x80, -1, 0
     for character, position in sorted((ord(character), position) for position, character in enumerate(text)):

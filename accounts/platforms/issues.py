@@ -1,4 +1,4 @@
-"""What is wrong with content, and a repair that can be applied as it stands. Shared by media, posts and pages."""
+"""Validation issues of a post's content, and repair hints that a client can apply. Media, posts and pages share them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RepairHint:
-    """`field` set to `value` (where there is one) removes the issue."""
+    """A repair hint of a validation issue: setting `field` to `value` (if there is one) removes the issue."""
 
     action: str
     field: str
@@ -18,7 +18,7 @@ class RepairHint:
 
 @dataclass(frozen=True)
 class Issue:
-    """`field` is a path in the request, such as `targets[0].text`; `severity` is error or warning."""
+    """A validation issue. `field` is a path in the request, such as `targets[0].text`; `severity` is error or warning."""
 
     code: str
     severity: str
@@ -28,7 +28,7 @@ class Issue:
     repair_hint: RepairHint | None = None
 
     def body(self) -> dict[str, Any]:
-        """ISSUE as it stands on the wire."""
+        """The validation issue as JSON for the API."""
         hint = self.repair_hint
         shown = {"action": hint.action, "field": hint.field, "explanation": hint.explanation} if hint else None
         if hint and shown and hint.value is not None:

@@ -1,7 +1,7 @@
-"""Link cards that the service makes: the option `link_card`, and what stands against it.
+"""Link cards that the service creates: the option `link_card` and its validation.
 
-Where the platform does not look at the links of a post itself (`Capabilities.link_preview` is "service"), the service
-fetches the page and attaches a card. A post has one embed, so media leave no room for a card.
+If the platform does not fetch the links of a post (`Capabilities.link_preview` is "service"), the service fetches the page
+and attaches a card. A post has one embed, so a post with media has no card.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LINK_CARD_OPTION: Mapping[str, Any] = {
 def link_card_issues(
     platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
 ) -> list[Issue]:
-    """What stands against the card; `field` is the path of the options, such as `targets[0].options`."""
+    """The issues of a link card; `field` is the path of the options, such as `targets[0].options`."""
     if capabilities.link_preview != "service" or not with_media or not isinstance(options.get(OPTION), dict):
         return []
     where = f"{field}.{OPTION}"

@@ -1,4 +1,4 @@
-"""Where X and Mastodon see URLs in a text: the spans that twitter-text extracts, in linear time.
+"""The URLs that X and Mastodon find in a text: the spans that twitter-text extracts, in linear time.
 
 twitter-text's own extractor tries every character as the start of a URL and reads on from each to the end of the host.
 Here the text is split into hosts first, and each host is read once. The characters, top-level domains, paths and queries
@@ -33,7 +33,7 @@ Span = tuple[int, int]
 
 
 def _words(pattern: str) -> list[str]:
-    """The words of twitter-text's pattern for a kind of top-level domain."""
+    """The words of twitter-text's pattern for a kind of top-level domain, such as country codes."""
     return pattern.removeprefix("(?:(?:").removesuffix(")(?=[^0-9a-zA-Z@+-]|$))").split("|")
 
 
@@ -43,7 +43,7 @@ _TOP_LEVEL = (
 )
 _CHARACTER = valid_domain_chars.pattern
 _LABEL = rf"{_CHARACTER}++(?:[_-]++{_CHARACTER}++)*+"
-_LAST_LABEL = rf"{_CHARACTER}++(?:-++{_CHARACTER}++)*+"  # right before the top level: without underscores
+_LAST_LABEL = rf"{_CHARACTER}++(?:-++{_CHARACTER}++)*+"  # directly before the top-level domain: without underscores
 
 _HOST = re.compile(rf"{_LABEL}(\.{_LABEL})*+")
 _DOMAIN = re.compile(rf"(?:{_LABEL}\.)*{_LAST_LABEL}\.{_TOP_LEVEL}", re.IGNORECASE)
@@ -56,17 +56,17 @@ _AFTER_DOMAIN = re.compile(
     rf"(?:\?{valid_url_query_chars.pattern}*{valid_url_query_ending_chars.pattern})?",
     re.IGNORECASE,
 )
-_NO_LINK_AFTER = ("-", "_", ".", "/")  # without a protocol
+_NO_LINK_AFTER = ("-", "_", ".", "/")  # characters after which a URL without a protocol is not a link
 
 _ASCII = f"-a-z0-9{latin_accent_chars.pattern}"
 _ONLY_ASCII = re.compile(rf"[{_ASCII}.]++", re.IGNORECASE)
-# ASCII labels in a row: up to the last top level among them (1), else all of them, which are passed over.
+# ASCII labels in sequence: up to the last top-level domain among them (group 1), otherwise all of them, which are skipped.
 _ASCII_LABELS = re.compile(rf"((?:[{_ASCII}]++\.)+{_TOP_LEVEL})|[{_ASCII}]++(?:\.[{_ASCII}]++)*+", re.IGNORECASE)
 
 
 def links(text: str) -> Iterator[Span]:
-    """The start and the end of each URL, with or without a protocol, in order."""
-    read = 0  # the end of the last URL that the extractor reads, link or not
+    """The start and the end of each URL in a text, with or without a protocol, in order."""
+    read = 0  # the end of the last URL that the extractor reads, whether it is a link or not
     for host in _HOST.finditer(text) if "." in text else ():
         if host.lastindex is None or host.end() <= read:
             continue
@@ -80,9 +80,9 @@ def links(text: str) -> Iterator[Span]:
 
 
 def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Match[str] | None]:
-    """Where the first URL in the host at `start:end` begins, and its domain, which is None where there is no URL.
+    """Where the first URL in the host at `start:end` begins, and its domain (None if there is no URL).
 
-    The domain goes on to the last top level that may end it.
+    The domain extends to the last top-level domain that may end it.
     """
     if text.startswith("://", max(start - 3, 0)):
         for protocol in (start - 8, start - 7):
@@ -99,16 +99,16 @@ def _first_url(text: str, start: int, end: int, read: int) -> tuple[int, re.Matc
 
 
 def _is_protocol(text: str, start: int, end: int, read: int) -> bool:
-    """Whether `start:end` is a protocol, where a URL may begin."""
+    """Whether the text at `start:end` is a protocol, where a URL may begin."""
     if start < 0 or not _PROTOCOL.fullmatch(text, start, end):
         return False
     return start == 0 or (start > read and _BEFORE.fullmatch(text, start - 1, start) is not None)
 
 
 def _end_of_last_url(text: str, start: int, end: int) -> int:
-    """Where the last URL ends in the rest `start:end` of a host; 0 when there is none or it ends within the host.
+    """Where the last URL ends in the rest `start:end` of a host; 0 if there is none or it ends within the host.
 
-    It is no link: the label before its top level holds an underscore, and its domain begins behind that.
+    The URL is not a link: the label before its top-level domain has an underscore, and its domain begins after that.
     """
     dot = text.rfind(".", start + 1, end)
     domain = _DOMAIN_END.match(text, dot) if dot > 0 else None
@@ -116,13 +116,13 @@ def _end_of_last_url(text: str, start: int, end: int) -> int:
 
 
 def _after_domain(text: str, position: int) -> tuple[int, bool]:
-    """Where the URL ends whose domain ends at `position`, and whether it has a path."""
+    """Where the URL with the domain that ends at `position` ends, and whether the URL has a path."""
     rest = _AFTER_DOMAIN.match(text, position)
     return (rest.end(), rest[1] is not None) if rest else (position, False)
 
 
 def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
-    """Where the URL ends that begins at `start` and has this domain, and the links that the extractor makes of it."""
+    """Where the URL with this start and domain ends, and the links that twitter-text's extractor finds in it."""
     end, has_path = _after_domain(text, domain[1])
     url, name, protocol_length = text[start:end], text[slice(*domain)], domain[0] - start
     if not protocol_length:
@@ -135,7 +135,7 @@ def _links_of(text: str, start: int, domain: Span) -> tuple[int, list[Span]]:
 
 
 def _bare_links(url: str, domain: str, start: int, has_path: bool) -> list[Span]:
-    """The links in a URL without a protocol: the ASCII domains in its domain, the last of them with the URL's path."""
+    """The links in a URL without a protocol: the ASCII domains in its domain, of which the last has the URL's path."""
     spans = [(0, len(domain))] if _ONLY_ASCII.fullmatch(domain) else _ascii_domains(domain)
     if not spans or not _is_short_enough(url, domain, len("https://")):
         return []
@@ -150,7 +150,7 @@ def _ascii_domains(domain: str) -> list[Span]:
 
 
 def _is_short_enough(url: str, domain: str, protocol_length: int) -> bool:
-    """Whether the domain has an encoding in ASCII, and the URL with it is not too long."""
+    """Whether a URL's domain can be encoded in ASCII, and the URL with the encoded domain is not too long."""
     if len(url) - len(domain) > max_url_length:
         return False
     encoded = encoded_length(domain)

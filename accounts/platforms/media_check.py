@@ -1,7 +1,7 @@
-"""Whether media fit a platform's MediaRules: the one judge of uploads, posts and pages.
+"""Validation of media against a platform's MediaRules, for uploads, posts and pages.
 
-Each issue carries what would put it right: convert_media, remove_media, add_media or replace_text. What is not known of
-an asset, such as its size in pixels or its duration, is not held against it.
+Each issue has a repair hint: convert_media, remove_media, add_media or replace_text. A property of an asset that was not
+read, such as its size in pixels or its duration, causes no issue.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FORMATS = {
 
 
 def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """What stands against one asset by itself; `field` is its path, such as `media[0]`."""
+    """The issues of one media asset by itself; `field` is its path, such as `media[0]`."""
     own = _rules_of(rules, asset)
     if own is None:
         return [_kind_not_taken(platform, rules, asset, field)]
@@ -41,7 +41,7 @@ def asset_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str)
 
 
 def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str = "media") -> list[Issue]:
-    """What stands against the assets of one post together, and against their alt texts, in `field`'s order."""
+    """The issues of all media assets of a post together, and of their alt texts, in the order of `field`."""
     if not assets:
         return [_media_required(platform, rules, field)] if rules.required else []
     return [
@@ -57,7 +57,7 @@ def album_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], 
 
 
 def _counted_as(rules: MediaRules, asset: MediaInfo) -> MediaKind:
-    """The kind whose rules hold: a GIF is an image where GIFs have no rules of their own."""
+    """The kind whose media rules apply: a GIF counts as an image if GIFs have no rules of their own."""
     return "image" if asset.kind == "gif" and rules.gifs is None else asset.kind
 
 
@@ -91,7 +91,7 @@ def _type_issues(
 
 
 def _to_video(rules: VideoRules, field: str) -> RepairHint:
-    """A GIF that becomes an image would stand still."""
+    """The repair hint that converts a GIF into a video, because a GIF that becomes an image would not move."""
     return RepairHint("convert_media", field, f"Convert it to {_format(rules.mime_types[0])}, so that it keeps moving.")
 
 
@@ -105,7 +105,10 @@ def _size_issues(
 
 
 def _pixel_issues(platform: str, own: ImageRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """One issue, whose size fits both limits: pixels in all, and width and height together."""
+    """The issue of an image's size in pixels.
+
+    Its hint has a size that fits both limits: all pixels, and width plus height.
+    """
     if not asset.width or not asset.height:
         return []
     pixels, sides = asset.width * asset.height, asset.width + asset.height
@@ -167,7 +170,7 @@ def _mixture_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo
 
 
 def _count_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo], field: str) -> list[Issue]:
-    """Too many of a kind; or else too many in all, where the platform takes any."""
+    """The issues of the number of media: too many of one kind, or otherwise too many in total for the platform."""
     limits = {kind: own.max_count for kind, own in _rules_by_kind(rules).items() if own}
     issues = [
         _too_many(platform, field, _counted(count, _NOUNS[kind]), _counted(limits[kind], _NOUNS[kind]))
@@ -195,7 +198,7 @@ def _total_issues(platform: str, rules: MediaRules, assets: Sequence[MediaInfo],
 
 
 def _alt_text_issues(platform: str, rules: MediaRules, asset: MediaInfo, field: str) -> list[Issue]:
-    """None where the platform has no limit for alt texts: it shows none, or it is not known what it takes."""
+    """The issue of a media asset's alt text that is too long. There is none if the platform's limit is missing."""
     most, length = rules.alt_text_max_length, characters(asset.alt_text)
     if most is None:
         return []
@@ -229,6 +232,6 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _spoken(seconds: int) -> str:
-    """A duration in words, such as 2 minutes and 20 seconds."""
+    """A duration of media in words for messages, such as 2 minutes and 20 seconds."""
     parts = ((seconds // 3600, "hour"), (seconds % 3600 // 60, "minute"), (seconds % 60, "second"))
     return " and ".join(_counted(count, unit) for count, unit in parts if count)

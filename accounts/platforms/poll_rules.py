@@ -1,4 +1,4 @@
-"""What a platform takes as a poll. The option itself, and what stands against one, are in accounts/platforms/polls.py."""
+"""The rules of a platform for polls. The option `poll` and its validation are in accounts/platforms/polls.py."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class PollRules:
-    """A post may offer choices to vote for: the option `poll` (accounts/platforms/polls.py). The text is its question.
+    """A platform's rules for polls: a post may have the option `poll` with choices to vote for.
 
-    `count` counts a choice, in the unit `counted_as`. A duration is a multiple of `duration_step_minutes`; `open_ended`: it
-    may be left out, and the poll stays open. `distinct`: a choice that repeats another is refused by the platform.
-    `with_media`: media may stand beside the poll. `switches` are booleans of the option by name, each with what it does;
-    `multiple` is the one that lets a voter choose several answers.
+    The post's text is the question. `count` counts a choice, in the unit `counted_as`. A duration is a multiple of
+    `duration_step_minutes`; `open_ended`: it may be left out, and the poll stays open. `distinct`: a choice that repeats
+    another is refused by the platform. `with_media`: a post with a poll may have media. `switches` are booleans of the option
+    by name, each with what it does; `multiple` is the one that lets a voter choose several answers.
     """
 
     max_choices: int
@@ -31,5 +31,5 @@ class PollRules:
 
     @property
     def multiple(self) -> bool:
-        """Whether a voter may be let choose several answers."""
+        """Whether a poll may let voters choose several answers."""
         return "multiple" in self.switches

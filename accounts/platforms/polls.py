@@ -1,8 +1,8 @@
-"""Polls: the option `poll`, and what stands against one.
+"""Polls: the option `poll`, its validation, and the choices of a poll.
 
-On every platform that has polls they are written alike: `{"choices": [...], "duration_minutes": n}`, with further switches
-where the platform has them (PollRules.switches). The question is the post's own text. A poll belongs to the first segment
-of a thread.
+On every platform with polls the option has the format `{"choices": [...], "duration_minutes": n}`, with further switches
+where the platform has them (PollRules.switches). The question is the post's own text. A poll belongs to the first segment of
+a thread.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.types import Capabilities, Content
 
 OPTION = "poll"
-MAX_CHOICE_TEXT = 1000  # characters of any choice; the platform's own limit is checked by poll_issues
+MAX_CHOICE_TEXT = 1000  # maximum length of any choice in characters; poll_issues checks the platform's own limit
 
 _TOLD_BY_ISSUES = frozenset({"minItems", "maxItems", "minimum", "maximum", "multipleOf"})
 
 
 def poll_option(rules: PollRules) -> dict[str, Any]:
-    """The JSON Schema of the option; how long a choice may be is checked by `poll_issues`, as the platform counts."""
+    """The JSON Schema of the option `poll`. `poll_issues` checks the length of the choices, as the platform counts it."""
     duration = {
         "type": "integer",
         "title": "Open for how many minutes",
@@ -56,13 +56,13 @@ def poll_option(rules: PollRules) -> dict[str, Any]:
 
 
 def poll_of(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The poll of a target with these options, which are not validated yet; None where there is none."""
+    """The poll in a target's options, which are not validated yet; None if there is none."""
     poll = options.get(OPTION)
     return poll if isinstance(poll, dict) else None
 
 
 def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """The choices of the poll; none where there is no poll, or no list of choices."""
+    """The choices of the poll; empty if there is no poll, or no list of choices."""
     given = (poll_of(options) or {}).get("choices")
     return tuple(choice for choice in given if isinstance(choice, str)) if isinstance(given, list) else ()
 
@@ -70,9 +70,9 @@ def choices_of(options: Mapping[str, Any]) -> tuple[str, ...]:
 def poll_issues(
     platform: str, capabilities: Capabilities, options: Mapping[str, Any], field: str, *, with_media: bool
 ) -> list[Issue]:
-    """What stands against the poll; `field` is the path of the options, such as `targets[0].options`.
+    """The issues of the poll; `field` is the path of the options, such as `targets[0].options`.
 
-    What has not the form of a poll is left to the schema of the options.
+    The JSON Schema of the options reports a value that does not have the structure of a poll.
     """
     rules, poll = capabilities.poll, poll_of(options)
     if rules is None or poll is None:
@@ -88,15 +88,15 @@ def poll_issues(
 
 
 def told_by_poll_issues(violation: ValidationError) -> bool:
-    """Whether this violation of the options' schema is told by `poll_issues`, in better words."""
+    """Whether `poll_issues` reports this violation of the options' schema, with a better message."""
     path = list(violation.absolute_path)
     return path[:1] == [OPTION] and violation.validator in _TOLD_BY_ISSUES
 
 
 def check(content: Content, capabilities: Capabilities, label: str) -> None:
-    """Raise ContentRejected for a poll that the platform would refuse, while nothing is out yet.
+    """Raise ContentRejected for a poll that the platform would refuse, before anything is published.
 
-    Validation says the same when the post is written; limits may have changed since.
+    Validation reports the same issues when the post is created, but limits may have changed since then.
     """
     issues = poll_issues(label, capabilities, content.options, "options", with_media=bool(content.media))
     if issues:

@@ -1,4 +1,4 @@
-"""Waiting while a platform processes what was uploaded: it is asked again after growing pauses, up to a limit."""
+"""Waiting while a platform processes an upload: the service asks again after growing pauses, up to a limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accounts.platforms.types import Progress
 def ask_again(
     phase: str, state: Mapping[str, Any], *, first: float, longest: float, max_checks: int, timeout: PlatformError
 ) -> Progress:
-    """The step that asks the platform again; `looks` in the state counts how often it was asked.
+    """The step that asks the platform again about an upload; `looks` in the state counts how often it was asked.
 
     The pause before it grows from `first` to `longest` seconds, doubling each time. Raises `timeout` after `max_checks`.
     """
@@ -25,11 +25,11 @@ def ask_again(
 
 
 def check_later(phase: str, state: Mapping[str, Any], *, first: float, longest: float) -> Progress:
-    """As `ask_again`, for platforms where something else happens at the limit."""
+    """The step that asks the platform again about an upload, without a maximum of checks: the caller handles that."""
     checks = state.get("looks", 0)
     return later(phase, {**state, "looks": checks + 1}, min(first * 2 ** min(checks, 20), longest))
 
 
 def later(phase: str, state: Mapping[str, Any], seconds: float) -> Progress:
-    """The step of this phase, taken after a pause."""
+    """The step of a phase, taken after a pause of so many seconds."""
     return Progress(phase, state, ready_at=timezone.now() + timedelta(seconds=seconds))

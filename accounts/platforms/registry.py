@@ -1,4 +1,4 @@
-"""Every platform by name. Adding one is one line here."""
+"""The registry of all platform adapters, by name. A new platform needs one line here."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ SANDBOX = "accounts.platforms.sandbox.Sandbox"
 
 @cache
 def platform(name: str) -> Platform:
-    """The platform of this name. Raises KeyError for a name that is none."""
+    """The platform adapter with this name. Raises KeyError if there is none."""
     made: Platform = import_string(PLATFORMS[name])()
     return made
 
 
 @cache
 def publisher(name: str, *, sandbox: bool) -> Platform:
-    """Who publishes: the platform itself, or the simulator for sandbox accounts and sandbox posts."""
+    """The adapter that publishes: the platform's own, or the simulator for sandbox accounts and sandbox posts."""
     return import_string(SANDBOX)(platform(name)) if sandbox else platform(name)
 
 
 def platforms() -> list[Platform]:
-    """All platforms, in the registry's order."""
+    """All platform adapters, in the registry's order."""
     return [platform(name) for name in PLATFORMS]
 
 
 def label_of(name: str) -> str:
-    """A platform as people know it; a name that is no platform's is only capitalized."""
+    """The name of a platform for people, such as YouTube; the capitalized name if there is no such platform."""
     return platform(name).label if name in PLATFORMS else name.capitalize()

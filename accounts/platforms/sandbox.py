@@ -1,8 +1,8 @@
-"""The simulator: publishes nothing, asks nobody, and does what the text tells it to.
+"""The sandbox: an adapter that simulates a platform. It publishes nothing, sends no requests, and obeys markers in texts.
 
-Markers in a post's text, or in a segment's of a thread, steer it, so that callers can test how they handle failures:
+Markers in a post's text, or in the text of a thread's segment, let callers test how they handle failures:
 
-- `[sandbox:reject]` is refused, `[sandbox:reauth]` loses the account, `[sandbox:unknown]` ends with nobody knowing;
+- `[sandbox:reject]` is refused, `[sandbox:reauth]` disconnects the account, `[sandbox:unknown]` ends with an unknown outcome;
 - `[sandbox:rate_limit]` and `[sandbox:outage]` fail at every attempt, `[sandbox:flaky]` at the first one only;
 - `[sandbox:slow]` takes five seconds, then publishes.
 """
@@ -29,7 +29,7 @@ SLOW = timedelta(seconds=5)
 
 
 class Sandbox(Platform):
-    """Stands for one platform: its name, label and capabilities, none of its effects.
+    """Simulates one platform: has its name, label and capabilities, but publishes nothing.
 
     Simulating a post again does no harm, so no phase is irreversible and an interrupted one is resumed.
     """
@@ -37,29 +37,29 @@ class Sandbox(Platform):
     methods = ("credentials",)
 
     def __init__(self, platform: Platform) -> None:
-        # ClassVars of the base: this one class stands for every platform.
+        # These are ClassVars of the base class, but this one class simulates every platform.
         self.name = platform.name  # type: ignore[misc]
         self.label = platform.label  # type: ignore[misc]
         self.capabilities = platform.capabilities  # type: ignore[misc]
 
     def unavailable_reason(self, method: str) -> str:
-        """Sandbox accounts are not connected by anybody."""
+        """Why sandbox accounts cannot be connected: they need no connection."""
         return "Sandbox accounts are made together with their workspace."
 
     def account(self, workspace_id: str) -> Identity:
-        """The sandbox account of this platform in a workspace."""
+        """The sandbox account of the simulated platform in a workspace."""
         return self._identity(f"sandbox-{workspace_id}")
 
     def identify(self, grant: Grant) -> Identity:
-        """The account that the grant's `external_id` names."""
+        """The sandbox account that the grant's `external_id` names."""
         return self._identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """The grant as it is."""
+        """Returns the grant of a sandbox account unchanged."""
         return grant
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Publish the next segment, or do as the marker in its text says. Raises what that stands for."""
+        """Simulate publishing the next segment, or raise the error that a marker in its text asks for."""
         sent, texts = list(progress.state.get("sent", ())), segments(content)
         text = texts[len(sent)]
         if fault := _fault(text, content.attempt):
@@ -77,7 +77,7 @@ class Sandbox(Platform):
 
 
 def _fault(text: str, attempt: int) -> PlatformError | None:
-    """What goes wrong with this text at this attempt."""
+    """The simulated error for this text at this attempt; None if the text has no marker for one."""
     faults: dict[str, PlatformError] = {
         "reject": ContentRejected("The sandbox rejects this post, as its text asks."),
         "rate_limit": RateLimited("The sandbox's rate limit is used up, as the text asks."),

@@ -1,4 +1,4 @@
-"""Checking input against a platform's JSON Schemas, of options and of credentials, whatever its size."""
+"""Validation of input against a platform's JSON Schemas for options and credentials, in bounded time."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ MAX_VIOLATIONS = 20
 
 
 def violations(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
-    """What in `value` does not fit the schema: the first violations, MAX_VIOLATIONS at the most.
+    """Validate a value against a JSON Schema. Returns the first violations, at most MAX_VIOLATIONS.
 
-    What is too long is not looked into: neither are patterns tried on a string that is longer than its `maxLength`, nor
-    items checked of an array that is longer than its `maxItems`. Of a value that fits none of several alternatives, it
-    says what is wrong with the one that comes closest.
+    Values that are too long are not examined: patterns are not tried on a string that is longer than its `maxLength`, nor
+    items checked of an array that is longer than its `maxItems`. For a value that fits none of several alternatives, the
+    result has the violations of the closest one.
     """
     found = islice(_Validator(schema).iter_errors(value), MAX_VIOLATIONS)
     return [best_match([violation]) or violation for violation in found]
 
 
 def _within(keyword: str, limit: str) -> Any:
-    """The check of `keyword`, for values that are not longer than the schema's `limit`."""
+    """The JSON Schema check of `keyword`, limited to values that are not longer than the schema's `limit`."""
     check = Draft202012Validator.VALIDATORS[keyword]
 
     def bounded(validator: Any, rule: Any, value: Any, schema: Mapping[str, Any]) -> Iterator[ValidationError]:

@@ -1,4 +1,4 @@
-"""Whether a text fits a platform's TextRules: the one judge of posts, of the segments of threads, and of pages."""
+"""Validation of the length of a text against a platform's TextRules, for posts, segments of threads, and pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 
 class CallCache:
-    """Calls a function only once with the same arguments. One instance serves the texts of one post."""
+    """Caches a function's results for the validation of texts: equal arguments call it once. Each post has one instance."""
 
     def __init__(self) -> None:
         self._results: dict[tuple[Hashable, ...], Any] = {}
@@ -28,14 +28,19 @@ class CallCache:
 
 
 def text_limit(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind] = ()) -> int:
-    """How long the text may be, in the rules' own unit: beside media or a poll where those have a limit of their own, and
-    beside what the options take up. `media` are the kinds of the post's media."""
+    """The maximum length of a text in the rules' own unit, for a post with these options and `media` of these kinds.
+
+    Media or a poll may have a limit of their own, and options may take up a part of the length.
+    """
     most, _ = _limit_beside(rules, options, media)
     return max(most - (rules.taken_by_options(options) if rules.taken_by_options else 0), 0)
 
 
 def _limit_beside(rules: TextRules, options: Mapping[str, Any], media: Collection[MediaKind]) -> tuple[int, str]:
-    """The limit beside such media and options, and what a message says of them where the limit is theirs."""
+    """The maximum length of a text beside such media and options.
+
+    The second value is the part of a message that names them if the limit is theirs.
+    """
     if rules.max_length_with_poll is not None and poll_of(options) is not None:
         return rules.max_length_with_poll, " as the question of a poll"
     if rules.max_length_with_images is not None and set(media) == {"image"}:
@@ -57,11 +62,11 @@ def length_issues(
     subject: str = "The text",
     scope: str = "",
 ) -> list[Issue]:
-    """The text's being too long in any of the units, with one that fits all of them in the repair hint. A text that fits may
-    get warnings.
+    """The issues of a text that is too long, with a text that fits in the repair hint. A text that fits may get warnings.
 
-    `media` are the kinds of the post's media. `cached` counts and cuts each text only once. `subject` is what the message
-    calls the text, `scope` what the hint adds of where the shorter text would hold.
+    The text in the hint fits the limits of all units. `media` are the kinds of the post's media. `cached` counts and cuts
+    each text only once. `subject` is what the message calls the text, `scope` what the hint adds about where the shorter text
+    would be valid.
     """
     most = text_limit(rules, options, media)
     limits = [(rules.counted_as, most, rules.count), *rules.also]
@@ -79,7 +84,7 @@ def length_issues(
 
 
 def _advice(platform: str, rules: TextRules, text: str, field: str, cached: CallCache, subject: str) -> list[Issue]:
-    """Warnings for a text that the platform takes but advises against."""
+    """Warnings for a text that the platform accepts but advises against."""
     issues = []
     for unit, most, count in rules.advised:
         if (length := cached(count, text)) > most:

@@ -1,7 +1,7 @@
-"""A small JPEG of a picture from a stranger's page.
+"""Thumbnails: makes a small JPEG of a picture from an untrusted web page.
 
-The type is told by the first bytes, as for uploads, and the sides are read before anything is decoded: a file of some
-kilobytes may claim a picture of gigabytes. No metadata of the picture goes into the JPEG.
+The type is detected by the first bytes, as for uploads, and the dimensions are read before anything is decoded: a file of
+some kilobytes may claim a picture of gigabytes. No metadata of the picture goes into the JPEG.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ QUALITIES = (85, 70, 50)
 # A decoder holds up to 16 bytes for each pixel (WebP: two canvases, the frame and a copy of it): 256 MB.
 MAX_PIXELS = 16_777_216
 _SIGNATURES = ((b"\xff\xd8\xff", "JPEG"), (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF87a", "GIF"), (b"GIF89a", "GIF"))
-_decodes = threading.BoundedSemaphore(2)  # the threads of a process wait for their turn
+_decodes = threading.BoundedSemaphore(2)  # the threads of a process wait for each other
 
 
 def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
-    """The picture as a JPEG of at most so many bytes, turned as its EXIF says; of an animation, its first frame.
+    """A thumbnail of a picture: a JPEG of at most `max_bytes`, rotated by its EXIF data; of an animation, the first frame.
 
-    None for what is no picture of a known type, for one that is broken, and for one with too many pixels.
+    None for a file of another type, for a broken picture, and for one with too many pixels.
     """
     form = _form_of(content)
     if form is None:
@@ -33,20 +33,20 @@ def jpeg_thumbnail(content: bytes, *, max_bytes: int) -> bytes | None:
                 return None
             image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
             return _encoded(_opaque(ImageOps.exif_transpose(image)), max_bytes)
-    except Exception:  # decoders raise anything from SyntaxError to EOFError; the card goes without a picture
+    except Exception:  # decoders raise anything from SyntaxError to EOFError; the card is published without a picture
         return None
 
 
 def _form_of(content: bytes) -> str | None:
-    """Pillow's name of the type that the first bytes tell."""
+    """Pillow's name of the image type that the first bytes of a thumbnail's source show; None for any other type."""
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         return "WEBP"
     return next((form for signature, form in _SIGNATURES if content.startswith(signature)), None)
 
 
 def _opaque(image: Image.Image) -> Image.Image:
-    """As RGB, on white where something shows through."""
-    if image.mode == "I;16":  # which Pillow would cut off at 255
+    """The thumbnail's image as RGB, on a white background where it is transparent."""
+    if image.mode == "I;16":  # Pillow would cut off its values at 255
         image = image.point(lambda value: value / 256).convert("L")
     if not image.has_transparency_data:
         return image.convert("RGB")

@@ -1,4 +1,4 @@
-"""The values that adapters take and give: plain, frozen, without models."""
+"""The types that all adapters share, such as Capabilities, Content and Progress. They are frozen and use no Django models."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ RetrySafety = Literal["idempotent", "verifiable", "at_most_once"]
 LinkPreview = Literal["platform", "service", "options", "none"]
 MediaKind = Literal["image", "gif", "video", "document"]
 
-TAKEN, OUT = "taken", "out"  # names in the state of Progress
+TAKEN, OUT = "taken", "out"  # keys in the state of Progress
 
 
 @dataclass(frozen=True)
 class TextRules:
-    """How much text, and how this platform counts it (`count`; the limits that a second unit adds are in `also`).
+    """A platform's limits for a text. `count` measures the text; `also` has the limits in a second unit.
 
-    `max_length_with_media` is the limit of a text that goes out as the caption of media, where that is another one;
-    `max_length_with_images` is the limit with images alone, where it differs from that with other media.
-    `max_length_with_poll` is the limit of a text that is the question of a poll, where that is another one.
-    `advised` are limits in such units that the platform recommends: beyond them there is a warning.
-    `taken_by_options` says how much of the room a target's options take up (a content warning).
+    `max_length_with_media` is the limit of a text that is the caption of media, if it differs; `max_length_with_images` is
+    the limit with images alone, if it differs from the limit with other media. `max_length_with_poll` is the limit of a text
+    that is the question of a poll, if it differs. `advised` are limits that the platform recommends: a longer text gets a
+    warning. `taken_by_options` says how much of the length a target's options use (a content warning).
     """
 
     max_length: int
@@ -42,11 +41,12 @@ class TextRules:
 
 @dataclass(frozen=True)
 class ThreadRules:
-    """A post may go on in further ones, each a reply to the one before: the option `thread` (accounts/platforms/chains.py).
+    """A platform's rules for threads: a post may have further segments, each a reply to the one before (option `thread`).
 
-    `max_segments` counts the post itself. Each segment has the room of a post of text alone. `distinct`: one that repeats
-    another is refused by the platform. `each_billed`: the platform bills every segment as a post. `unproven`: a sentence for
-    people that says why a thread may fail, where nobody has published one yet; empty where threads are known to go out.
+    `max_segments` counts the post itself. Each segment has the length limit of a post of text alone. `distinct`: a segment
+    that repeats another is refused by the platform. `each_billed`: the platform bills every segment as a post. `unproven`: a
+    sentence for people that says why a thread may fail, if nobody has published one yet; empty if threads have been
+    published.
     """
 
     max_segments: int
@@ -57,13 +57,16 @@ class ThreadRules:
 
 @dataclass(frozen=True)
 class ImageRules:
-    """Still images, and animated ones in MediaRules.gifs. Ratios are width through height; sides are in pixels."""
+    """Rules for still images, and for animated ones in MediaRules.gifs.
+
+    Ratios are width divided by height; sides are in pixels.
+    """
 
     mime_types: tuple[str, ...]
     max_bytes: int
     max_count: int
     max_pixels: int | None = None
-    max_side_sum: int | None = None  # width and height together
+    max_side_sum: int | None = None  # width plus height
     min_ratio: float | None = None
     max_ratio: float | None = None
 
@@ -86,10 +89,10 @@ class DocumentRules:
 
 @dataclass(frozen=True)
 class MediaRules:
-    """Which media a post may carry. A kind whose rules are None is not taken; `mixed` allows several kinds in one post.
+    """Rules for the media of a post. A kind whose rules are None is refused; `mixed` allows several kinds in one post.
 
-    `gifs` None: an animated GIF is taken as an image (some platforms show its first frame only). `none_because` tells
-    people why an account takes no media at all, where other accounts of the platform do.
+    `gifs` None: an animated GIF is accepted as an image (some platforms show its first frame only). `none_because` explains
+    to people why an account accepts no media, if other accounts of the platform do.
     """
 
     max_count: int
@@ -100,13 +103,13 @@ class MediaRules:
     documents: DocumentRules | None = None
     alt_text_max_length: int | None = None
     required: bool = False  # a post of text alone is impossible
-    max_total_bytes: int | None = None  # of all files of a post together
+    max_total_bytes: int | None = None  # of all files of a post
     none_because: str = ""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast one account may be posted to: `burst` at once, then one each `seconds`."""
+    """The rate at which posts to one account are sent: `burst` at once, then one every `seconds`."""
 
     seconds: float
     burst: int = 1
@@ -114,10 +117,10 @@ class Pace:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a platform takes. Validation, repair hints, the capabilities endpoints and the composer all read this value.
+    """What a platform accepts. Validation, repair hints, the capabilities endpoints and the composer all use this type.
 
     `options` is the JSON Schema of a target's `options`; `features` are names such as text, images, video, links.
-    `not_possible` are sentences for people who plan a post: what they might expect of the platform and cannot have here.
+    `not_possible` are sentences for people who plan a post, about features of the platform that are missing here.
     """
 
     text: TextRules
@@ -128,15 +131,15 @@ class Capabilities:
         default_factory=lambda: {"type": "object", "properties": {}, "additionalProperties": False}
     )
     links_url: Callable[[str], bool] | None = None  # whether the platform links (and charges for) a URL in the text
-    pace: Pace | None = None  # a target waits for its turn at its account
-    thread: ThreadRules | None = None  # None: a post is one post
-    poll: PollRules | None = None  # None: there are no polls
-    link_preview: LinkPreview = "none"  # who makes the card of a link: "options" are what the post says of it
+    pace: Pace | None = None  # a target waits until its account may publish again
+    thread: ThreadRules | None = None  # None: the platform has no threads
+    poll: PollRules | None = None  # None: the platform has no polls
+    link_preview: LinkPreview = "none"  # who creates the card of a link; "options": the post's options describe it
     not_possible: tuple[str, ...] = ()
     media_with: Callable[[Mapping[str, Any]], MediaRules] | None = (
-        None  # the media rules that a target's options choose
+        None  # the media rules that apply with a target's options
     )
-    withheld: Mapping[str, str] = field(default_factory=dict)  # options that the account may not use: why not, by name
+    withheld: Mapping[str, str] = field(default_factory=dict)  # reason for each option that the account may not use
 
     def media_for(self, options: Mapping[str, Any]) -> MediaRules:
         """The media rules of a target with these options, which are not validated yet."""
@@ -145,9 +148,9 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class Identity:
-    """Whose account it is at the platform; `external_id` never changes, the rest may.
+    """The identity of an account at the platform; `external_id` never changes, the other fields may.
 
-    `limits` is what the account's own server takes (AccountDetails); empty where servers do not differ or did not answer.
+    `limits` are those of the account's own server (AccountDetails); empty if servers do not differ or did not answer.
     """
 
     external_id: str
@@ -160,8 +163,10 @@ class Identity:
 
 @dataclass(frozen=True)
 class AccountDetails:
-    """What is known of a connected account without opening its secrets: `limits` of its server (Identity), and the `scopes`
-    of its grant, empty where there are none, as for sandbox accounts."""
+    """The stored data of a connected account that is not secret: `limits` of its server (Identity), and the grant's `scopes`.
+
+    The scopes are empty if there are none, as for sandbox accounts.
+    """
 
     external_id: str
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -170,10 +175,10 @@ class AccountDetails:
 
 @dataclass(frozen=True)
 class Grant:
-    """What opens an account: `credentials` as the owner gave them, `tokens` as the platform issued them. Both are secret.
+    """The secrets that give access to an account: the owner's `credentials`, and the `tokens` that the platform issued.
 
-    `expires_at`: when the access token ends, where the platform says so; it is renewed ahead of that. `limits` are the
-    account's (Identity), as they were last read.
+    `expires_at`: when the access token expires, if the platform says so; it is renewed before. `limits` are the limits of the
+    account (Identity), as last read.
     """
 
     credentials: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -185,7 +190,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Authorization:
-    """The page where the owner grants access, and what to store for the exchange (a PKCE verifier, an app's secret)."""
+    """The URL at which an owner grants access, and the data stored for the exchange (a PKCE verifier, an app's secret)."""
 
     url: str
     stored: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -193,7 +198,7 @@ class Authorization:
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection that the platform has accepted."""
+    """A connection to an account that the platform has accepted: the account's identity and what gives access to it."""
 
     identity: Identity
     grant: Grant
@@ -202,7 +207,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class MediaInfo:
-    """What is known of a media asset without opening it; sizes in bytes, pixels and milliseconds."""
+    """The stored data of a media asset, without the file; sizes in bytes, pixels and milliseconds."""
 
     kind: MediaKind
     mime_type: str
@@ -215,8 +220,11 @@ class MediaInfo:
 
 @dataclass(frozen=True)
 class MediaFile(MediaInfo):
-    """A media asset of a post. `open` gives its bytes as a file read from the start; `url` is a signed public address
-    of it, good for a day, for platforms that fetch. `filename` is a label, safe in a multipart header."""
+    """A media asset of a post, with access to the file.
+
+    `open` returns the file, positioned at its start; `url` is a signed public URL of the file, valid for a day, for platforms
+    that fetch files. `filename` is a label that is safe in a multipart header.
+    """
 
     id: str = ""
     filename: str = ""
@@ -230,7 +238,7 @@ def _closed() -> AbstractContextManager[BinaryIO]:
 
 @dataclass(frozen=True)
 class Content:
-    """What is to be published for one target.
+    """The content to publish for one target: its text, media and options.
 
     `key` is the target's id, the same at every attempt; `attempt` counts from 1 since the release or the last retry.
     `media` is in the order in which it is shown.
@@ -245,16 +253,17 @@ class Content:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a publication stands between two steps; the engine stores it before the next step begins.
+    """The state of a publication between two steps; the engine stores it before the next step begins.
 
-    `phase` names the step to come, `state` is what it needs (ids and frozen records, never bytes). `ready_at` postpones
-    it (a platform that transcodes). A phase named in the platform's `irreversible` has its effect at most once per look.
+    `phase` names the next step, `state` is what that step needs (ids and frozen records, never bytes). `ready_at` postpones
+    the step (a platform that transcodes). After an attempt of a phase in the platform's `irreversible`, the phase is repeated
+    only if `Platform.find` allows it.
 
-    Of a thread, `sent` in the state lists the segments that are out, in order and whatever the platform names them by:
-    the engine reads its length, tells it to people, and never begins such a publication anew.
-    `TAKEN: True` in the state says that the platform has taken the post and will show it unless it rejects it, so that it
-    is not called failed for anything else. `OUT: {external_id, permalink}` says that it stands: whatever befalls the
-    steps that follow (a first comment), it ends as published, with a note of what is missing.
+    For a thread, `sent` in the state lists the platform's ids of the published segments, in order. The engine shows their
+    number to people, and never starts such a publication from the beginning. `TAKEN: True` in the state says that the
+    platform has accepted the post and will show it unless it rejects it. The only failure of such a post is a rejection.
+    `OUT: {external_id, permalink}` says that the post is published: if a later step (a first comment) fails, the publication
+    still succeeds, with a note of what is missing.
     """
 
     phase: str
@@ -264,7 +273,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Published:
-    """The post is out; `note` tells a person what is missing about it (its first comment, or its address)."""
+    """The post is published; `note` tells a person what is missing (its first comment, or its URL)."""
 
     external_id: str
     permalink: str
@@ -273,18 +282,20 @@ class Published:
 
 @dataclass(frozen=True)
 class AskedById:
-    """The platform was asked about the object that becomes the post (a container, an upload session, a video): it answered
-    with this `status`, which means that the object is not published."""
+    """A proof of absence: the platform was asked about the object that becomes the post, and the object is not published.
+
+    The object is a container, an upload session or a video; `status` is the platform's answer.
+    """
 
     status: str
 
 
 @dataclass(frozen=True)
 class CompleteList:
-    """A list of the account's posts, read in full, does not hold the post.
+    """A proof of absence: a list of the account's posts was read in full and does not contain the post.
 
-    `back_to`: how far it was read, which is further than the first try. `kind_listed`: how it is known that the list holds
-    posts of this kind for this account: a post of the kind that was seen in it, or the platform's documentation.
+    `back_to`: how far the list was read, which is before the first attempt. `kind_listed`: the evidence that the list
+    contains posts of this kind for this account: a post of the kind that was seen in it, or the platform's documentation.
     """
 
     back_to: str
@@ -293,7 +304,9 @@ class CompleteList:
 
 @dataclass(frozen=True)
 class Absent:
-    """What `Platform.find` answers when the post is certainly not at the platform, and why. The step is then taken again,
-    so a look that found nothing is not enough: where the proof is missing, `find` raises OutcomeUnknown."""
+    """Returned by `Platform.find` if the post is certainly not at the platform, with the proof of that.
+
+    The step is then repeated, so a search that found nothing is not enough: without a proof `find` raises OutcomeUnknown.
+    """
 
     proof: AskedById | CompleteList

@@ -1,7 +1,7 @@
-"""Addresses that a platform hands out for one upload.
+"""Upload addresses: URLs that a platform issues for one upload, encrypted before they are stored.
 
-Whoever has one may send to it, so it stands in a publication's state sealed, and opens for that publication only. It
-is dialled only at the platform's own hosts, since files and sometimes a token are sent there.
+Anybody who has such a URL may upload to it. So a publication's state has it encrypted, readable for that publication only.
+The service calls it only at the platform's own hosts, since files and sometimes a token are sent there.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from config.sealing import SealedValueError, open_sealed, seal
 
 
 def seal_address(address: str, *, key: str) -> str:
-    """The address as it may be stored with the publication of this key (Content.key)."""
+    """Encrypt an upload address, to be stored with the publication of this key (Content.key)."""
     return seal(f"upload:{key}", address)
 
 
 def open_address(sealed: str, *, key: str) -> str | None:
-    """The address; None when no key of the service opens it any more."""
+    """Decrypt an upload address; None if none of the service's keys can decrypt it."""
     try:
         return str(open_sealed(f"upload:{key}", sealed))
     except SealedValueError:
@@ -25,7 +25,7 @@ def open_address(sealed: str, *, key: str) -> str | None:
 
 
 def is_own(address: str, api: str, domain: str) -> bool:
-    """Whether the address lies where the API does, or by https at a host of the platform's domain."""
+    """Whether an upload address is at the API's own host, or by https at a host of the platform's domain."""
     try:
         told, own = urlsplit(address), urlsplit(api)
         at_domain = told.scheme == "https" and (told.hostname or "").endswith(f".{domain}") and told.port in (None, 443)

@@ -1,7 +1,7 @@
-"""What a page says of itself, for a link card: title, description and the address of a picture.
+"""Reading web pages for link cards: a page's title, description and the address of its picture.
 
-The page is a stranger's: it is fetched through config/outbound, redirects are followed by hand, and everything is
-bounded: bytes, seconds, tags. Nothing of it is executed. Sources: ogp.me, Twitter's cards markup, HTML's own elements.
+The page is untrusted: it is fetched through config/outbound, this module follows redirects itself, and everything is bounded:
+bytes, seconds, tags. Nothing in the page is executed. Sources: ogp.me, Twitter's cards markup, HTML's own elements.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from config.outbound import (
 )
 
 PAGE_SECONDS, PICTURE_SECONDS = 6.0, 4.0  # redirects included
-MAX_PAGE_BYTES = 500_000  # what a page says of itself stands at its beginning
+MAX_PAGE_BYTES = 500_000  # metadata is at the beginning of a page
 MAX_PICTURE_BYTES = 5_000_000
 MAX_REDIRECTS = 3
 MAX_TITLE, MAX_DESCRIPTION = 300, 1000  # graphemes
@@ -36,12 +36,12 @@ MAX_TITLE, MAX_DESCRIPTION = 300, 1000  # graphemes
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HTML = ("text/html", "application/xhtml+xml")
 _MAX_TAGS = 5_000
-_PARSER_SECONDS = 1.0  # processor time
+_PARSER_SECONDS = 1.0  # processor time in seconds
 _PARSED_AT_ONCE = 16_384  # characters
 _MAX_RAW_TEXT = 5_000
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
 _IN_HEADER = re.compile(r"""charset\s{0,10}=\s{0,10}["']?([A-Za-z0-9_:.-]{1,40})""", re.IGNORECASE)
-# Encodings of pages. Python knows others, some of which take much time to decode.
+# Encodings of pages. Python has others, some of which take much time to decode.
 _ENCODINGS = re.compile(
     r"utf-8|utf-16|utf-16-[lb]e|ascii|iso8859-\d+|cp125\d|cp932|cp949|shift_jis|euc_jp|iso2022_jp|gb2312|gbk|gb18030"
     r"|big5|big5hkscs|euc_kr|koi8-[ru]"
@@ -54,12 +54,12 @@ _NAMES = frozenset({*_TITLES, *_DESCRIPTIONS, *_PICTURES})
 
 
 class PageUnavailable(Exception):
-    """There is nothing to be had from the address; the message ends a sentence that begins with it."""
+    """Raised if a web page cannot be read; the message ends a sentence that begins with the page's address."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a page says of itself; what it does not say is empty. `picture` is an address that was not looked at yet."""
+    """The metadata of a web page; missing values are empty. `picture` is a URL that has not been fetched."""
 
     title: str = ""
     description: str = ""
@@ -67,14 +67,14 @@ class Page:
 
 
 def read_page(link: str) -> Page:
-    """Fetch the page behind a link. Raises PageUnavailable."""
+    """Fetch the web page of a link and read its metadata. Raises PageUnavailable."""
     address, answer, content = _fetch(
         link, accept="text/html,application/xhtml+xml", seconds=PAGE_SECONDS, max_bytes=MAX_PAGE_BYTES, cut_off=True
     )
     content_type = answer.headers.get("Content-Type", "")
     if content_type.partition(";")[0].strip().lower() not in _HTML:
         raise PageUnavailable("is not a page")
-    if answer.headers.get("Content-Encoding", "identity").lower() != "identity":  # we asked for none
+    if answer.headers.get("Content-Encoding", "identity").lower() != "identity":  # the request asked for no encoding
         raise PageUnavailable("answered in a compressed form")
     head = _parsed(_decoded(content, content_type))
     return Page(
@@ -85,12 +85,12 @@ def read_page(link: str) -> Page:
 
 
 def fetch_picture(address: str) -> bytes:
-    """The bytes at the address that a page named, whatever they are. Raises PageUnavailable."""
+    """The bytes at the picture address of a web page, whatever they are. Raises PageUnavailable."""
     return _fetch(address, accept="image/*", seconds=PICTURE_SECONDS, max_bytes=MAX_PICTURE_BYTES, cut_off=False)[2]
 
 
 def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: bool) -> tuple[URL, Response, bytes]:
-    """Where the link ends, the answer there, and its body. Each address on the way is checked as the first one is."""
+    """Fetch a link and follow its redirects, each with the same checks. Returns the last URL, the response and its body."""
     address = page_address(link)
     with total_deadline(seconds):
         for _ in range(MAX_REDIRECTS + 1):
@@ -111,7 +111,7 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
 
 
 def page_address(link: str) -> URL:
-    """The link as it is dialled: ASCII, without its fragment, by https where the service may not use http."""
+    """The URL of a web page as it is requested: ASCII, without its fragment, by https if the service may not use http."""
     try:
         address = URL(link).with_fragment(None)
         if address.scheme == "http":
@@ -125,7 +125,7 @@ def page_address(link: str) -> URL:
 
 
 def _joined(address: URL, place: str) -> str:
-    """An address that stands in a page or in a redirect; empty for what is none."""
+    """The absolute URL of an address in a web page or a redirect; empty if it is not a valid one."""
     try:
         return str(address.join(URL(place.strip()))) if place.strip() else ""
     except (ValueError, UnicodeError):
@@ -141,7 +141,7 @@ def _words(error: OutboundError) -> str:
 
 
 def _decoded(content: bytes, content_type: str) -> str:
-    """The text of a page: by its byte order mark, its header, its own word, or as UTF-8."""
+    """The text of a web page, decoded by its byte order mark, its header, its own declaration, or as UTF-8."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16", "replace")
     own = _CHARSET.search(content[:2048])
@@ -155,24 +155,24 @@ def _encoding(name: str) -> str:
         known = codecs.lookup(name).name
     except LookupError:
         return "utf-8"
-    if known in ("ascii", "iso8859-1"):  # which browsers read so
+    if known in ("ascii", "iso8859-1"):  # browsers read these as Windows-1252
         return "cp1252"
     return known if _ENCODINGS.fullmatch(known) else "utf-8"
 
 
 def _parsed(text: str) -> _Head:
-    """Read the page's head, in pieces, so that no page takes longer than its time."""
+    """Parse a web page's head in pieces, so that no page takes longer than the time limit."""
     head, deadline = _Head(), time.thread_time() + _PARSER_SECONDS
     for start in range(0, len(text), _PARSED_AT_ONCE):
         if head.is_over or time.thread_time() > deadline:
             break
         head.feed(text[start : start + _PARSED_AT_ONCE])
-    # Never closed: an unfinished construct would be read once more for each of its beginnings.
+    # The parser is never closed: it would read an unfinished construct once more for each of its beginnings.
     return head
 
 
 class _Head(HTMLParser):
-    """Reads the title and the named `meta` elements of a page's head."""
+    """Parses the title and the named `meta` elements of a web page's head."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -191,7 +191,7 @@ class _Head(HTMLParser):
         elif tag == "title":
             self._in_title = not self.title
         elif tag == "meta":
-            self._take(dict(reversed(attrs)))  # of an attribute that stands twice the first one counts
+            self._take(dict(reversed(attrs)))  # the first of several attributes with one name counts
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":
@@ -216,6 +216,6 @@ def _first(named: dict[str, str], names: tuple[str, ...]) -> str:
 
 
 def _line(text: str, most: int) -> str:
-    """One line of printable text, cut at a word; the joiner of emoji stays."""
+    """A web page's text as one line of printable characters, cut between words; the joiner of emoji remains."""
     shown = "".join(char if char.isprintable() or char == "\u200d" else " " for char in text[:_MAX_RAW_TEXT])
     return cut(" ".join(shown.split()), most, graphemes)

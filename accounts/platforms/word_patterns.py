@@ -1,4 +1,4 @@
-"""Regular expressions for long lists of words."""
+"""Regular expressions for long lists of words, such as domains and hashtags."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Iterable
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern for any of `words`, a longer one before those it begins with.
+    """A regular expression that matches any of `words`; a longer word comes before those it begins with.
 
-    Words share their beginnings in it and alternatives start with different characters, so that matching costs time by the
-    length of a word, not by their number.
+    In the pattern words share their beginnings, and alternatives start with different characters, so that matching costs time
+    by the length of a word, not by their number.
     """
     rests: defaultdict[str, set[str]] = defaultdict(set)
     is_word = False

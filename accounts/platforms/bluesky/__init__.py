@@ -1,1 +1,1 @@
-"""Bluesky: posts on the AT Protocol, at Bluesky's own servers or at any other."""
+"""The Bluesky adapter: posts on the AT Protocol, at Bluesky's own servers or at any other."""

@@ -1,4 +1,4 @@
-"""Bluesky: connection by app password, posts as records under keys that the service chooses."""
+"""The Bluesky adapter: connects accounts by app password, publishes posts as records with keys that it chooses."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationRefused, OutboundError
 
-MAX_ROUNDS = 3  # of uploading a post's files again
+MAX_ROUNDS = 3  # how often a post's files are uploaded again
 VIDEO_SERVICE_ATTEMPTS = 3
 USE_APP_PASSWORD = "Make an app password in Bluesky's settings and connect with that."  # noqa: S105
 
 
 class Bluesky(Platform):
-    """Bluesky accounts.
+    """Publishes to Bluesky accounts.
 
     Publishing goes `start`, `upload` for each file, `process` until a video is processed, `card` and `picture` for a link
     card, then `freeze` and `put`. A post without files and links goes from `start` to `put`; a thread repeats `freeze` and
@@ -54,11 +54,11 @@ class Bluesky(Platform):
     clock: ClassVar[TidClock] = TidClock()
 
     def unavailable_reason(self, method: str) -> str | None:
-        """None: operators configure nothing for Bluesky."""
+        """Returns None: operators configure nothing for Bluesky."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Sign in with the app password. Raises CredentialsRejected, Transient."""
+        """Sign in to Bluesky with the app password. Raises CredentialsRejected, Transient."""
         service = self._service(credentials)
         identifier = credentials["identifier"].strip().removeprefix("@")
         try:
@@ -85,13 +85,13 @@ class Bluesky(Platform):
         return Connection(identity=identity, grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the account's server whose session it is. Raises TokenExpired, AccountDisconnected, Transient."""
+        """Ask the Bluesky account's server whose session it is. Raises TokenExpired, AccountDisconnected, Transient."""
         server = _server(grant)
         with ERRORS.platform_errors():
             try:
                 answer = server.query("com.atproto.server.getSession")
             except XrpcError as error:
-                # The reference server's answer for an account that is taken down.
+                # The reference server answers this for an account that was taken down.
                 if error.status == 400 and error.code == "InvalidRequest":
                     raise AccountDisconnected("Bluesky no longer knows the account.") from error
                 raise
@@ -100,7 +100,10 @@ class Bluesky(Platform):
             return session.identity(server, *session.account_in(answer))
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew the tokens with the refresh token, or else the app password. Raises AccountDisconnected, Transient."""
+        """Renew a Bluesky session with its refresh token, or else with the app password.
+
+        Raises AccountDisconnected, Transient.
+        """
         with ERRORS.platform_errors():
             renewed = self._renewed(grant)
         if renewed.did != grant.external_id:
@@ -108,16 +111,16 @@ class Bluesky(Platform):
         return Grant(credentials=grant.credentials, tokens=renewed.tokens(), external_id=grant.external_id)
 
     def revoke(self, grant: Grant) -> None:
-        """End the session, which may have ended already. Raises Transient."""
+        """End the session at the Bluesky account's server; it may have ended before. Raises Transient."""
         with suppress(TokenExpired, AccountDisconnected), ERRORS.platform_errors():
             session.end(self._service(grant.credentials), grant.tokens["refresh"])
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-        """The page that the post's card links to."""
+        """The page for which a Bluesky post shows a link card; None for a post without a card."""
         return cards.card_link(text, options, with_media=with_media)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names."""
+        """Upload the post's files to Bluesky, read the page of a link card, or put the post's record, as `progress` says."""
         if progress.phase == "put":
             return self._put(grant, content, progress.state)
         if progress.phase == "upload":
@@ -145,7 +148,10 @@ class Bluesky(Platform):
         return Progress("upload" if len(uploaded) < len(content.media) else "freeze", {**state, "blobs": uploaded})
 
     def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
-        """Fix the next segment's record and its key. One whose files were lost keeps its key and its time."""
+        """Fix the record and the key of the next Bluesky segment.
+
+        A segment whose files were lost has the same key and time as before.
+        """
         sent = state.get("sent", [])
         others = {name: value for name, value in state.items() if name != "blobs"}
         embed = None if sent else _embed(content, state)
@@ -169,7 +175,7 @@ class Bluesky(Platform):
         sent, note = [*state.get("sent", []), ref], state.get("note", "")
         if len(sent) >= len(segments(content)):
             return Published(sent[0]["uri"], feed_post.permalink(sent[0]), note=note)
-        if not ref["cid"]:  # which the next segment has to name
+        if not ref["cid"]:  # the next segment refers to this cid
             raise OutcomeUnknown("The account's Bluesky server published the post, but did not name its content id.")
         return Progress("freeze", {"sent": sent, **({"note": note} if note else {})})
 
@@ -197,14 +203,14 @@ def _server(grant: Grant) -> Xrpc:
 
 
 def _embed(content: Content, state: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The embed of the first record: files or a link card, since a record has only one."""
+    """The embed of a post's first Bluesky record: files or a link card, since a record has only one embed."""
     if content.media:
         return blobs.embed(content.media, state["blobs"])
     return cards.embed(state["card"]) if "card" in state else None
 
 
 def _end_quietly(service: str, opened: session.Session) -> None:
-    """End a session that is not used. If that fails, it expires by itself."""
+    """End a Bluesky session that is not used. If that fails, the session expires."""
     with suppress(OutboundError, XrpcError):
         session.end(service, opened.refresh)
 

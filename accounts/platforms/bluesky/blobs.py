@@ -1,6 +1,6 @@
-"""Files of a post: each is uploaded as a blob, and the post's record embeds the blobs as the server has named them.
+"""Uploading the files of a Bluesky post as blobs, and embedding the blobs in the post's record.
 
-The server removes a blob that no record refers to after a while. A blob is named by its bytes, so uploading a file again
+The server removes a blob after a while if no record refers to it. A blob is named by its bytes, so uploading a file again
 gives the same one. Videos become blobs through the video service (video.py). Sources: the lexicons app.bsky.embed.images and
 app.bsky.embed.video, and the reference implementation of com.atproto.repo.uploadBlob.
 """
@@ -18,7 +18,7 @@ MAX_IMAGES = 4
 
 
 def check(media: Sequence[MediaFile]) -> None:
-    """Raise ContentRejected for files that no embed accepts together, which validation reports beforehand."""
+    """Raise ContentRejected for files that no Bluesky embed accepts together, which validation reports before."""
     kinds = {file.kind for file in media}
     if kinds != {"video"} and not kinds <= {"image", "gif"}:
         raise ContentRejected("A Bluesky post accepts images or one video, and nothing else.")
@@ -27,9 +27,9 @@ def check(media: Sequence[MediaFile]) -> None:
 
 
 def upload(server: Xrpc, file: MediaFile) -> dict[str, Any]:
-    """Upload a file to the account's server; returns the blob, which the record embeds unchanged. May be repeated.
+    """Upload a file to the Bluesky account's server. Returns the blob, which the record embeds unchanged.
 
-    Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
+    An upload may be repeated. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
     """
     with file.open() as opened, ERRORS.content_errors("this file"):
         answer = server.upload(
@@ -41,7 +41,7 @@ def upload(server: Xrpc, file: MediaFile) -> dict[str, Any]:
 
 
 def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The blob that a response names, if any."""
+    """The blob in a response of a Bluesky server; None if there is none."""
     match answer.get("blob"):
         case {"$type": "blob", "ref": {"$link": str()}, "mimeType": str(), "size": int()}:
             return dict(answer["blob"])
@@ -49,7 +49,7 @@ def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def embed(media: Sequence[MediaFile], blobs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The embed of a record that shows these blobs, in the order of the files. A GIF is shown as a still picture."""
+    """The embed of a Bluesky record that shows these blobs, in the order of the files. A GIF is shown as a still image."""
     if media[0].kind == "video":
         alt = {"alt": media[0].alt_text} if media[0].alt_text else {}
         return {"$type": "app.bsky.embed.video", "video": blobs[0], **alt, **_aspect_ratio(media[0])}

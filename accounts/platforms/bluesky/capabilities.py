@@ -1,4 +1,4 @@
-"""Bluesky's limits and options. Source: the lexicons app.bsky.feed.post and app.bsky.embed.*, and its clients' limits."""
+"""Bluesky's limits and options. Source: the lexicons app.bsky.feed.post and app.bsky.embed.*, and its clients."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from accounts.platforms.counting import graphemes, utf8_bytes
 from accounts.platforms.link_cards import LINK_CARD_OPTION
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
-THREAD = ThreadRules(max_segments=25)  # our own bound; the platform has none
+THREAD = ThreadRules(max_segments=25)  # a limit of this service; Bluesky has none
 
 CAPABILITIES = Capabilities(
     text=TextRules(max_length=300, counted_as="graphemes", count=graphemes, also=(("bytes", 3000, utf8_bytes),)),

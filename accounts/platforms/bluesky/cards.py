@@ -1,4 +1,4 @@
-"""Link cards: app.bsky.embed.external. The client creates them, because the server does not fetch pages.
+"""Link cards of Bluesky posts (app.bsky.embed.external). The client creates them, because the server fetches no pages.
 
 A card takes two steps: the page is read, then its picture is uploaded as a blob. Both may be repeated. If the page or the
 picture is unavailable, the post is published without its card or the card without its picture. Source: the lexicon
@@ -28,7 +28,7 @@ State = Mapping[str, Any]
 
 
 def card_link(text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-    """The page that the post's card links to; None for a post without a card."""
+    """The page for which a Bluesky post shows a link card; None for a post without a card."""
     wanted = options.get(OPTION, "auto")
     if with_media:
         return None
@@ -38,7 +38,10 @@ def card_link(text: str, options: Mapping[str, Any], *, with_media: bool) -> str
 
 
 def read(content: Content) -> Progress:
-    """Read the page. The next step is `picture` if the page names one, else `freeze`; a post without a card gets a note."""
+    """Read the page of a Bluesky link card.
+
+    The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.
+    """
     link = card_link(content.text, content.options, with_media=False) or ""
     wanted = content.options.get(OPTION)
     own = wanted if isinstance(wanted, dict) else {}
@@ -57,7 +60,7 @@ def read(content: Content) -> Progress:
 
 
 def add_picture(server: Xrpc, state: State) -> Progress:
-    """Upload the card's picture to the account's server. Raises TokenExpired, AccountDisconnected, Transient."""
+    """Upload the picture of a Bluesky link card as a blob. Raises TokenExpired, AccountDisconnected, Transient."""
     card = {name: value for name, value in state["card"].items() if name != "thumb"}
     if blob := _picture(server, state["picture"]):
         card["thumb"] = blob
@@ -65,12 +68,15 @@ def add_picture(server: Xrpc, state: State) -> Progress:
 
 
 def embed(card: Mapping[str, Any]) -> dict[str, Any]:
-    """The embed of a record that shows the card."""
+    """The embed of a Bluesky record that shows the link card."""
     return {"$type": "app.bsky.embed.external", "external": dict(card)}
 
 
 def _picture(server: Xrpc, address: str) -> dict[str, Any] | None:
-    """The blob of a small copy of the picture; None if it is not a picture, or if the server refuses it."""
+    """Upload a small copy of a link card's picture to Bluesky.
+
+    Returns the blob; None if the file is not an image, or if the server refuses it.
+    """
     try:
         small = jpeg_thumbnail(fetch_picture(address), max_bytes=MAX_THUMB_BYTES)
     except PageUnavailable:

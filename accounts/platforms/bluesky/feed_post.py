@@ -1,4 +1,4 @@
-"""A post as a record: built and frozen once, then put under its key until the server confirms it.
+"""Bluesky posts as records: a record is built and frozen once, then put under its key until the server confirms it.
 
 putRecord with `swapRecord: null` creates the record, does nothing if the identical one exists, and answers InvalidSwap if
 another one does. So it may be repeated with the same key and record. A record whose blobs the server has removed is refused
@@ -32,7 +32,7 @@ Ref = Mapping[str, str]  # {uri, cid} of a record, by which others refer to it
 
 
 class BlobsGone(Exception):
-    """Nothing was written because the server has removed the record's blobs.
+    """Raised if nothing was written because the Bluesky server has removed the record's blobs.
 
     `error` is the one to raise if they are not uploaded again.
     """
@@ -50,7 +50,7 @@ def build(
     embed: Mapping[str, Any] | None = None,
     thread: Sequence[Ref] = (),
 ) -> dict[str, Any]:
-    """The record of a text at this moment, with its media in `embed` and the segments before it in `thread`.
+    """The Bluesky record of a post, created now, with its media in `embed` and the preceding segments in `thread`.
 
     The server resolves mentions. Raises XrpcError and OutboundError if a handle cannot be resolved for now.
     """
@@ -73,7 +73,10 @@ def build(
 
 
 def resolve_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
-    """The DIDs by handle, without the handles that do not exist. Raises XrpcError, OutboundError for temporary errors."""
+    """The DIDs of Bluesky handles, by handle, without the handles that do not exist.
+
+    Raises XrpcError, OutboundError for temporary errors.
+    """
     deadline = time.monotonic() + RESOLVE_SECONDS
     dids = {}
     for handle in dict.fromkeys(handles):
@@ -92,9 +95,9 @@ def resolve_handles(address: str, handles: Iterable[str]) -> dict[str, str]:
 
 
 def put(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[str, str]:
-    """Put the record under its key unless it exists; returns its {uri, cid}, with an empty cid if the server names none.
+    """Put a Bluesky record under its key unless it exists. Returns its {uri, cid}; the cid is empty if the server names none.
 
-    Raises platform errors, of which OutcomeUnknown means that it should be put again, and BlobsGone.
+    Raises platform errors, of which OutcomeUnknown means that the record should be put again, and BlobsGone.
     """
     uri = f"at://{did}/{COLLECTION}/{rkey}"
     body = {"repo": did, "collection": COLLECTION, "rkey": rkey, "record": record, "swapRecord": None}
@@ -106,7 +109,7 @@ def put(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[st
     except NotSent as error:
         raise ERRORS.platform_error(error) from error
     except NoAnswer:
-        pass  # read below, like after every response that leaves the outcome open
+        pass  # the record is read below, as after every response that leaves the outcome open
     except XrpcError as error:
         if _names_a_lost_blob(error):
             raise BlobsGone(Transient("Bluesky lost the files of the post.")) from error
@@ -127,7 +130,7 @@ def put(server: Xrpc, did: str, rkey: str, record: Mapping[str, Any]) -> dict[st
 
 
 def permalink(ref: Ref) -> str:
-    """The URL of the page that shows a post."""
+    """The URL of the web page that shows a Bluesky post."""
     _, _, did, _, rkey = ref["uri"].split("/")
     return f"https://bsky.app/profile/{did}/post/{rkey}"
 
@@ -142,7 +145,7 @@ def _names_a_lost_blob(error: XrpcError) -> bool:
 
 
 def _read(address: str, did: str, rkey: str) -> dict[str, Any] | None:
-    """The record under a key as {value, cid}; ABSENT if there is none, None if the server does not say."""
+    """Read a Bluesky record by its key, as {value, cid}; ABSENT if it does not exist, None if the server does not say."""
     params = {"repo": did, "collection": COLLECTION, "rkey": rkey}
     try:
         answer = Xrpc(address).query("com.atproto.repo.getRecord", params, timeout=READ_SECONDS)

@@ -1,4 +1,4 @@
-"""Sessions: signing in with an app password, renewing the tokens, and reading whose account it is.
+"""Bluesky sessions: signing in with an app password, renewing the tokens, and reading the account of a session.
 
 Sessions are created and renewed at the service that the owner named (an entryway such as bsky.social, or the account's own
 server). Everything else is sent to the account's own server (PDS), which the DID document of the session names.
@@ -29,7 +29,10 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
 @dataclass(frozen=True)
 class Session:
-    """An open session. `pds` is the account's server; `active` is false if the account is deactivated or taken down."""
+    """An open Bluesky session.
+
+    `pds` is the account's server; `active` is false for a deactivated account or one taken down.
+    """
 
     did: str
     handle: str
@@ -39,12 +42,12 @@ class Session:
     pds: str
 
     def tokens(self) -> dict[str, str]:
-        """The tokens that a grant stores."""
+        """The tokens of the Bluesky session, as a grant stores them."""
         return {"access": self.access, "refresh": self.refresh, "pds": self.pds}
 
     @property
     def opened_by_main_password(self) -> bool:
-        """Whether the session was opened with the account's own password instead of an app password.
+        """Whether the Bluesky session was opened with the account's own password instead of an app password.
 
         Only the access token shows the difference: its scope is com.atproto.access for the account's own password, and
         com.atproto.appPass or com.atproto.appPassPrivileged for an app password. False if the token cannot be read.
@@ -53,26 +56,26 @@ class Session:
 
 
 def sign_in(service: str, identifier: str, password: str) -> Session:
-    """Open a session. `identifier` is a handle, an e-mail address or a DID. Raises XrpcError, OutboundError."""
+    """Open a Bluesky session. `identifier` is a handle, an e-mail address or a DID. Raises XrpcError, OutboundError."""
     body = {"identifier": identifier, "password": password}
     return _session(Xrpc(service).procedure("com.atproto.server.createSession", body), pds=service)
 
 
 def renew(service: str, refresh_token: str, *, pds: str) -> Session:
-    """Exchange the refresh token for new tokens; `pds` is the account's server unless the response names another.
+    """Exchange the refresh token of a Bluesky session for new tokens.
 
-    Raises XrpcError, OutboundError.
+    `pds` is the account's server unless the response names another one. Raises XrpcError, OutboundError.
     """
     return _session(Xrpc(service, refresh_token).procedure("com.atproto.server.refreshSession"), pds=pds)
 
 
 def end(service: str, refresh_token: str) -> None:
-    """Revoke the refresh token, which may have expired. Raises XrpcError, OutboundError."""
+    """Revoke the refresh token of a Bluesky session, which may have expired. Raises XrpcError, OutboundError."""
     Xrpc(service, refresh_token).procedure("com.atproto.server.deleteSession")
 
 
 def identity(server: Xrpc, did: str, handle: str) -> Identity:
-    """The account's identity, with name and picture if its server has profiles. Raises only DestinationRefused.
+    """The Bluesky account's identity, with name and picture if its server has profiles. Raises only DestinationRefused.
 
     A server without an AppView has no profiles, so all other errors leave both empty.
     """
@@ -92,7 +95,7 @@ def identity(server: Xrpc, did: str, handle: str) -> Identity:
 
 
 def account_in(answer: Mapping[str, Any]) -> tuple[str, str]:
-    """The DID and the handle in a response about a session; the DID twice if the handle is invalid.
+    """The DID and the handle in a Bluesky server's response about a session; the DID twice if the handle is invalid.
 
     Raises UnreadableAnswer.
     """
@@ -115,7 +118,7 @@ def _session(answer: Mapping[str, Any], *, pds: str) -> Session:
 
 
 def _pds_endpoint(document: Mapping[str, Any]) -> str | None:
-    """The address of the account's server in a DID document; each call checks that the address is allowed."""
+    """The URL of the Bluesky account's server in a DID document. Each call checks that the URL is allowed."""
     for service in objects_in(document.get("service")):
         endpoint = service.get("serviceEndpoint")
         if str(service.get("id")).endswith("#atproto_pds") and isinstance(endpoint, str):
@@ -124,7 +127,7 @@ def _pds_endpoint(document: Mapping[str, Any]) -> str | None:
 
 
 def _scope_of(token: str) -> Any:
-    """The scope claim of a JWT, whose signature only its issuer can check; None for any other token."""
+    """The scope claim of a Bluesky access token (a JWT, whose signature only its issuer can check); None for other tokens."""
     head, _, rest = token.partition(".")
     claims = rest.partition(".")[0]
     if not head or not claims:

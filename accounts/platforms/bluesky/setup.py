@@ -1,4 +1,4 @@
-"""What owners of Bluesky accounts need; operators register nothing. Source: docs.bsky.app, app passwords."""
+"""Setup of Bluesky: owners create an app password, operators register nothing. Source: docs.bsky.app, app passwords."""
 
 from __future__ import annotations
 

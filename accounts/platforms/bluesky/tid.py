@@ -1,4 +1,4 @@
-"""TIDs: record keys that sort by time, chosen by the client before the first attempt.
+"""TIDs: keys of Bluesky records that sort by time. The client chooses a key before the first attempt to publish.
 
 A TID is 64 bits as 13 characters: a zero bit, 53 bits of microseconds since 1970, 10 bits of clock id.
 Source: atproto.com/specs/tid.
@@ -17,20 +17,23 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def encode(microseconds: int, clock_id: int) -> str:
-    """The TID of a moment (microseconds since 1970) on a clock (0 to 1023)."""
+    """The TID (a Bluesky record key) of a time in microseconds since 1970, on the clock 0 to 1023."""
     value = microseconds << 10 | clock_id
     return "".join(ALPHABET[value >> shift & 31] for shift in range(60, -1, -5))
 
 
 class TidClock:
-    """Creates TIDs, each later than the one before, even if the machine's clock steps back."""
+    """Creates TIDs for Bluesky records, each later than the one before, even if the machine's clock steps back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
 
     def next(self) -> str:
-        """The next TID. Its clock id is random, so that the processes of one service choose different TIDs."""
+        """The next TID for a Bluesky record.
+
+        Its clock id is random, so that the processes of one service choose different TIDs.
+        """
         now = (timezone.now() - _EPOCH) // timedelta(microseconds=1)
         with self._lock:
             self._last = max(now, self._last + 1)

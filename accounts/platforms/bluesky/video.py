@@ -1,4 +1,4 @@
-"""Videos: sent to Bluesky's video service, which processes them and stores them at the account's server as a blob.
+"""Videos of Bluesky posts: the video service processes each video and stores it at the account's server as a blob.
 
 This is the way that docs.bsky.app (tutorials/video) recommends, because the video then plays as soon as the post is
 published. A video that is uploaded to the account's server like a picture is only processed afterwards. The account's server
@@ -31,7 +31,7 @@ MAX_JOBS = 3  # for one video, if the service itself fails
 SEND_AGAIN_SECONDS = 30
 
 FAILED = "JOB_STATE_FAILED"
-# Codes of a failed job: the video cannot be used, or the service has failed.
+# Error codes of a failed job: the video cannot be used (UNUSABLE), or the service has failed (SERVICE_FAILED).
 UNUSABLE = frozenset({"validation_failure", "encoding_failure", "pds_upload_unsupported_blob_size"})
 SERVICE_FAILED = frozenset({"pds_upload_failure", "generic_failure", ""})
 
@@ -39,12 +39,12 @@ State = Mapping[str, Any]
 
 
 class VideoErrors(BlueskyErrors):
-    """What errors of the video service mean: nothing about the account's session, and its limits apply to videos only."""
+    """Translates errors of Bluesky's video service, which say nothing about the session. Its limits apply to videos only."""
 
     unreachable = "Bluesky's video service could not be reached."
 
     def platform_error(self, error: Any) -> PlatformError:
-        """As for other calls, but a refusal is about the video, and all else may pass."""
+        """Translate an error of Bluesky's video service: a refusal is about the video, all other errors are temporary."""
         if not isinstance(error, XrpcError):
             return super().platform_error(error)
         if error.status in (400, 403, 413, 415):
@@ -59,16 +59,16 @@ VIDEO_ERRORS = VideoErrors()
 
 @dataclass(frozen=True)
 class VideoService:
-    """The video service at `address`, used for the account `did` at its own server."""
+    """Bluesky's video service at `address`, called for the account `did` at its own server."""
 
     address: str
     server: Xrpc
     did: str
 
     def send(self, file: MediaFile, key: str, state: State) -> Progress:
-        """Send the video. The next step is `process`, or `freeze` if it has been processed before.
+        """Send a video to Bluesky's video service. The next step is `process`, or `freeze` if it was processed before.
 
-        `key` names the post, the same at every attempt. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
+        `key` identifies the post at every attempt. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
         """
         self._check_allowance(file)
         tries = state.get("tries", 0) + 1
@@ -79,18 +79,18 @@ class VideoService:
         return _next_step({**state, "job": job_id, "tries": tries, "looks": 0}, job)
 
     def process(self, state: State) -> Progress:
-        """Check whether the service has processed the video. Raises ContentRejected, Transient."""
+        """Ask Bluesky's video service whether it has processed the video. Raises ContentRejected, Transient."""
         with VIDEO_ERRORS.platform_errors():
             try:
                 answer = Xrpc(self.address).query("app.bsky.video.getJobStatus", {"jobId": state["job"]})
             except XrpcError as error:
-                if error.status in (400, 404):  # the service no longer knows the job
+                if error.status in (400, 404):  # the service no longer has the job
                     return _send_again(state, error.reason)
                 raise
         return _next_step(state, _job_in(answer))
 
     def _check_allowance(self, file: MediaFile) -> None:
-        """Raise ContentRejected if the service says in advance that it accepts no video of this account now."""
+        """Raise ContentRejected if Bluesky's video service says in advance that it accepts no video of this account now."""
         service = self._authorized(_did_of(self.address), "app.bsky.video.getUploadLimits")
         with VIDEO_ERRORS.platform_errors():
             limits = service.query("app.bsky.video.getUploadLimits")
@@ -121,7 +121,7 @@ class VideoService:
         return _job_in(answer)
 
     def _authorized(self, audience: str, method: str) -> Xrpc:
-        """The service with a token for one method, which the account's server issues."""
+        """A client of Bluesky's video service with a token for one method, which the account's server issues."""
         expires = int(timezone.now().timestamp()) + TOKEN_SECONDS
         params = {"aud": audience, "lxm": method, "exp": str(expires)}
         with ERRORS.platform_errors():
@@ -132,7 +132,7 @@ class VideoService:
 
 
 def _next_step(state: State, job: Mapping[str, Any]) -> Progress:
-    """The step after the service has described the job."""
+    """The next step of a Bluesky publication after the video service has described the video's job."""
     if blob := blob_in(job):
         return Progress("freeze", {**_without(state, "job", "tries", "looks"), "blobs": [blob]})
     if job.get("state") == FAILED:
@@ -154,7 +154,7 @@ def _after_failure(state: State, job: Mapping[str, Any]) -> Progress:
 
 
 def _send_again(state: State, reason: str) -> Progress:
-    """The step that sends the same video as another job after a pause. Raises ContentRejected after the last job."""
+    """The step that sends the video to Bluesky again as a new job. Raises ContentRejected after the last job."""
     if state["tries"] >= MAX_JOBS:
         raise ContentRejected(
             f"Bluesky could not process the video: {reason}", suggested_action="Retry the post later."
@@ -168,11 +168,14 @@ def _without(state: State, *names: str) -> dict[str, Any]:
 
 
 def _job_in(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The job's status: under `jobStatus`, as the lexicon says, or the response itself, as the service answers."""
+    """The status of a Bluesky video job in a response.
+
+    The lexicon names the field `jobStatus`, but the service answers with the status itself.
+    """
     nested = answer.get("jobStatus")
     return nested if isinstance(nested, dict) else answer
 
 
 def _did_of(address: str) -> str:
-    """The did:web of the server at this address; the colon of a port is encoded."""
+    """The did:web of the Bluesky server at this address; the colon of a port is encoded."""
     return f"did:web:{urlsplit(address).netloc.replace(':', '%3A')}"

@@ -1,4 +1,4 @@
-"""XRPC, the calls of the AT Protocol: a method's name, with parameters or a JSON body; the result is a JSON object.
+"""XRPC, the API calls of Bluesky's AT Protocol: a method's name with parameters or a JSON body; the result is a JSON object.
 
 A server may belong to anybody, so nothing that it answers is trusted. Errors are `{"error": name, "message": text}`; an
 expired token has status 400.
@@ -17,16 +17,16 @@ from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_o
 from config.outbound import Response
 
 TIMEOUT_SECONDS = 20.0
-SLOWEST_UPLOAD = 200_000  # bytes in a second
+SLOWEST_UPLOAD = 200_000  # bytes per second
 
 TOKEN_ERRORS = frozenset({"ExpiredToken", "InvalidToken"})
-# Errors about what was sent; "" is the response of a proxy.
+# Errors about the content of a request; "" is the response of a proxy.
 CONTENT_ERRORS = frozenset({"", "BlobTooLarge", "InvalidMimeType", "InvalidRequest", "PayloadTooLarge"})
 ACCOUNT_ERRORS = frozenset({"AccountDeactivated", "AccountNotFound", "AccountSuspended", "AccountTakedown"})
 
 
 class XrpcError(ApiError):
-    """An error response of a server; `code` is the error's name, `content` the whole JSON object."""
+    """An error response of a Bluesky server; `code` is the error's name, `content` the whole JSON object."""
 
     def __init__(self, response: Response) -> None:
         self.content = json_object(response) or {}
@@ -37,7 +37,7 @@ class XrpcError(ApiError):
 
 @dataclass(frozen=True)
 class Xrpc(JsonClient):
-    """The methods of the server at `address`. Calls raise XrpcError, NotSent, NoAnswer."""
+    """The API methods of the Bluesky server at `address`. Calls raise XrpcError, NotSent, NoAnswer."""
 
     error = XrpcError
     timeout_seconds = TIMEOUT_SECONDS
@@ -46,17 +46,20 @@ class Xrpc(JsonClient):
     def query(
         self, method: str, params: Mapping[str, str] | None = None, *, timeout: float | None = None
     ) -> dict[str, Any]:
-        """Read something, which changes nothing."""
+        """Call an XRPC method of a Bluesky server that only reads."""
         return _content(self.call("GET", self._url(method), params=params, timeout=timeout))
 
     def procedure(self, method: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Change something. After NoAnswer or a status of 5xx it may have been done."""
+        """Call an XRPC method of a Bluesky server that changes something.
+
+        After NoAnswer or a status of 5xx the change may have been made.
+        """
         return _content(self.call("POST", self._url(method), json=body))
 
     def upload(
         self, method: str, file: BinaryIO, *, mime_type: str, size_bytes: int, params: Mapping[str, str] | None = None
     ) -> dict[str, Any]:
-        """Send a file, which is read while it is sent; the timeout grows with its size."""
+        """Upload a file to a Bluesky server. The file is read while it is sent; the timeout grows with its size."""
         timeout = TIMEOUT_SECONDS + size_bytes / SLOWEST_UPLOAD
         headers = {"Content-Type": mime_type}
         return _content(
@@ -68,7 +71,7 @@ class Xrpc(JsonClient):
 
 
 class BlueskyErrors(ErrorTranslator[XrpcError]):
-    """What errors of the account's server mean."""
+    """Translates the errors of Bluesky servers."""
 
     name = "bluesky"
     label = "Bluesky"
@@ -77,7 +80,7 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
     unreachable = "The account's Bluesky server could not be reached."
 
     def specific(self, error: XrpcError) -> PlatformError | None:
-        """Errors about the access token or the account."""
+        """Translate a Bluesky server's errors about the access token or the account; None for all other errors."""
         if error.status == 429:
             return None
         if error.code in TOKEN_ERRORS:
@@ -87,11 +90,11 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
         return None
 
     def rejects_content(self, error: XrpcError) -> bool:
-        """Whether the error is about what was sent; a proxy's 400 or 413 is as well."""
+        """Whether a Bluesky server's error is about the content of the request, as is a proxy's 400 or 413."""
         return error.status in self.content_statuses
 
     def is_documented(self, error: XrpcError) -> bool:
-        """Whether the error's name is one of the documented refusals."""
+        """Whether the name of a Bluesky server's error is one of the documented refusals."""
         return error.code in CONTENT_ERRORS
 
 
@@ -99,7 +102,10 @@ ERRORS = BlueskyErrors()
 
 
 def _content(response: Response) -> dict[str, Any]:
-    """The response's JSON object; empty for an empty body, which some methods return. Raises UnreadableAnswer."""
+    """The JSON object of a Bluesky server's response.
+
+    It is empty for an empty body, which some methods return. Raises UnreadableAnswer.
+    """
     content = json_object(response)
     if content is None and response.body:
         raise UnreadableAnswer("The response is not a JSON object.")

@@ -1,1 +1,1 @@
-"""Discord channels, by a webhook."""
+"""The Discord adapter: posts to channels by a webhook."""

@@ -1,4 +1,4 @@
-"""Discord: channels, connected by the address of a webhook that their owner has created."""
+"""The Discord adapter: connects channels by the address of a webhook that their owner has created."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _AVATAR = re.compile(r"[A-Za-z0-9_]{1,64}")
 
 
 class Discord(Platform):
-    """Discord channels.
+    """Publishes to Discord channels.
 
     The steps are `start`, which does nothing, and `send`, which posts the message, once; neither needs a state. A grant's
     tokens are {channel_id, guild_id}: where the webhook posts. Revoking does nothing: the webhook is its owner's and may be
@@ -36,11 +36,11 @@ class Discord(Platform):
     irreversible = frozenset({"send"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """None: owners connect webhooks of their own, so the operator has nothing to set."""
+        """Returns None: owners connect their own Discord webhooks, so the operator configures nothing."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Ask Discord for the webhook at this address. Raises CredentialsRejected, Transient."""
+        """Ask Discord for the webhook at the owner's address. Raises CredentialsRejected, Transient."""
         hook = self._webhook(credentials)
         try:
             with ERRORS.content_errors("this webhook"):
@@ -62,11 +62,11 @@ class Discord(Platform):
             return _identity(_details(self._webhook(grant.credentials)))
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: a webhook has no tokens that could be renewed."""
+        """Raises AccountDisconnected: a Discord webhook has no tokens that could be renewed."""
         raise AccountDisconnected("A Discord webhook cannot be renewed by the service.")
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names."""
+        """Post the message to Discord by the webhook, once; the step `start` does nothing."""
         if progress.phase == "start":
             return Progress("send")
         return message.send(self._webhook(grant.credentials), grant.tokens["guild_id"], content)
@@ -76,7 +76,7 @@ class Discord(Platform):
 
 
 def _details(hook: Webhook) -> dict[str, Any]:
-    """What Discord says about the webhook. Raises UnreadableAnswer if the response is about another one."""
+    """Discord's description of a webhook. Raises UnreadableAnswer if the response describes another one."""
     details = hook.get("")
     if details.get("id") != hook.id:
         raise UnreadableAnswer("The response is not about this webhook.")
@@ -98,5 +98,5 @@ def _identity(details: Mapping[str, Any]) -> Identity:
 
 
 def _snowflake(value: Any) -> str:
-    """An id of Discord; empty for anything else."""
+    """The value if it is an id of Discord (a snowflake), otherwise an empty string."""
     return value if isinstance(value, str) and SNOWFLAKE.fullmatch(value) else ""

@@ -1,4 +1,4 @@
-"""Discord's API for webhooks: calls, and what Discord's errors mean.
+"""The API of Discord's webhooks: calls, and the meaning of Discord's errors.
 
 A webhook's address contains a token that lets anybody post to the channel, so no message and no repr shows it. Errors are
 `{"code": number, "message": text, "errors"?: by field}`. Source: docs.discord.com (Webhook Resource, Rate Limits, JSON Error
@@ -22,7 +22,7 @@ from accounts.platforms.http.responses import ApiError, json_object, wait_in
 from config.outbound import Response
 
 API_BASE = "https://discord.com/api/v10"
-MAX_DEPTH = 10  # of the errors by field
+MAX_DEPTH = 10  # maximum nesting of Discord's errors by field
 
 UNKNOWN_CHANNEL = "10003"
 LIMITS = frozenset({"20016", "20028", "20029", "40062"})
@@ -31,7 +31,7 @@ BUSY = frozenset({"40004", "40006", "40333", "130000"})  # switched off for a wh
 GONE = frozenset({UNKNOWN_CHANNEL, "10004", "10015", "50001", "50013", "50027"})
 # A locked thread, words and links that the server's moderation blocks, no uploads in this server, no polls in this channel.
 BLOCKED = frozenset({"160005", "200000", "200001", "240000", "400001", "520002"})
-# A request that is too large, an empty message, an invalid form or JSON; without a code if a proxy says it.
+# A request that is too large, an empty message, invalid form data or JSON; without a code if a proxy refuses it.
 OF_CONTENT = frozenset({"", "40005", "50006", "50035", "50109"})
 
 SNOWFLAKE = re.compile(r"[0-9]{1,20}")
@@ -57,7 +57,7 @@ class DiscordError(ApiError):
 
 @dataclass(frozen=True)
 class Webhook(JsonClient):
-    """One webhook. Calls raise DiscordError, NotSent, NoAnswer."""
+    """Client of one Discord webhook. Calls raise DiscordError, NotSent, NoAnswer."""
 
     address: str = field(repr=False)
     id: str = ""
@@ -67,19 +67,22 @@ class Webhook(JsonClient):
     max_bytes = 262_144
 
     def headers(self) -> dict[str, str]:
-        """The headers of every call. Without a User-Agent of this format, Discord's proxy may block the request."""
+        """The HTTP headers of every call to Discord.
+
+        Discord's proxy may block a request without a User-Agent of this format.
+        """
         return {
             "User-Agent": f"DiscordBot ({settings.BASE_URL}, {settings.API_VERSION})",
             "Accept": "application/json",
         }
 
     def error_of(self, response: Response) -> DiscordError:
-        """The error of a response, without the token."""
+        """The error in a response of Discord, without the webhook's token."""
         return DiscordError(response, self.token)
 
 
 def webhook(given: str, api_base: str) -> Webhook:
-    """The webhook at the address that its owner gave. Raises CredentialsRejected.
+    """The Discord webhook at the address that its owner gave. Raises CredentialsRejected.
 
     The address may be Discord's or, if the operator has set `api_base`, one at its host. Calls go to `api_base`.
     """
@@ -99,14 +102,14 @@ def webhook(given: str, api_base: str) -> Webhook:
 
 
 class DiscordErrors(ErrorTranslator[DiscordError]):
-    """What Discord's errors mean."""
+    """Translates Discord's errors."""
 
     name = "discord"
     label = "Discord"
     error = DiscordError
 
     def specific(self, error: DiscordError) -> PlatformError | None:
-        """Errors about the webhook, and limits."""
+        """Translate Discord's errors about the webhook and its limits; None for all other errors."""
         if error.code in LIMITS:
             return RateLimited("Discord's rate limit is reached.", retry_after=error.retry_after)
         if error.code in BUSY and error.status != 429:
@@ -119,11 +122,11 @@ class DiscordErrors(ErrorTranslator[DiscordError]):
         return None
 
     def rejects_content(self, error: DiscordError) -> bool:
-        """Whether an error is about the message."""
+        """Whether Discord's error is about the message."""
         return error.code in BLOCKED or error.status in (400, 413)
 
     def is_documented(self, error: DiscordError) -> bool:
-        """Whether the code is one of the documented refusals."""
+        """Whether the code of Discord's error is one of the documented refusals."""
         return error.code in BLOCKED | OF_CONTENT
 
 
@@ -131,7 +134,7 @@ ERRORS = DiscordErrors()
 
 
 def _reason(content: Mapping[str, Any]) -> str:
-    """The first of the errors by field, with its field; the message if there are none."""
+    """The first of Discord's errors by field, with the field's name; the general message if there are none."""
     path: list[str] = []
     errors = content.get("errors")
     while isinstance(errors, dict) and errors and len(path) < MAX_DEPTH:

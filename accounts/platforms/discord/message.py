@@ -1,4 +1,4 @@
-"""A message: its JSON body, and posting it once.
+"""Discord messages: the JSON body of a message, and posting it once.
 
 A webhook cannot read the channel, so a lost answer leaves the outcome unknown for good.
 """
@@ -19,11 +19,11 @@ from accounts.platforms.types import Content, MediaFile, Published
 from config.outbound import multipart
 
 FLAGS = {"suppress_embeds": 1 << 2, "suppress_notifications": 1 << 12}
-SLOWEST_UPLOAD = 200_000  # bytes in a second
+SLOWEST_UPLOAD = 200_000  # bytes per second
 
 
 def send(hook: Webhook, guild_id: str, content: Content) -> Published:
-    """Post the message. Raises platform errors; OutcomeUnknown means that it may have been published."""
+    """Post the message to Discord. Raises platform errors; OutcomeUnknown means that the message may have been published."""
     with ERRORS.publish_errors("this message", final=True):
         try:
             saved = _post(hook, content)
@@ -32,12 +32,12 @@ def send(hook: Webhook, guild_id: str, content: Content) -> Published:
                 raise ContentRejected("The webhook's channel has no thread with this thread_id.") from error
             raise
         message_id = text_in(saved, "id", SNOWFLAKE, "message id")
-        channel_id = text_in(saved, "channel_id", SNOWFLAKE, "channel id")  # of the thread, if it is in one
+        channel_id = text_in(saved, "channel_id", SNOWFLAKE, "channel id")  # of the thread, if the webhook posts to one
     return Published(message_id, f"{channel_url(guild_id, channel_id)}/{message_id}")
 
 
 def message_body(content: Content) -> dict[str, Any]:
-    """The message as JSON. It mentions nobody, whatever its text says."""
+    """The JSON body of a Discord message. It mentions nobody, whatever its text says."""
     body: dict[str, Any] = {"allowed_mentions": {"parse": []}}
     if poll := poll_of(content.options):
         body["poll"] = _poll(content.text, poll)
@@ -61,12 +61,12 @@ def _poll(question: str, poll: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def channel_url(guild_id: str, channel_id: str) -> str:
-    """The URL of a channel in the browser."""
+    """The URL of a Discord channel in the browser."""
     return f"https://discord.com/channels/{guild_id or '@me'}/{channel_id}"
 
 
 def _post(hook: Webhook, content: Content) -> dict[str, Any]:
-    """Post the message and return it as it was saved; files are read while they are sent."""
+    """Post the message to Discord and return it as Discord saved it; files are read while they are sent."""
     # Without `wait`, Discord answers before it has saved the message.
     params = {"wait": "true", **{key: content.options[key] for key in ("thread_id",) if key in content.options}}
     if not content.media:
@@ -74,7 +74,7 @@ def _post(hook: Webhook, content: Content) -> dict[str, Any]:
     with contextlib.ExitStack() as opened:
         try:
             files = [opened.enter_context(file.open()) for file in content.media]
-        except Exception as error:  # each storage has errors of its own; nothing has been sent yet
+        except Exception as error:  # each storage raises its own errors; nothing has been sent yet
             raise Transient("The files of the post could not be read.") from error
         parts: dict[str, Any] = {"payload_json": (None, json.dumps(message_body(content)), "application/json")}
         for number, (file, opened_file) in enumerate(zip(content.media, files, strict=True)):

@@ -1,1 +1,1 @@
-"""Facebook: posts, reels and stories of pages, by the Graph API."""
+"""The Facebook adapter: posts, reels and stories of pages, by the Graph API."""

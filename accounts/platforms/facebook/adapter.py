@@ -1,4 +1,4 @@
-"""Facebook: pages, connected by Facebook Login, and posts that can be searched for."""
+"""The Facebook adapter: connects pages by Facebook Login, publishes posts, and finds published posts again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from accounts.platforms.types import Connection, Grant, Identity
 
 
 class Facebook(MetaPlatform):
-    """Facebook pages.
+    """Publishes to Facebook pages.
 
     Publishing goes `start`, then `photo` for each photo, or `open` and `send` for a video; `create`, which publishes;
     `settle` while Facebook processes a video; and `comment` if a first comment is asked for. Its state is {since, photos}:
@@ -62,7 +62,7 @@ class Facebook(MetaPlatform):
         )
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """Every page to which the person may publish. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
+        """The Facebook pages that the person may publish to. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
         application = self.application()
         tokens = application.exchange(code, redirect_uri, stored)
         try:
@@ -72,21 +72,24 @@ class Facebook(MetaPlatform):
             raise CredentialsRejected(error.message) from error
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one page that a page's token opens."""
+        """The Facebook page of a page's access token."""
         return (identity_of(self.graph(tokens).get("/me", {"fields": FIELDS})),)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: a page's token ends only by its owner's doing, and only another login gives one."""
+        """Raises AccountDisconnected: only another login gives a new token for a Facebook page.
+
+        A page's token ends only because of something that its owner did.
+        """
         raise AccountDisconnected(
             "Facebook no longer accepts the access to this page: a password, a role or the consent has changed."
         )
 
     def account(self, grant: Grant) -> Page:
-        """The page that a grant opens."""
+        """The Facebook page that a grant gives access to."""
         graph = self.graph(grant.tokens)
         videos = self.setting("VIDEO_API_BASE") or self.setting("API_BASE") or "https://graph-video.facebook.com"
         return Page(graph, grant.external_id, replace(graph, address=versioned(videos, self.version())))
 
     def graph(self, tokens: Mapping[str, Any]) -> Graph:
-        """The API with a token of a page or a person."""
+        """A client of Facebook's Graph API with the token of a page or a person."""
         return Graph(self.api(), tokens["access_token"], self.setting("CLIENT_SECRET"))

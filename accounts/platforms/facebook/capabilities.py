@@ -14,8 +14,8 @@ from typing import Any
 from accounts.platforms.counting import characters
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
-NEEDED = ("pages_show_list", "pages_read_engagement", "pages_manage_posts")  # without them nothing can be published
-# What is asked for by default: the further scopes are for comments and for the pages of businesses.
+NEEDED = ("pages_show_list", "pages_read_engagement", "pages_manage_posts")  # required for publishing
+# The scopes that are requested by default: the further ones are for comments and for the pages of businesses.
 SCOPES = (*NEEDED, "pages_manage_engagement", "business_management")
 
 MAX_COMMENT_LENGTH = 8000

@@ -1,4 +1,4 @@
-"""Finding a post among those that a page has published since the publication began.
+"""Finding a post among those that a Facebook page has published since the publication began.
 
 A post with photos is recognized by their ids, one of text by its words and its link. Facebook does not say how soon a post
 appears in a page's lists, so they are read only after a while (`Facebook.settles_seconds`). It documents that they
@@ -49,9 +49,9 @@ COMMENTS = FirstComments(
 
 
 def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | Absent:
-    """The post of text or photos, or the story of a photo, that an earlier attempt has published; Absent if there is none.
+    """Find the Facebook post of text or photos, or the story of a photo, that an earlier attempt has published.
 
-    Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
+    Returns Absent if there is none. Raises OutcomeUnknown if that cannot be decided, TokenExpired, Transient.
     """
     with ERRORS.search_errors("the page's posts", UNREADABLE):
         if kind_of(content) == "photo_story":
@@ -61,7 +61,10 @@ def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | 
 
 
 def story_of(page: Page, media_id: str) -> Published | None:
-    """The story that shows this photo or video, if Facebook lists it. Errors are ignored: the story is published anyway."""
+    """The Facebook story that shows this photo or video, if it is listed.
+
+    Errors are ignored, because the story is published anyway.
+    """
     try:
         with ERRORS.platform_errors():
             return _story(page, media_id)

@@ -1,4 +1,4 @@
-"""Uploads, which are not visible before a post uses them: photos one by one, videos in parts.
+"""Uploads to Facebook, which are not visible before a post uses them: photos one by one, videos in parts.
 
 A video of a post is sent in the parts that Facebook asks for, to the API's host for videos. A video of a reel or story is
 announced at the API's usual host and sent whole to an address that Facebook names. Facebook deletes what no post has used
@@ -22,7 +22,7 @@ from accounts.platforms.meta.graph import Graph, GraphError, id_of
 from accounts.platforms.types import Content, MediaFile, Progress
 from accounts.platforms.upload_addresses import is_own, open_address, seal_address
 
-UPLOAD_SECONDS = 600.0  # of one call
+UPLOAD_SECONDS = 600.0  # timeout of one call
 PARTS_PER_STEP = 8
 MAX_SESSIONS = 2
 EDGES: dict[PostKind, str] = {"video": "videos", "reel": "video_reels", "video_story": "video_stories"}
@@ -33,7 +33,7 @@ State = Mapping[str, Any]
 
 
 def following(content: Content, state: State) -> Progress:
-    """The next upload, or the step that publishes if there is none."""
+    """The step that uploads the next file to Facebook, or the step that publishes if all files are uploaded."""
     kind = kind_of(content)
     if kind in VIDEO_KINDS and "video" not in state:
         return Progress("open", state)
@@ -43,7 +43,7 @@ def following(content: Content, state: State) -> Progress:
 
 
 def upload_photo(page: Page, content: Content, state: State) -> Progress:
-    """Upload the next photo.
+    """Upload the next photo to Facebook.
 
     All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable and Transient.
     """
@@ -58,8 +58,10 @@ def upload_photo(page: Page, content: Content, state: State) -> Progress:
 
 
 def open_session(page: Page, content: Content, state: State) -> Progress:
-    """Announce the video, which gives it an id. The first attempts raise RateLimited if the page may not publish more reels
-    today."""
+    """Announce a video to Facebook, which answers with the video's id.
+
+    The first attempts raise RateLimited if the page may not publish more reels today.
+    """
     file, kind = content.media[0], kind_of(content)
     form = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if kind == "video" else {})
     if kind == "reel" and content.attempt <= reels.COUNTED_ATTEMPTS:
@@ -75,8 +77,11 @@ def open_session(page: Page, content: Content, state: State) -> Progress:
 
 
 def send(page: Page, content: Content, state: State) -> Progress:
-    """Send the video, or the next parts of it. After a refusal the video may be uploaded already, by an attempt without a
-    response; if not, another session is opened, once."""
+    """Send a video to Facebook, or the next parts of it.
+
+    After a refusal the video may be uploaded already, by an attempt without a response; if not, another session is opened,
+    once.
+    """
     file = content.media[0]
     try:
         with ERRORS.content_errors(label(file)):
@@ -92,12 +97,12 @@ def send(page: Page, content: Content, state: State) -> Progress:
 
 
 def graph_of(page: Page, kind: PostKind) -> Graph:
-    """The API's host that publishes posts of this kind."""
+    """A client of the Facebook API host that publishes posts of this kind."""
     return page.video_graph if kind == "video" else page.graph
 
 
 def label(file: MediaFile) -> str:
-    """What a file is called in messages and uploads."""
+    """The name of a file in messages and in uploads to Facebook."""
     return file.filename or "the file"
 
 
@@ -115,7 +120,10 @@ def _send_parts(page: Page, file: MediaFile, state: State) -> Progress:
 
 
 def _send_part(page: Page, opened: BinaryIO, file: MediaFile, state: State) -> dict[str, int]:
-    """Send one part. Returns where the next one begins and ends, which is the same byte after the last."""
+    """Send one part of a video to Facebook.
+
+    Returns where the next part begins and ends, which is the same byte after the last part.
+    """
     opened.seek(state["offset"])
     part = _Part(opened, min(state["end"], file.size_bytes) - state["offset"])
     fields = {
@@ -157,7 +165,7 @@ def _sealed(address: Any, page: Page, key: str) -> str:
 
 
 def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:
-    """Where the next part begins and ends, which Graph writes as text. Raises UnreadableAnswer."""
+    """Where the next part of a Facebook video begins and ends, which Graph writes as text. Raises UnreadableAnswer."""
     offsets = {"offset": str(answer.get("start_offset")), "end": str(answer.get("end_offset"))}
     if not all(each.isascii() and each.isdecimal() and len(each) <= 15 for each in offsets.values()):
         raise UnreadableAnswer("The response does not say which part of the video is next.")
@@ -165,7 +173,7 @@ def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:
 
 
 class _Part:
-    """A part of an open file as the body of a request; `len` is the number of bytes that are not read yet."""
+    """A part of an open file as the body of a request to Facebook; `len` is the number of bytes that are not read yet."""
 
     def __init__(self, opened: BinaryIO, length: int) -> None:
         self._opened = opened

@@ -1,4 +1,4 @@
-"""A Facebook page, and what Facebook's own error codes mean.
+"""Facebook pages, and the meaning of Facebook's own error codes.
 
 Source of the codes: those of posting and of uploads that clients report, and developers.facebook.com,
 video-api/reference/error-codes.
@@ -17,13 +17,13 @@ from accounts.platforms.meta.graph import Account, Graph, id_of
 from accounts.platforms.types import Identity
 
 SITE = "https://www.facebook.com"
-FIELDS = "id,name,username,link,picture{url}"  # of a page
+FIELDS = "id,name,username,link,picture{url}"  # fields of a page that are requested
 
 _PATH = re.compile(r"/[\x21-\x7e]{1,1000}")
 
 
 class FacebookErrors(MetaErrors):
-    """What Facebook's errors mean."""
+    """Translates Facebook's errors."""
 
     name = "facebook"
     label = "Facebook"
@@ -57,13 +57,13 @@ ERRORS = FacebookErrors()
 
 @dataclass(frozen=True)
 class Page(Account):
-    """A connected page; `video_graph` is the API's host for the videos of posts."""
+    """A connected Facebook page; `video_graph` is the API's host for the videos of posts."""
 
     video_graph: Graph
 
 
 def identity_of(page: Mapping[str, Any]) -> Identity:
-    """The identity of a page, from the fields FIELDS. Raises UnreadableAnswer."""
+    """The identity of a Facebook page, from the fields FIELDS. Raises UnreadableAnswer."""
     page_id, name, username = id_of(page), one_line(page.get("name")), one_line(page.get("username"))
     picture = as_object(page.get("picture"))
     return Identity(
@@ -76,7 +76,7 @@ def identity_of(page: Mapping[str, Any]) -> Identity:
 
 
 def permalink(address: Any, path: str) -> str:
-    """The URL at which Facebook shows a post: the one that it names, which may be a path only, else one from its id."""
+    """The URL at which Facebook shows a post: from the address that Facebook gave, otherwise from `path`."""
     if isinstance(address, str) and _PATH.fullmatch(address) and not address.startswith("//"):
         return f"{SITE}{address}"
     return https_url(address) or f"{SITE}/{path}"

@@ -1,4 +1,4 @@
-"""What a post becomes at Facebook, by its media and its option `post_type`, and which combinations are refused."""
+"""The kinds of Facebook posts: chosen by the media and the option `post_type`, with the combinations that are refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIN_SECONDS = 3
 
 
 def kind_of(content: Content) -> PostKind:
-    """What content that `check` has accepted becomes."""
+    """The kind of Facebook post that content becomes after `check` has accepted it."""
     post_type = content.options.get("post_type", "post")
     if post_type == "reel":
         return "reel"
@@ -26,7 +26,7 @@ def kind_of(content: Content) -> PostKind:
 
 
 def check(content: Content) -> None:
-    """Raise ContentRejected for what Facebook would refuse, before anything is uploaded."""
+    """Raise ContentRejected for content that Facebook would refuse, before anything is uploaded."""
     post_type, options = content.options.get("post_type", "post"), content.options
     files = [file.kind for file in content.media]
     if post_type == "reel" and files != ["video"]:

@@ -1,4 +1,4 @@
-"""Publishing what was uploaded.
+"""Publishing posts at a Facebook page after their files were uploaded.
 
 Facebook has no idempotency key; what a call without a response has published is searched for (lookup.py). A video is shown
 after Facebook has processed it, so it is asked about until then. Sources: developers.facebook.com, pages-api/posts,
@@ -26,20 +26,20 @@ from accounts.platforms.types import TAKEN, Absent, AskedById, Content, Progress
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether a video is processed
 MAX_CHECKS = 100  # about an hour and a half
-UPLOADS_LAST = timedelta(hours=20)  # Facebook deletes unpublished ones after about a day
-DUPLICATE, PHOTOS_POSTED = 506, 1366051  # a code and a subcode
+UPLOADS_LAST = timedelta(hours=20)  # Facebook deletes unpublished uploads after about a day
+DUPLICATE, PHOTOS_POSTED = 506, 1366051  # an error code and a subcode of Facebook
 
 State = Mapping[str, Any]
 
 
 def begin(page: Page, content: Content, state: State) -> Progress:
-    """Check the content, and store when the publication began. Raises ContentRejected."""
+    """Begin a Facebook publication: check the content and store the time. Raises ContentRejected."""
     check(content)
     return media.following(content, {"since": timezone.now().isoformat(), "photos": []})
 
 
 def create(page: Page, content: Content, state: State) -> Progress | Published:
-    """Publish the post. Raises platform errors."""
+    """Publish the post at Facebook. Raises platform errors."""
     edge, form = _call(content, state)
     with ERRORS.publish_errors("this post"):
         try:
@@ -52,12 +52,15 @@ def create(page: Page, content: Content, state: State) -> Progress | Published:
 
 
 def settle(page: Page, content: Content, state: State) -> Progress | Published:
-    """Ask whether Facebook has processed a video that it is to publish."""
+    """Ask whether Facebook has processed the video of the post."""
     return _after_status(page, content, state, get_video(page, state["video"]))
 
 
 def find(page: Page, content: Content, state: State) -> Progress | Published | Absent:
-    """What follows if an earlier attempt of `create` has published; Absent if it has not. Raises as `create`."""
+    """The step after `create` if an earlier attempt has published the post at Facebook; Absent if it has not.
+
+    Raises as `create`.
+    """
     if kind_of(content) not in VIDEO_KINDS:
         found = lookup.find(page, content, state)
         return found if isinstance(found, Absent) else lookup.COMMENTS.following(content, state, found)
@@ -88,7 +91,7 @@ def _wait(state: State) -> Progress:
 
 
 def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
-    """The edge of the page that publishes, and the form to post there."""
+    """The edge of the Facebook page that publishes, and the fields to post there."""
     kind, options = kind_of(content), content.options
     if kind == "photo_story":
         return "photo_stories", {"photo_id": state["photos"][0]}
@@ -106,7 +109,7 @@ def _call(content: Content, state: State) -> tuple[str, dict[str, str]]:
 
 
 def _after_success(page: Page, content: Content, state: State, answer: Mapping[str, Any]) -> Progress | Published:
-    """What follows after Facebook has accepted the post. Raises UnreadableAnswer."""
+    """The step after Facebook has accepted the post, or the published post. Raises UnreadableAnswer."""
     kind = kind_of(content)
     if kind not in VIDEO_KINDS | STORY_KINDS:
         post_id = id_of(answer)
@@ -120,7 +123,7 @@ def _after_success(page: Page, content: Content, state: State, answer: Mapping[s
 
 
 def _permalink(page: Page, post_id: str) -> str:
-    """Where Facebook shows the post. Errors are ignored: the post is published anyway."""
+    """The URL at which Facebook shows the post. Errors are ignored, because the post is published anyway."""
     address = None
     try:
         with ERRORS.platform_errors():
@@ -131,7 +134,7 @@ def _permalink(page: Page, post_id: str) -> str:
 
 
 def _after_refusal(page: Page, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """What follows after Facebook has refused the post.
+    """The step after Facebook has refused the post, or the published post.
 
     It refuses a duplicate, because an earlier attempt may have published it; a reel, because the page has published its
     reels of the day; and uploads that are too old, which have to be repeated.

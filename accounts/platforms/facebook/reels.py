@@ -1,4 +1,4 @@
-"""The limit of reels: a page may publish 30 through the API within 24 hours.
+"""Facebook's limit of reels: a page may publish 30 through the API within 24 hours.
 
 The page's reels are counted before a video is uploaded. The list includes those that were published by hand, so a page that
 does both may wait longer than necessary. A list that cannot be read stops no reel: Facebook then refuses the one that is too
@@ -24,7 +24,7 @@ COUNTED_ATTEMPTS = 2  # after so many waits Facebook decides: it does not count 
 
 
 def check(page: Page, attempt: int, refusal: str = "") -> None:
-    """Raise RateLimited if the page has published its reels of the last 24 hours, until it may publish another one.
+    """Raise RateLimited if the Facebook page has published its reels of the last 24 hours, until it may publish another one.
 
     `refusal` is Facebook's answer to this reel, if it was sent already.
     """
@@ -40,13 +40,13 @@ def check(page: Page, attempt: int, refusal: str = "") -> None:
 
 
 def check_refusal(refused: GraphError, attempt: int) -> None:
-    """Raise RateLimited for a rate limit of unknown duration, which may be that of reels."""
+    """Raise RateLimited for a Facebook rate limit of unknown duration, which may be the limit of reels."""
     if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
         raise RateLimited(ERRORS.platform_error(refused).message, retry_after=pause_seconds(attempt)) from refused
 
 
 def _recent(page: Page) -> list[datetime]:
-    """When the page's reels of the last 24 hours were created, newest first; empty if they cannot be read."""
+    """The creation times of the Facebook page's reels of the last 24 hours, newest first; empty if they cannot be read."""
     params = {"fields": "created_time,published", "limit": PAGE_SIZE}
     try:
         with ERRORS.platform_errors():

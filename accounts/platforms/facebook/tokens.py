@@ -1,4 +1,4 @@
-"""Facebook Login: a code for a person's token, that for a long-lived one, which opens the tokens of the person's pages.
+"""Facebook Login: exchanges a code for a person's long-lived token, and reads the tokens of the person's pages with it.
 
 A page's token that was read with a long-lived one does not expire. It ends with the person's password, role or consent, and
 only another login gives a new one. Sources: developers.facebook.com, facebook-login/guides/advanced/manual-flow,
@@ -22,14 +22,14 @@ MAY_PUBLISH = frozenset({"CREATE_CONTENT", "PROFILE_PLUS_CREATE_CONTENT", "PROFI
 
 
 class FacebookApplication(MetaApplication):
-    """The operator's app at Facebook."""
+    """The operator's app at Facebook, which exchanges codes and reads pages."""
 
     label = "Facebook"
     errors = ERRORS
     needed = NEEDED
 
     def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange a code for the person's long-lived token. Raises as `exchange_token`."""
+        """Exchange a code for the person's long-lived Facebook token. Raises as `exchange_token`."""
         params = self.code_params(code, redirect_uri)
         short = self.exchange_token("GET", self.token_url, params)
         credentials = {name: params[name] for name in ("client_id", "client_secret")}
@@ -37,7 +37,7 @@ class FacebookApplication(MetaApplication):
         return self.exchange_token("GET", self.token_url, {**credentials, **extension})
 
     def connections(self, person: Graph) -> tuple[Connection, ...]:
-        """The pages to which the person may publish.
+        """The Facebook pages to which the person may publish.
 
         Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.
         """

@@ -1,4 +1,4 @@
-"""The status of a video at Facebook: whether it is to be published, is processed, or is published.
+"""The status of a video at Facebook: unpublished, processing, published or failed.
 
 Source: developers.facebook.com, graph-api/reference/video-status and video-api/guides/reels-publishing.
 """
@@ -40,7 +40,7 @@ def get_video(page: Page, video_id: str) -> Video:
 
 
 def _status(answer: Mapping[str, Any], status: Mapping[str, Any]) -> Status:
-    """Processing begins when Facebook is asked to publish the video, so it means that it was."""
+    """The status of a Facebook video. Processing begins when Facebook is asked to publish, so it means that it was asked."""
     video, published = status.get("video_status"), answer.get("published")
     processing, publishing = (
         as_object(status.get(f"{name}_phase")).get("status") for name in ("processing", "publishing")

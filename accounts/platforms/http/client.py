@@ -1,4 +1,4 @@
-"""A JSON API of a platform, called with one account's access token."""
+"""The base class of clients for a platform's JSON API, which is called with one account's access token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from config.outbound import Response, request
 
 @dataclass(frozen=True)
 class JsonClient:
-    """An API at `address` (without a trailing slash) that takes a bearer token; empty for calls without one.
+    """Client of a JSON API at `address` (without a trailing slash) with a bearer token; the token is empty if none is needed.
 
     Subclasses name the exception for error responses and add what is particular to the platform. Every call raises that
     exception, NotSent (the request was not sent) or NoAnswer (it may have been processed).
@@ -26,11 +26,14 @@ class JsonClient:
     max_bytes: ClassVar[int] = 1_000_000
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Read something, which changes nothing. Returns the JSON object, empty for a body that is none."""
+        """Send a GET request. Returns the response's JSON object, empty for a body that is not an object."""
         return json_object(self.call("GET", f"{self.address}{path}", params=params)) or {}
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Change something; `body` is passed on to `call`. After NoAnswer or a status of 5xx it may have been done."""
+        """Send a POST request; `body` is passed on to `call`. Returns the response's JSON object.
+
+        After NoAnswer or a status of 5xx the change may have been made.
+        """
         return json_object(self.call("POST", f"{self.address}{path}", **body)) or {}
 
     def call(
@@ -56,21 +59,21 @@ class JsonClient:
         return response
 
     def headers(self) -> dict[str, str]:
-        """The headers of every call."""
+        """The HTTP headers of every call to the platform's API."""
         bearer = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         return {**bearer, "Accept": "application/json"}
 
     def is_success(self, response: Response) -> bool:
-        """Whether the platform did what was asked."""
+        """Whether a response says that the platform did what was asked."""
         return 200 <= response.status < 300
 
     def error_of(self, response: Response) -> ApiError:
-        """The exception for a response without success. Override it to remove the client's secret from the reason."""
+        """The exception for an error response. Override it to remove a client's secret from the reason."""
         return self.error(response)
 
 
 def required_object(response: Response) -> dict[str, Any]:
-    """The JSON object of a successful response. Raises UnreadableAnswer if the body is anything else."""
+    """The JSON object of a platform's successful response. Raises UnreadableAnswer if the body is anything else."""
     content = json_object(response)
     if content is None:
         raise UnreadableAnswer("The response is not a JSON object.")

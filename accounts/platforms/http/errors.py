@@ -1,7 +1,7 @@
-"""Translation of failed calls into the errors of accounts/platforms/errors.py.
+"""Translation of failed HTTP calls into the errors of accounts/platforms/errors.py.
 
-One translator per platform. What all platforms have in common is decided here: 429 is the rate limit, 401 an expired
-token, 5xx and an unreachable server pass by themselves, and an error that nobody has documented is reported to the operator.
+Each platform has a translator. Rules that apply to all platforms are here: 429 is the rate limit, 401 an expired token, 5xx
+and an unreachable server are temporary, and an error that nobody has documented is reported to the operator.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ CONTENT_STATUSES = frozenset({400, 403, 404, 409, 413, 415, 422})
 
 
 class ErrorTranslator(Generic[E]):
-    """Says what a platform's errors mean. Subclasses override the methods that ask about their platform."""
+    """Translates a platform's API errors. Subclasses override the methods for errors of their platform."""
 
-    name: ClassVar[str]  # in the registry
-    label: ClassVar[str]  # as people know it
+    name: ClassVar[str]  # the platform's name in the registry
+    label: ClassVar[str]  # the platform's name for people
     error: ClassVar[type[ApiError]]
     content_statuses: ClassVar[frozenset[int]] = CONTENT_STATUSES
-    unreachable: ClassVar[str] = ""  # where "<label> could not be reached." does not fit
+    unreachable: ClassVar[str] = ""  # the message if "<label> could not be reached." does not fit
 
     def specific(self, error: E) -> PlatformError | None:
-        """What only this platform means by an error, whatever the call was; None for all other errors."""
+        """Translate an error with a special meaning at this platform, for every call; None for all other errors."""
         return None
 
     def rejects_content(self, error: E) -> bool:
-        """Whether an error that `specific` does not explain is about what was sent, if the call sent content."""
+        """Whether an error that `specific` does not translate is about the content, if the call sent content."""
         return error.status in self.content_statuses and (error.from_api or error.status == 413)
 
     def may_have_effect(self, error: E) -> bool:
-        """Whether a call that was answered with this error may have done what it asked for."""
+        """Whether a call that was answered with this error may have taken effect."""
         return error.status >= 500
 
     def is_documented(self, error: E) -> bool:
-        """Whether a refusal of content is one that the adapter was written for; others are reported to the operator."""
+        """Whether a refusal of content is documented by the platform; other refusals are reported to the operator."""
         return True
 
     @contextmanager
     def platform_errors(self) -> Iterator[None]:
-        """Translate the errors of calls that may safely be repeated."""
+        """Context manager that translates the errors of calls that may safely be repeated."""
         try:
             yield
         except OutboundError as error:
@@ -65,7 +65,7 @@ class ErrorTranslator(Generic[E]):
 
     @contextmanager
     def content_errors(self, what: str) -> Iterator[None]:
-        """As `platform_errors`, for calls that the platform may refuse because of `what` they send ("this image")."""
+        """Context manager like `platform_errors`, for calls that send `what`, such as "this image", which may be refused."""
         try:
             yield
         except OutboundError as error:
@@ -75,9 +75,9 @@ class ErrorTranslator(Generic[E]):
 
     @contextmanager
     def publish_errors(self, what: str, *, final: bool = False) -> Iterator[None]:
-        """As `content_errors`, for the call that publishes: raises OutcomeUnknown if it may have had its effect.
+        """Context manager like `content_errors`, for the call that publishes.
 
-        `final`: the platform cannot be asked whether it had.
+        Raises OutcomeUnknown if the call may have had an effect. `final`: the platform cannot be asked about that.
         """
         try:
             yield
@@ -92,13 +92,13 @@ class ErrorTranslator(Generic[E]):
             raise self.refusal(error, what) from error  # type: ignore[arg-type]
 
     def platform_error(self, error: OutboundError | E) -> PlatformError:
-        """What a failed call means if it had no effect."""
+        """Translate the error of a failed call that had no effect."""
         if isinstance(error, OutboundError):
             return Transient(self.unreachable or f"{self.label} could not be reached.")
         return self._meaning(error) or self._undocumented(error)
 
     def refusal(self, error: E, what: str) -> PlatformError:
-        """As `platform_error`, for a call that sent `what`."""
+        """Translate the error of a call that sent `what`, which the platform may have refused."""
         meaning = self._meaning(error)
         if meaning is not None or not self.rejects_content(error):
             return meaning or self._undocumented(error)
@@ -107,7 +107,7 @@ class ErrorTranslator(Generic[E]):
         return ContentRejected(f"{self.label} does not accept {what}: {error.reason}")
 
     def transient(self, error: E) -> Transient:
-        """A failure that a later attempt may not meet."""
+        """The Transient error for a failed call that may succeed later."""
         return Transient(f"{self.label} answered {error.status}: {error.reason}", retry_after=error.retry_after)
 
     def _meaning(self, error: E) -> PlatformError | None:

@@ -1,4 +1,4 @@
-"""OAuth 2.0 as platforms implement it: the authorization code flow, PKCE, renewal and revocation of tokens.
+"""OAuth 2.0 as the platforms implement it: the authorization code flow, PKCE, renewal and revocation of tokens.
 
 Grants store `tokens` = {access_token, refresh_token?, …}. Sources: RFC 6749 (4.1, 5.2, 6), RFC 7009, RFC 7636 (S256).
 """
@@ -29,7 +29,7 @@ from config.outbound import OutboundError, Response, request
 
 TIMEOUT_SECONDS = 20.0
 MAX_RESPONSE_BYTES = 262_144
-# The error by which a token endpoint says that a grant has ended for good (RFC 6749, 5.2).
+# The error by which a token endpoint says that a grant has ended permanently (RFC 6749, 5.2).
 GRANT_ENDED = frozenset({"invalid_grant"})
 WRONG_APPLICATION = frozenset({"invalid_client", "unauthorized_client", "unsupported_grant_type"})
 _PASSING = frozenset({"temporarily_unavailable", "server_error"})
@@ -37,37 +37,37 @@ _PASSING = frozenset({"temporarily_unavailable", "server_error"})
 
 @dataclass(frozen=True)
 class OAuthApplication:
-    """The operator's application at a platform, a confidential client.
+    """The operator's OAuth application at a platform, a confidential client.
 
     Subclasses say in class variables how their platform differs from RFC 6749.
     """
 
     client_id: str
     client_secret: str = field(repr=False)
-    authorize_url: str  # the page where an owner grants access
+    authorize_url: str  # the URL at which an owner grants access
     token_url: str
     scopes: tuple[str, ...]
     revoke_url: str = ""
     pkce: str = ""  # the challenge method, S256; empty for no PKCE
 
-    label: ClassVar[str]  # the platform's name as people know it
+    label: ClassVar[str]  # the platform's name for people
     scope_separator: ClassVar[str] = " "
     authorize_params: ClassVar[Mapping[str, str]] = {}  # parameters beyond those of RFC 6749
-    basic: ClassVar[bool] = False  # the application authenticates with an Authorization header, not in the form
+    basic: ClassVar[bool] = False  # the application authenticates with an Authorization header, not in the request body
     exchange_params: ClassVar[Mapping[str, str]] = {}
     client_id_parameter: ClassVar[str] = "client_id"
     grant_ended: ClassVar[frozenset[str]] = GRANT_ENDED
-    # Statuses after which a token is revoked; 400 means that the platform does not know it, so it was before.
+    # Statuses after which a token is revoked. With 400 the platform does not have the token, so it was revoked before.
     revoked_statuses: ClassVar[frozenset[int]] = frozenset({200, 400})
     authenticates_revocation: ClassVar[bool] = True
 
     @property
     def required_scopes(self) -> tuple[str, ...]:
-        """The scopes without which an account cannot be connected."""
+        """The OAuth scopes without which an account cannot be connected."""
         return self.scopes
 
     def authorize(self, state: str, redirect_uri: str) -> Authorization:
-        """The URL at which the owner grants access; the PKCE verifier is stored for the exchange."""
+        """The URL at which the owner grants OAuth access. The PKCE verifier is stored for the exchange."""
         params = {
             "response_type": "code",
             self.client_id_parameter: self.client_id,
@@ -83,7 +83,7 @@ class OAuthApplication:
         return Authorization(with_query(self.authorize_url, params), stored)
 
     def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange a code for tokens; `stored` comes from the authorization. Returns the token endpoint's JSON.
+        """Exchange an OAuth code for tokens; `stored` comes from the authorization. Returns the token endpoint's JSON.
 
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
         """
@@ -95,7 +95,7 @@ class OAuthApplication:
         return answer
 
     def renew(self, refresh_token: str) -> dict[str, Any]:
-        """Exchange a refresh token for new tokens. Returns the token endpoint's JSON.
+        """Exchange an OAuth refresh token for new tokens. Returns the token endpoint's JSON.
 
         Raises AccountDisconnected only if the platform says that the grant has ended, otherwise Transient.
         """
@@ -110,14 +110,17 @@ class OAuthApplication:
         raise Transient(f"{self.label} did not renew the access: {response.status} {error}".rstrip())
 
     def revoke(self, token: str) -> None:
-        """Revoke a token; one that the platform does not know is revoked already. Raises Transient."""
+        """Revoke an OAuth token. A token that the platform does not have is revoked already. Raises Transient."""
         response = self.post(self.revoke_url, {"token": token}, authenticate=self.authenticates_revocation)
         self._raise_if_passing(response, "")
         if response.status not in self.revoked_statuses:
             raise Transient(f"{self.label} did not revoke the access: it answered {response.status}.")
 
     def request_tokens(self, form: Mapping[str, str]) -> dict[str, Any]:
-        """Post an authorization code grant. Raises CredentialsRejected (the code), ConnectionUnavailable, Transient."""
+        """Send an OAuth authorization code grant to the token endpoint.
+
+        Raises CredentialsRejected (the code), ConnectionUnavailable, Transient.
+        """
         response = self.post(self.token_url, form)
         answer = json_object(response) or {}
         if response.status == 200 and "access_token" in answer:
@@ -131,7 +134,7 @@ class OAuthApplication:
         raise wrong_code(self.label)
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Raise CredentialsRejected if the owner left out a required scope, or the platform the refresh token."""
+        """Raise CredentialsRejected if the OAuth grant lacks a required scope or the refresh token."""
         missing = [scope for scope in self.required_scopes if scope not in granted]
         if not has_refresh_token:
             missing = missing or ["a refresh token"]
@@ -139,15 +142,15 @@ class OAuthApplication:
             raise missing_scopes(self.label, missing)
 
     def error_of(self, response: Response) -> str:
-        """The error that the token endpoint names (RFC 6749, 5.2); empty if it names none."""
+        """The OAuth error that the token endpoint names (RFC 6749, 5.2); empty if it names none."""
         return one_line((json_object(response) or {}).get("error"))[:100]
 
     def challenge(self, verifier: str) -> str:
-        """The PKCE challenge of a verifier."""
+        """The PKCE challenge of a verifier, by the application's challenge method."""
         return challenge_of(verifier)
 
     def post(self, url: str, form: Mapping[str, str], *, authenticate: bool = True) -> Response:
-        """Post a form as this application, whatever the response is. Raises Transient."""
+        """Send form fields as this OAuth application and return the response, whatever its status. Raises Transient."""
         headers, credentials = {"Accept": "application/json"}, {}
         if authenticate and self.basic:
             headers |= basic_header(self.client_id, self.client_secret)
@@ -174,7 +177,7 @@ class OAuthApplication:
 
 
 def wrong_code(label: str) -> CredentialsRejected:
-    """The error for an authorization code that a platform does not accept."""
+    """The error for an OAuth authorization code that a platform refuses."""
     return CredentialsRejected(
         f"{label} does not accept this code: it is used, expired or was issued to another service.",
         suggested_action="Start the connection again.",
@@ -182,7 +185,7 @@ def wrong_code(label: str) -> CredentialsRejected:
 
 
 def missing_scopes(label: str, missing: list[str]) -> CredentialsRejected:
-    """The error for a grant without scopes that the service needs."""
+    """The error for an OAuth grant without scopes that the service needs."""
     names = sorted(scope.rpartition("/")[2] for scope in missing)  # Google's scopes are URLs
     return CredentialsRejected(
         f"The grant lacks what the service needs at {label}: {', '.join(names)}.",
@@ -191,7 +194,7 @@ def missing_scopes(label: str, missing: list[str]) -> CredentialsRejected:
 
 
 def new_verifier() -> str:
-    """A PKCE code verifier of 43 characters."""
+    """A new random PKCE code verifier of 43 characters."""
     return secrets.token_urlsafe(32)
 
 
@@ -201,17 +204,17 @@ def challenge_of(verifier: str) -> str:
 
 
 def with_query(address: str, params: Mapping[str, str]) -> str:
-    """The URL with these query parameters added to those that it has."""
+    """The URL with these query parameters added to its own."""
     return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(params)}"
 
 
 def basic_header(client_id: str, client_secret: str) -> dict[str, str]:
-    """The Authorization header of a confidential client (RFC 6749, 2.3.1)."""
+    """The Authorization header of a confidential OAuth client (RFC 6749, 2.3.1)."""
     return {"Authorization": "Basic " + base64.b64encode(f"{client_id}:{client_secret}".encode()).decode()}
 
 
 def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge a token response into the tokens from before; one without a refresh token keeps the old one."""
+    """Merge an OAuth token response into the tokens from before; the refresh token remains if the response has none."""
     refresh = answer.get("refresh_token") or before.get("refresh_token")
     return {
         **before,
@@ -221,7 +224,7 @@ def merged_tokens(before: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[
 
 
 def expiry_of(answer: Mapping[str, Any]) -> datetime | None:
-    """When the access token expires, from `expires_in` in seconds; None if the platform does not say."""
+    """When the OAuth access token expires, from `expires_in` in seconds; None if the platform does not say."""
     seconds = answer.get("expires_in")
     if isinstance(seconds, str) and seconds.isascii() and seconds.isdecimal():
         seconds = int(seconds[:12])
@@ -229,6 +232,6 @@ def expiry_of(answer: Mapping[str, Any]) -> datetime | None:
 
 
 def scopes_of(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """The granted scopes, from a list separated by spaces or commas."""
+    """The granted OAuth scopes, from a list separated by spaces or commas."""
     granted = answer.get("scope")
     return tuple(granted.replace(",", " ").split()) if isinstance(granted, str) else ()

@@ -1,4 +1,4 @@
-"""A platform whose accounts are connected by OAuth 2.0."""
+"""The base class of platforms whose accounts are connected by OAuth 2.0."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ class OAuthPlatform(Platform):
 
     errors: ClassVar[ErrorTranslator[Any]]
     required_settings: ClassVar[tuple[str, ...]] = ("CLIENT_ID", "CLIENT_SECRET")
-    renewed_with: ClassVar[str] = "refresh_token"  # which token is exchanged for new ones
+    renewed_with: ClassVar[str] = "refresh_token"  # the token that is exchanged for new ones
     # The tokens to revoke, in order; the refresh token first, because it could issue more.
     revoked_tokens: ClassVar[tuple[str, ...]] = ("refresh_token", "access_token")
 
     def application(self) -> OAuthApplication:
-        """The operator's application, from the settings."""
+        """The operator's OAuth application, from the settings."""
         raise NotImplementedError
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The accounts that these tokens open. Raises the adapter's API error or OutboundError."""
+        """The accounts that these OAuth tokens give access to. Raises the adapter's API error or OutboundError."""
         raise NotImplementedError
 
     def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
-        """What is stored with the tokens of an account beyond the tokens themselves."""
+        """Values that are stored with an account's OAuth tokens, beyond the tokens themselves."""
         return {}
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Which settings the operator has not set; None if accounts can be connected."""
+        """Which settings of the OAuth application are missing; None if accounts can be connected."""
         missing = [f"{self.name.upper()}_{key}" for key in self.required_settings if not self.setting(key)]
         return f"The operator of this service has not set {' and '.join(missing)}." if missing else None
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """The platform's page of consent."""
+        """The URL of the platform's consent page for OAuth."""
         return self.application().authorize(state, redirect_uri)
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The accounts that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
+        """The accounts that an OAuth grant gives access to. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
         answer = self.application().exchange(code, redirect_uri, stored)
         tokens = merged_tokens({}, answer)
         return self.connections(answer, tokens, lambda: self.identities(tokens))
@@ -54,7 +54,7 @@ class OAuthPlatform(Platform):
     def connections(
         self, answer: Mapping[str, Any], tokens: Mapping[str, Any], identities: Callable[[], Iterable[Identity]]
     ) -> tuple[Connection, ...]:
-        """The connections to the accounts that `identities` finds with new tokens; `answer` is the token endpoint's.
+        """The connections to the accounts that `identities` finds with new OAuth tokens; `answer` is the token endpoint's.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
@@ -70,7 +70,7 @@ class OAuthPlatform(Platform):
         )
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the platform whether the tokens still open the account.
+        """Ask the platform whether the OAuth tokens still give access to the account.
 
         Raises TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
         """
@@ -82,12 +82,12 @@ class OAuthPlatform(Platform):
         raise AccountDisconnected("The access token no longer opens the account that was connected.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew the tokens. Raises AccountDisconnected if the grant has ended, otherwise Transient."""
+        """Renew the OAuth tokens. Raises AccountDisconnected if the grant has ended, otherwise Transient."""
         answer = self.application().renew(grant.tokens[self.renewed_with])
         tokens = merged_tokens(grant.tokens, answer)
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
 
     def revoke(self, grant: Grant) -> None:
-        """Revoke the tokens. Raises Transient."""
+        """Revoke the OAuth tokens at the platform. Raises Transient."""
         for name in self.revoked_tokens:
             self.application().revoke(grant.tokens[name])

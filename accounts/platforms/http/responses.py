@@ -1,4 +1,4 @@
-"""Reading a platform's responses: JSON objects, text that is safe to show, waiting times, errors.
+"""Reading a platform's HTTP responses: JSON objects, text that is safe to show, waiting times, errors.
 
 A server may belong to anybody, so nothing in a response is trusted: `json_object` accepts objects only, `one_line`
 and `safe_line` bound and clean text before a person sees it, `seconds_to_wait` bounds waiting times.
@@ -23,15 +23,15 @@ NO_REASON = "no reason given"
 _LIKE_A_TOKEN = re.compile(r"[A-Za-z0-9_\-|]{32,}")
 _HTTPS_URL = re.compile(r"https://[\x21-\x7e]{1,2000}")
 _NUMBER = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
-_UNIX_SECONDS_FROM = 1_000_000_000  # a larger number is a time since 1970, a smaller one a number of seconds
+_UNIX_SECONDS_FROM = 1_000_000_000  # a larger number is a Unix time, a smaller one a number of seconds
 
 
 class UnreadableAnswer(NoAnswer):
-    """The platform answered success, but the body is not what the call returns."""
+    """Raised if the platform answered success, but the body is not what the call returns."""
 
 
 class ApiError(Exception):
-    """A platform's API answered with an error.
+    """Base class of the error responses of a platform's API.
 
     `status` is the HTTP status, `code` the platform's name or number for the error (empty if it gave none), `reason` its
     explanation as one safe line, `retry_after` the seconds that it asks to wait, if any. `from_api` is false if the body is
@@ -50,7 +50,7 @@ class ApiError(Exception):
 
 
 def json_object(response: Response) -> dict[str, Any] | None:
-    """The body as a JSON object; None if it is anything else."""
+    """The body of a platform's response as a JSON object; None if it is anything else."""
     try:
         content = response.json()
     except ValueError:
@@ -59,17 +59,17 @@ def json_object(response: Response) -> dict[str, Any] | None:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """The value if it is a JSON object, otherwise an empty one."""
+    """The JSON value if it is an object, otherwise an empty object."""
     return value if isinstance(value, dict) else {}
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:
-    """The objects in a JSON list; empty if the value is no list."""
+    """The objects in a JSON list; empty if the value is not a list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what: str) -> str:
-    """A field of a JSON object that must match a pattern: an id, a user name. Raises UnreadableAnswer, naming `what`."""
+    """A field of a JSON object that must match a pattern: an id, a user name. Raises UnreadableAnswer, which names `what`."""
     value = entity.get(name)
     if not isinstance(value, str) or not pattern.fullmatch(value):
         raise UnreadableAnswer(f"The response has no {what}.")
@@ -77,7 +77,7 @@ def text_in(entity: Mapping[str, Any], name: str, pattern: re.Pattern[str], what
 
 
 def https_url(value: Any) -> str:
-    """The URL if it is one that a page may link to or show, otherwise an empty string."""
+    """The URL from a response if a page may link to it or show it, otherwise an empty string."""
     return value if isinstance(value, str) and _HTTPS_URL.fullmatch(value) else ""
 
 
@@ -90,7 +90,10 @@ def one_line(value: Any) -> str:
 
 
 def safe_line(value: Any) -> str:
-    """As `one_line`, for explanations of errors: without anything that looks like a token, because platforms quote tokens."""
+    """Clean a platform's explanation of an error like `one_line`, without anything that resembles a token.
+
+    Platforms quote tokens in their errors.
+    """
     return _LIKE_A_TOKEN.sub("…", _printable(value))[:MAX_LINE_LENGTH].strip()
 
 
@@ -101,9 +104,9 @@ def _printable(value: Any) -> str:
 
 
 def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:
-    """How many seconds the platform asks to wait, between 0 and a day; None if it does not say.
+    """How many seconds the platform's response asks to wait, between 0 and a day; None if it does not say.
 
-    Reads `Retry-After` in both of its forms (RFC 9110, 10.2.3: seconds or a date) and then, on status 429, the platform's own
+    Reads `Retry-After` in both formats (RFC 9110, 10.2.3: seconds or a date) and then, on status 429, the platform's own
     `reset_headers`: seconds, Unix time or an ISO 8601 time.
     """
     names = ("Retry-After", *(reset_headers if response.status == 429 else ()))
@@ -115,12 +118,12 @@ def seconds_to_wait(response: Response, *reset_headers: str) -> float | None:
 
 
 def bounded_wait(seconds: float) -> float:
-    """The waiting time, but not below zero and not above a day."""
+    """A waiting time in seconds, bounded between zero and a day."""
     return min(max(float(seconds), 0.0), MAX_WAIT_SECONDS)
 
 
 def wait_in(value: Any) -> float | None:
-    """A waiting time that a JSON body gives as a number of seconds, between 0 and a day; None for anything but a number."""
+    """A waiting time in seconds from a JSON body, between 0 and a day; None for anything but a number."""
     return bounded_wait(min(MAX_WAIT_SECONDS, value)) if type(value) in (int, float) else None
 
 

@@ -1,4 +1,4 @@
-"""An Instagram account, the operator's app, and what Instagram's own error codes mean.
+"""Instagram accounts, the operator's app, and the meaning of Instagram's own error codes.
 
 Sources: developers.facebook.com, instagram-platform (business-login, refresh_access_token), and
 instagram-graph-api/reference/error-codes; codes that it does not list are those that clients report.
@@ -27,7 +27,7 @@ _USERNAME = re.compile(r"[A-Za-z0-9._]{1,50}")
 
 
 class InstagramErrors(MetaErrors):
-    """What Instagram's errors mean."""
+    """Translates Instagram's errors."""
 
     name = "instagram"
     label = "Instagram"
@@ -54,7 +54,7 @@ ERRORS = InstagramErrors()
 
 
 class InstagramApplication(MetaApplication):
-    """The operator's app at Instagram."""
+    """The operator's app at Instagram, with the addresses of its OAuth endpoints."""
 
     label = "Instagram"
     errors = ERRORS
@@ -63,7 +63,10 @@ class InstagramApplication(MetaApplication):
 
 
 def identity(graph: Graph) -> Identity:
-    """The account that an access token opens. Raises CredentialsRejected (a personal account), GraphError, OutboundError."""
+    """The Instagram account of an access token.
+
+    Raises CredentialsRejected (a personal account), GraphError, OutboundError.
+    """
     user = graph.get("/me", {"fields": FIELDS})
     username = text_in(user, "username", _USERNAME, "user name")
     if user.get("account_type") == "PERSONAL":

@@ -1,4 +1,4 @@
-"""Instagram: professional accounts, connected by Instagram Login, posts whose containers say if they are published."""
+"""The Instagram adapter: connects professional accounts by Instagram Login, and publishes posts as containers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOKENS = "https://api.instagram.com"  # where codes are exchanged
 
 
 class Instagram(MetaPlatform):
-    """Instagram professional accounts.
+    """Publishes to Instagram professional accounts.
 
     Publishing goes `start`, `container` for each file, `process` while Instagram fetches them, for a carousel `gather`
     and `process` again; `create`, which publishes; and `comment` if a first comment is asked for. Its state is {since,
@@ -33,7 +33,7 @@ class Instagram(MetaPlatform):
     setup = SETUP
     errors = ERRORS
     irreversible = frozenset({"create", "comment"})
-    settles_seconds = 180.0  # longer than an abandoned request may still be carried out
+    settles_seconds = 180.0  # longer than Instagram may still carry out an abandoned request
     api_base = "https://graph.instagram.com"
     default_scopes = SCOPES
     steps = {
@@ -47,7 +47,10 @@ class Instagram(MetaPlatform):
     searches = {"create": posts.find, "comment": posts.COMMENTS.find}
 
     def application(self) -> InstagramApplication:
-        """The operator's app at Instagram; AUTH_BASE replaces both the page of consent and the exchange of codes."""
+        """The operator's app at Instagram.
+
+        AUTH_BASE replaces both the page of consent and the address that exchanges codes.
+        """
         site, tokens = (self.setting("AUTH_BASE", default).rstrip("/") for default in (SITE, TOKENS))
         return InstagramApplication(
             self.setting("CLIENT_ID"),
@@ -59,11 +62,11 @@ class Instagram(MetaPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one account that an access token opens."""
+        """The one Instagram account that an access token gives access to."""
         return (identity(self.graph(tokens)),)
 
     def identify(self, grant: Grant) -> Identity:
-        """As the base does it; an account that has become a personal one is disconnected."""
+        """Ask Instagram which account the token belongs to. An account that has become personal is disconnected."""
         try:
             return super().identify(grant)
         except CredentialsRejected as error:

@@ -18,8 +18,8 @@ from typing import Any
 from accounts.platforms.counting import characters
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
-NEEDED = ("instagram_business_basic", "instagram_business_content_publish")  # without them nothing can be published
-SCOPES = (*NEEDED, "instagram_business_manage_comments")  # what is asked for by default
+NEEDED = ("instagram_business_basic", "instagram_business_content_publish")  # required for publishing
+SCOPES = (*NEEDED, "instagram_business_manage_comments")  # the scopes that are requested by default
 
 _HASHTAG = re.compile(r"(?<![\w&])#\w*[^\W\d_]\w*")
 _MENTION = re.compile(r"(?<![\w.])@\w[\w.]*")
@@ -31,7 +31,7 @@ def hashtags(text: str) -> int:
 
 
 def mentions(text: str) -> int:
-    """How many @mentions the text contains."""
+    """The number of @mentions in a text, for Instagram's limit per post."""
     return len(_MENTION.findall(text))
 
 
@@ -101,7 +101,7 @@ _STORY_MEDIA = replace(_MEDIA, images=replace(_IMAGES, min_ratio=None, max_ratio
 
 
 def media_with(options: Mapping[str, Any]) -> MediaRules:
-    """The media rules of a post with these options: images of a story may have any shape."""
+    """The media rules of an Instagram post with these options: images of a story may have any aspect ratio."""
     return _STORY_MEDIA if options.get("post_type") == "story" else _MEDIA
 
 

@@ -1,4 +1,4 @@
-"""Containers: what is to be published, which Instagram builds from URLs that it fetches.
+"""Instagram's containers: posts before publication, which Instagram builds from URLs of files that it fetches.
 
 Each file is a container; a carousel is a container for each file, and one for all. A container lasts a day and can be
 published once. It is not visible before, so every step here may be repeated. Sources: developers.facebook.com,
@@ -36,20 +36,20 @@ State = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Status:
-    """The status of a container: one of STATES, and Instagram's explanation."""
+    """The status of an Instagram container: one of STATES, and Instagram's explanation."""
 
     state: str
     reason: str
 
 
 def begin(account: Account, content: Content, state: State) -> Progress:
-    """Check the content, and store when the publication began. Raises ContentRejected."""
+    """Begin an Instagram publication: check the content and store the time. Raises ContentRejected."""
     _check(content)
     return Progress("container", _first_state(1))
 
 
 def create(account: Account, content: Content, state: State) -> Progress:
-    """Create the next container; the first one only if the account may publish more today.
+    """Create the next Instagram container. Before the first one, check that the account may publish more today.
 
     All steps here raise ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, RateLimited and Transient.
     """
@@ -68,14 +68,14 @@ def create(account: Account, content: Content, state: State) -> Progress:
 
 
 def gather(account: Account, content: Content, state: State) -> Progress:
-    """Create the container of a carousel from those of its files."""
+    """Create the container of an Instagram carousel from the containers of its files."""
     form = {"media_type": "CAROUSEL", "children": ",".join(state["children"]), **_post_form(content)}
     container = _create(account, form, "this carousel")
     return Progress("process", {**state, "container": container, "pending": [container], "looks": 0})
 
 
 def process(account: Account, content: Content, state: State) -> Progress:
-    """Ask whether the containers are ready."""
+    """Ask Instagram whether the containers are ready."""
     pending = []
     for container in state["pending"]:
         status = status_of(account, container)
@@ -91,14 +91,17 @@ def process(account: Account, content: Content, state: State) -> Progress:
 
 
 def create_again(state: State, reason: str) -> Progress:
-    """The step that creates all containers again. Raises ContentRejected after MAX_ROUNDS, since nothing is published."""
+    """The step that creates all Instagram containers again.
+
+    Raises ContentRejected after MAX_ROUNDS, as nothing is published.
+    """
     if state["round"] >= MAX_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
     return Progress("container", _first_state(state["round"] + 1))
 
 
 def wait(state: State) -> Progress:
-    """The step that asks about the containers later. Raises Transient after MAX_CHECKS."""
+    """The step that asks Instagram about the containers later. Raises Transient after MAX_CHECKS."""
     return ask_again(
         "process",
         state,
@@ -110,7 +113,7 @@ def wait(state: State) -> Progress:
 
 
 def status_of(account: Account, container: str) -> Status:
-    """The status of a container. Raises TokenExpired, AccountDisconnected, Transient."""
+    """The status of an Instagram container. Raises TokenExpired, AccountDisconnected, Transient."""
     with ERRORS.platform_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
         state = answer.get("status_code")
@@ -129,7 +132,7 @@ def _create(account: Account, form: Mapping[str, str], what: str) -> str:
 
 
 def _after_failure(state: State, status: Status) -> Progress:
-    """What follows when Instagram could not build a container; its explanation contains a subcode."""
+    """The step after Instagram could not build a container. Instagram's explanation contains a subcode."""
     subcode = _SUBCODE.search(status.reason)
     if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
         return create_again(state, status.reason)
@@ -137,7 +140,7 @@ def _after_failure(state: State, status: Status) -> Progress:
 
 
 def _file_form(content: Content, file: MediaFile) -> dict[str, str]:
-    """The form of a file, alone or in a carousel."""
+    """The fields that create the Instagram container of a file, alone or in a carousel."""
     is_single, is_story = len(content.media) == 1, content.options.get("post_type") == "story"
     in_carousel = {} if is_single else {"is_carousel_item": "true"}
     if file.kind == "video":
@@ -148,7 +151,7 @@ def _file_form(content: Content, file: MediaFile) -> dict[str, str]:
 
 
 def _post_form(content: Content) -> dict[str, str]:
-    """The form of what belongs to the post and not to a file; a story shows none of it."""
+    """The fields of an Instagram container that belong to the post and not to a file; a story shows none of them."""
     options = content.options
     if options.get("post_type") == "story":
         return {}
@@ -158,7 +161,7 @@ def _post_form(content: Content) -> dict[str, str]:
 
 
 def _check(content: Content) -> None:
-    """Raise ContentRejected for what Instagram would refuse, before anything is created."""
+    """Raise ContentRejected for content that Instagram would refuse, before any container is created."""
     files, options = [file.kind for file in content.media], content.options
     post_type = options.get("post_type", "post")
     if not files:

@@ -1,4 +1,4 @@
-"""Publishing a container.
+"""Publishing an Instagram container.
 
 A container can be published once and says whether it was, so it is asked after a call without a response. It does not
 say which post it became: that is the only one of the account with its caption since then. Source: developers.facebook.com,
@@ -34,7 +34,7 @@ COMMENTS = FirstComments(
 
 
 def create(account: Account, content: Content, state: State) -> Progress | Published:
-    """Publish the container. Raises platform errors."""
+    """Publish the container at Instagram. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:
             answer = account.graph.post_form(f"/{account.id}/media_publish", {"creation_id": state["container"]})
@@ -47,20 +47,20 @@ def create(account: Account, content: Content, state: State) -> Progress | Publi
 
 
 def find(account: Account, content: Content, state: State) -> Progress | Published | Absent:
-    """What follows if an earlier attempt of `create` has published; Absent if the container says that it is not published.
+    """The step after `create` if an earlier attempt has published the Instagram container; Absent if its status denies that.
 
     Raises as `create`.
     """
     status = containers.status_of(account, state["container"]).state
     if status == "PUBLISHED":
         return _after_publication(account, content, state)
-    if status == "IN_PROGRESS":  # it was ready before it was to be published
+    if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Instagram is still publishing the post.")
     return Absent(AskedById(f"the container is {status}"))
 
 
 def _after_refusal(account: Account, content: Content, state: State, refused: GraphError) -> Progress | Published:
-    """What follows after Instagram has refused to publish.
+    """The step after Instagram has refused to publish the container, or the published post.
 
     It also refuses posts that it has published, so the container is asked; one that has expired or is not ready does not
     mean that the post is rejected.
@@ -81,7 +81,10 @@ def _after_refusal(account: Account, content: Content, state: State, refused: Gr
 
 
 def _status_after(account: Account, content: Content, container: str, refused: GraphError) -> str:
-    """The status of a container after a refusal. One that Instagram calls expired may have been published before."""
+    """The status of an Instagram container after a refusal.
+
+    One that is reported as expired may have been published before.
+    """
     is_expired = refused.subcode in EXPIRED
     try:
         status = containers.status_of(account, container).state
@@ -93,7 +96,7 @@ def _status_after(account: Account, content: Content, container: str, refused: G
 
 
 def _permalink(account: Account, media_id: str) -> str:
-    """Where Instagram shows the post. Errors are ignored: the post is published anyway."""
+    """The URL at which Instagram shows the post. Errors are ignored, because the post is published anyway."""
     try:
         with ERRORS.platform_errors():
             return https_url(account.graph.get(f"/{media_id}", {"fields": "permalink"}).get("permalink"))
@@ -102,7 +105,10 @@ def _permalink(account: Account, media_id: str) -> str:
 
 
 def _after_publication(account: Account, content: Content, state: State) -> Progress | Published:
-    """The post that a published container became, or its first comment; with a note if the post cannot be identified."""
+    """The step after an Instagram container was published: the first comment, or the published post.
+
+    The post has a note if it cannot be identified.
+    """
     is_story = content.options.get("post_type") == "story"
     edge, caption = ("stories", "") if is_story else ("media", content.text)
     start = earliest(state["since"])

@@ -1,4 +1,4 @@
-"""The account's quota: how many posts it may publish in 24 hours, and how many it has published.
+"""The Instagram account's quota: how many posts it may publish in 24 hours, and how many it has published.
 
 Source: developers.facebook.com, instagram-platform/instagram-graph-api/reference/ig-user/content_publishing_limit.
 """
@@ -13,7 +13,7 @@ from accounts.platforms.meta.graph import Account, entries
 
 
 def check(account: Account, attempt: int) -> None:
-    """Raise RateLimited if the quota is used up. A quota that cannot be read stops no post."""
+    """Raise RateLimited if the Instagram account's quota is used up. A quota that cannot be read stops no post."""
     try:
         with ERRORS.platform_errors():
             answer = account.graph.get(f"/{account.id}/content_publishing_limit", {"fields": "config,quota_usage"})

@@ -1,1 +1,1 @@
-"""LinkedIn: posts of members and pages, by the versioned REST API."""
+"""The LinkedIn adapter: posts of members and pages, by the versioned REST API."""

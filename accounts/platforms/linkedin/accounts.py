@@ -23,7 +23,7 @@ POSTING_ROLES = frozenset(
 LISTED_AT_ONCE = 100
 MOST_LISTED = 500  # roles of a member
 NAMED_AT_ONCE = 50
-NAMED_ONE_BY_ONE = 20  # the others are shown by their numbers, so that an owner does not wait for minutes
+NAMED_ONE_BY_ONE = 20  # the other pages are shown by their numbers, so that an owner does not wait for minutes
 
 _MEMBER_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _PAGE = re.compile(r"urn:li:organization:([0-9]{1,20})")
@@ -31,12 +31,15 @@ _VANITY_NAME = re.compile(r"[\w-]{1,200}")
 
 
 def is_page(urn: str) -> bool:
-    """Whether the account is a page, and not a member."""
+    """Whether a LinkedIn URN names a page, not a member."""
     return _PAGE.fullmatch(urn) is not None
 
 
 def person(api: Api, *, openid: bool) -> Identity:
-    """The member who logged in, from OpenID Connect or from the basic profile. Raises LinkedInError, NotSent, NoAnswer."""
+    """The LinkedIn member who logged in, from OpenID Connect or from the basic profile.
+
+    Raises LinkedInError, NotSent, NoAnswer.
+    """
     member = api.get("/v2/userinfo" if openid else "/v2/me")
     member_id = text_in(member, "sub" if openid else "id", _MEMBER_ID, "member id")
     name = one_line(member.get("name"))
@@ -53,24 +56,24 @@ def person(api: Api, *, openid: bool) -> Identity:
 
 
 def pages(api: Api) -> list[Identity]:
-    """The pages that the member may post for, in LinkedIn's order. Raises as `person`."""
+    """The LinkedIn pages that the member may post for, in LinkedIn's order. Raises as `person`."""
     numbers = list(dict.fromkeys(_page_numbers(api)))
     described = _descriptions(api, numbers)
     return [_page(number, described.get(number)) for number in numbers]
 
 
 def page(api: Api, urn: str) -> Identity | None:
-    """The page, if the member may post for it. Raises as `person`."""
+    """The LinkedIn page of this URN, if the member may post for it. Raises as `person`."""
     number = urn.rpartition(":")[2]
     return _page(number, _description(api, number)) if number in _page_numbers(api) else None
 
 
 def _descriptions(api: Api, numbers: list[str]) -> dict[str, Any]:
-    """LinkedIn's description of each page, by number. Applications in the development tier have to ask page by page."""
+    """LinkedIn's description of each page, by number. Applications in the development tier have to request each page."""
     described: dict[str, Any] = {}
     try:
         for first in range(0, len(numbers), NAMED_AT_ONCE):
-            # The parentheses and commas of Rest.li stay as they are.
+            # The parentheses and commas of Rest.li are not percent-encoded.
             ids = ",".join(numbers[first : first + NAMED_AT_ONCE])
             results = api.get(f"/rest/organizations?ids=List({ids})").get("results")
             described |= results if isinstance(results, dict) else {}

@@ -1,4 +1,4 @@
-"""LinkedIn: connection by OAuth 2.0, members and pages, posts at most once."""
+"""The LinkedIn adapter: connects members and pages by OAuth 2.0, and publishes posts at most once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from accounts.platforms.types import (
 
 
 class LinkedIn(OAuthPlatform):
-    """LinkedIn members and pages.
+    """Publishes as LinkedIn members and pages.
 
     The steps are `start`, for each file `upload` and `process`, then `create`, and `comment` for a first comment. The state
     is {media}, the URNs of the uploads, with {pending, looks} while a file is processed and `again` after LinkedIn had lost
@@ -53,7 +53,7 @@ class LinkedIn(OAuthPlatform):
     irreversible = frozenset({"create", "comment"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Which settings the operator has not set; None if at least one kind of account can be connected."""
+        """Which LinkedIn settings the operator has not set; None if at least one kind of account can be connected."""
         if self._offered():
             return None
         missing = (f"{self._missing(kind)} for {kind.label}" for kind in KINDS.values())
@@ -61,11 +61,11 @@ class LinkedIn(OAuthPlatform):
 
     @property
     def oauth_schema(self) -> Mapping[str, Any]:
-        """The kind of account, as far as there is a choice."""
+        """The JSON Schema for the owner's choice of a kind of LinkedIn account, among those that are set up."""
         return oauth_schema(self._offered())
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """What the account takes, by what its grant allows."""
+        """The capabilities of a LinkedIn account, which depend on the scopes of its grant."""
         return of_account(account)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
@@ -74,7 +74,7 @@ class LinkedIn(OAuthPlatform):
         return replace(self._application_for(kind).authorize(state, redirect_uri), stored={"application": kind})
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The member, or the pages that the member may post for; both if the grant allows it.
+        """The LinkedIn member, or the pages that the member may post for; both if the grant allows it.
 
         Raises CredentialsRejected, ConnectionUnavailable, Transient.
         """
@@ -112,7 +112,7 @@ class LinkedIn(OAuthPlatform):
         raise AccountDisconnected("The login does not open this account at LinkedIn any more.")
 
     def refresh(self, grant: Grant) -> Grant:
-        """Renew the access token, if LinkedIn gave a refresh token to the application.
+        """Renew the LinkedIn access token, if LinkedIn gave a refresh token to the application.
 
         Raises AccountDisconnected, ConnectionUnavailable, Transient.
         """
@@ -125,10 +125,13 @@ class LinkedIn(OAuthPlatform):
         return Grant(grant.credentials, tokens, grant.external_id, expiry_of(answer))
 
     def revoke(self, grant: Grant) -> None:
-        """Nothing: it would end the access of the login's other accounts too. Owners end it in LinkedIn's settings."""
+        """Does nothing at LinkedIn, because revoking would also end the access of the login's other accounts.
+
+        Owners can end the access in LinkedIn's settings.
+        """
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names."""
+        """Upload the post's files to LinkedIn, create the post, or publish its first comment, as `progress` says."""
         author, state = grant.external_id, progress.state
         if progress.phase == "start":
             return posts.begin(author, content)
@@ -141,7 +144,7 @@ class LinkedIn(OAuthPlatform):
         return publish(api, author, content, state)
 
     def _offered(self) -> list[str]:
-        """The kinds whose applications are set up."""
+        """The kinds of LinkedIn accounts whose applications are set up."""
         return [name for name, kind in KINDS.items() if not self._missing(kind)]
 
     def _missing(self, kind: Kind) -> str:
@@ -170,5 +173,5 @@ class LinkedIn(OAuthPlatform):
 
 
 def _kind(grant: Grant) -> str:
-    """The kind of the application that the tokens were issued to; older grants do not name it."""
+    """The kind of the LinkedIn application that the tokens were issued to; older grants do not name it."""
     return str(grant.tokens.get("application", MEMBER.name))

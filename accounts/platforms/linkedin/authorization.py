@@ -21,7 +21,7 @@ PAGE_SCOPES = ("w_organization_social", "rw_organization_admin")
 
 @dataclass(frozen=True)
 class Kind:
-    """What an application is for.
+    """A kind of LinkedIn application: for members or for pages.
 
     Its settings are named LINKEDIN_ and `prefix`. The scopes in `identity` reveal who granted access; `scopes` are requested
     unless the operator sets others.
@@ -41,14 +41,14 @@ KINDS = {kind.name: kind for kind in (MEMBER, PAGES)}
 
 @dataclass(frozen=True)
 class LinkedInApplication(OAuthApplication):
-    """One of the operator's applications at LinkedIn."""
+    """One of the operator's OAuth applications at LinkedIn."""
 
     kind: Kind = MEMBER
 
     label = "LinkedIn"
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Raise CredentialsRejected unless the grant names its owner and allows posting, as a member or for pages."""
+        """Raise CredentialsRejected unless the LinkedIn grant identifies its owner and allows posting."""
         missing = sorted({*self.kind.identity} - {*granted})
         if not missing and MEMBER_SCOPE not in granted and not may_post_for_pages(granted):
             missing = [MEMBER_SCOPE] if self.kind is MEMBER else [*PAGE_SCOPES]
@@ -57,12 +57,12 @@ class LinkedInApplication(OAuthApplication):
 
 
 def may_post_for_pages(granted: tuple[str, ...]) -> bool:
-    """Whether the granted scopes allow to list the member's pages and to post for them."""
+    """Whether the granted LinkedIn scopes allow listing the member's pages and posting for them."""
     return {*PAGE_SCOPES} <= {*granted}
 
 
 def oauth_schema(offered: list[str]) -> dict[str, Any]:
-    """The JSON Schema of what the owner chooses before granting access: the kind of account, among the `offered` ones."""
+    """The JSON Schema of what the owner chooses before granting LinkedIn access: an account kind among the `offered` ones."""
     kind: dict[str, Any] = {
         "type": "string",
         "title": "What to connect",

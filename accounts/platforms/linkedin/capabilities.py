@@ -1,8 +1,9 @@
-"""What LinkedIn takes. Sources: learn.microsoft.com/linkedin (Posts, Images, Videos, Documents and Comments APIs); the sizes
-of files and the posts a day are those that integrators publish, since LinkedIn names none.
+"""LinkedIn's limits and options.
 
-3,000 characters before escaping; up to 20 images, or one video, or one document. A link in the text is clickable and has
-no card: the API fetches no pages, so a card is given in words by the option `article`. A comment needs a scope of its own.
+3,000 characters before escaping; up to 20 images, or one video, or one document. A link in the text is clickable and has no
+card: the API fetches no pages, so the option `article` describes a card. A comment needs a scope of its own. Sources:
+learn.microsoft.com/linkedin (Posts, Images, Videos, Documents and Comments APIs); the sizes of files and the posts a day are
+those that integrators publish, since LinkedIn names none.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ CAPABILITIES = Capabilities(
         "visibility",
         FIRST_COMMENT,
     ),
-    # No key of our own is known to LinkedIn, and most apps may not read what a member has posted.
+    # LinkedIn accepts no idempotency key, and most apps may not read what a member has posted.
     retry_safety="at_most_once",
     link_preview="options",
     not_possible=(
@@ -109,13 +110,13 @@ CAPABILITIES = Capabilities(
         },
         "additionalProperties": False,
     },
-    # About 150 posts a day of an account.
+    # A LinkedIn account may publish about 150 posts a day.
     pace=Pace(seconds=720, burst=30),
 )
 
 
 def of_account(account: AccountDetails) -> Capabilities:
-    """What this account takes: without a first comment where its grant lacks the scope of comments."""
+    """The capabilities of a LinkedIn account: without a first comment if its grant lacks the scope for comments."""
     scope = PAGE_COMMENT_SCOPE if is_page(account.external_id) else MEMBER_COMMENT_SCOPE
     if not account.scopes or scope in account.scopes:
         return CAPABILITIES

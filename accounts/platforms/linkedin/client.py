@@ -1,4 +1,4 @@
-"""LinkedIn's REST API: calls, and what LinkedIn's errors mean.
+"""LinkedIn's REST API: calls, and the meaning of LinkedIn's errors.
 
 Errors are `{status, code?, serviceErrorCode?, message, errorDetails?}`. Every call under /rest names the API's version, a
 month, which LinkedIn supports for about a year. Quotas are per day and reset at midnight UTC. Source:
@@ -59,13 +59,16 @@ class Api(JsonClient):
     error = LinkedInError
 
     def create(self, path: str, content: Mapping[str, Any]) -> Response:
-        """Post a JSON object. Some answers are headers only; after NoAnswer or a status of 5xx it may have been done."""
+        """Send a JSON object to LinkedIn by POST. Some responses have headers only.
+
+        After NoAnswer or a status of 5xx the change may have been made.
+        """
         return self.call("POST", f"{self.address}{path}", json=dict(content))
 
     def put(self, url: str, data: Any) -> Response:
-        """Upload bytes to an address that LinkedIn gave for them; may be repeated.
+        """Upload bytes to a URL that LinkedIn gave for them. An upload may be repeated.
 
-        The access token goes along, so an address of anybody else raises UnreadableAnswer.
+        The access token is sent too, so a URL at a host that is not LinkedIn's raises UnreadableAnswer.
         """
         if not is_own(url, self.address, "linkedin.com"):
             raise UnreadableAnswer("The response names an upload address that is not LinkedIn's.")
@@ -73,14 +76,14 @@ class Api(JsonClient):
         return self.call("PUT", url, headers=headers, data=data, timeout=UPLOAD_SECONDS)
 
     def call(self, method: str, url: str, *, headers: Mapping[str, str] | None = None, **options: Any) -> Response:
-        """As JsonClient.call, with the API's version where it is required."""
+        """Call LinkedIn as JsonClient.call does, with the API's version where it is required."""
         versioned = {"LinkedIn-Version": self.version, "X-Restli-Protocol-Version": "2.0.0"}
         is_rest = url.startswith(f"{self.address}/rest/")
         return super().call(method, url, headers={**(versioned if is_rest else {}), **(headers or {})}, **options)
 
 
 class LinkedInErrors(ErrorTranslator[LinkedInError]):
-    """What LinkedIn's errors mean."""
+    """Translates LinkedIn's errors."""
 
     name = "linkedin"
     label = "LinkedIn"
@@ -88,7 +91,7 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
     content_statuses = frozenset({400, 413, 422})
 
     def specific(self, error: LinkedInError) -> PlatformError | None:
-        """Errors about the version of the API, or about what the login may do."""
+        """Translate LinkedIn's errors about the API's version or the rights of the login; None for all other errors."""
         words = f"{error.code} {error.reason}"
         if error.status == 426 or (error.status in (400, 404) and _DEAD_VERSION.search(words)):
             return ConnectionUnavailable(
@@ -104,7 +107,7 @@ class LinkedInErrors(ErrorTranslator[LinkedInError]):
         return None
 
     def is_documented(self, error: LinkedInError) -> bool:
-        """Whether the error's reason says all that a person needs."""
+        """Whether the reason in LinkedIn's error says all that a person needs."""
         return error.code in _OF_CONTENT
 
 
@@ -112,12 +115,12 @@ ERRORS = LinkedInErrors()
 
 
 def quoted(urn: str) -> str:
-    """A URN as a part of a path."""
+    """A LinkedIn URN, quoted as a part of a path."""
     return quote(urn, safe="")
 
 
 def _code(content: Mapping[str, Any]) -> str:
-    """The most precise name that LinkedIn gives for an error."""
+    """The most precise name that LinkedIn's error response gives for the error."""
     inputs = objects_in(as_object(content.get("errorDetails")).get("inputErrors"))
     name = one_line(inputs[0].get("code")) if inputs else ""
     number = content.get("serviceErrorCode")

@@ -1,6 +1,6 @@
-"""LinkedIn's little text format, in which a post's commentary is written: characters that mean something are escaped.
+"""LinkedIn's little text format, in which a post's commentary is written: characters with a meaning are escaped.
 
-One that is left bare cuts the post short without a word. Mentions in the text, `@[Name](urn:li:organization:1)`, stay
+LinkedIn cuts a post at an unescaped one, without an error. Mentions in the text, `@[Name](urn:li:organization:1)`, stay
 mentions, and hashtags are written as templates. Source: learn.microsoft.com/linkedin, little text format.
 """
 
@@ -16,7 +16,7 @@ _ELEMENT = re.compile(
 
 
 def little_text(text: str) -> str:
-    """The text as LinkedIn shows it again, character by character."""
+    """A text in LinkedIn's little text format, which LinkedIn shows unchanged."""
     pieces, position = [], 0
     for found in _ELEMENT.finditer(text):
         pieces += [_escaped(text[position : found.start()]), _element(found)]

@@ -1,4 +1,4 @@
-"""Media of a post: registered, uploaded to the addresses that LinkedIn gives, and checked until they are processed.
+"""Media of a LinkedIn post: registered, uploaded to the URLs that LinkedIn gives, and checked until they are processed.
 
 An image or a document is uploaded at once. A video is uploaded in the parts that LinkedIn names, all in one step, because
 their addresses work for anybody and so are not stored. Uploads that no post uses are invisible, so every step may be
@@ -21,28 +21,31 @@ from config.outbound import OutboundError
 
 COLLECTIONS: dict[MediaKind, str] = {"image": "images", "gif": "images", "video": "videos", "document": "documents"}
 PART_TRIES = 3
-VIDEO_SECONDS = 1800.0  # of all parts together
+VIDEO_SECONDS = 1800.0  # timeout of all parts together
 UNREADABLE_SECONDS: dict[MediaKind, int] = {"image": 5, "gif": 5, "video": 60, "document": 30}
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2, 30
 MAX_CHECKS = 60  # half an hour
-MAX_CHECKS_IF_LOST = 4  # LinkedIn may not find everywhere yet what was just uploaded
+MAX_CHECKS_IF_LOST = 4  # LinkedIn may not find a recent upload everywhere yet
 
 Files = tuple[MediaFile, ...]
 State = Mapping[str, Any]
 
 
 def following(files: Files, state: State) -> Progress:
-    """The step that uploads the next file, or the one that creates the post."""
+    """The step that uploads the next file to LinkedIn, or the one that creates the post."""
     return Progress("upload" if len(state["media"]) < len(files) else "create", state)
 
 
 def upload_again(files: Files, state: State) -> Progress | None:
-    """The step that uploads all files again, because LinkedIn has lost one; None if that was done before."""
+    """The step that uploads all files to LinkedIn again, because one was lost; None if that was done before."""
     return None if state.get("again") else following(files, {**_without_pending(state), "media": [], "again": True})
 
 
 def upload(api: Api, owner: str, files: Files, state: State) -> Progress:
-    """Upload the next file. Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient."""
+    """Upload the next file to LinkedIn.
+
+    Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
+    """
     file = files[len(state["media"])]
     send = _send_video if file.kind == "video" else _send_whole
     with ERRORS.content_errors(_label(file)), file.open() as opened:
@@ -108,7 +111,7 @@ def _send_video(api: Api, owner: str, file: MediaFile, opened: BinaryIO) -> str:
 
 
 def _send_part(api: Api, address: str, content: bytes) -> str:
-    """Upload a part. It is retried by itself, so that a network error does not repeat the whole video."""
+    """Upload a part of a video to LinkedIn. Each part is retried, so that a network error does not repeat the whole video."""
     for left in reversed(range(PART_TRIES)):
         try:
             etag = api.put(address, content).headers.get("ETag", "").strip('"')
@@ -130,7 +133,7 @@ def _announce(api: Api, file: MediaFile, told: Mapping[str, Any]) -> dict[str, A
 
 
 def _parts(value: Mapping[str, Any], size: int) -> list[dict[str, Any]]:
-    """The parts of a video in order, which must cover the whole file. Raises UnreadableAnswer."""
+    """The parts of a video in LinkedIn's response, in order; they must cover the whole file. Raises UnreadableAnswer."""
     parts = objects_in(value.get("uploadInstructions"))
     begins = 0
     for part in parts:

@@ -1,4 +1,4 @@
-"""Publishing a post and its first comment.
+"""Publishing a LinkedIn post and its first comment.
 
 LinkedIn has no idempotency key. It refuses a text that the account has posted shortly before and names a post with this text;
 that is no proof that the post exists, because LinkedIn names a new one after the post was deleted.
@@ -23,7 +23,7 @@ _POST = re.compile(r"urn:li:(?:share|ugcPost):[0-9]{1,25}")
 
 
 def begin(author: str, content: Content) -> Progress:
-    """Check the options and return the first step. Raises ContentRejected for options that exclude each other."""
+    """Begin a LinkedIn publication: check the options. Raises ContentRejected for options that exclude each other."""
     if content.options.get("visibility") == "CONNECTIONS" and is_page(author):
         raise ContentRejected("A page has no connections; its posts are for everybody (visibility PUBLIC).")
     if content.media and "article" in content.options:
@@ -32,7 +32,7 @@ def begin(author: str, content: Content) -> Progress:
 
 
 def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Create the post. Raises platform errors."""
+    """Create the post at LinkedIn. Raises platform errors."""
     with ERRORS.publish_errors("the post"):
         try:
             response = api.create("/rest/posts", _body(author, content, state))
@@ -48,7 +48,7 @@ def create(api: Api, author: str, content: Content, state: Mapping[str, Any]) ->
 
 
 def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -> Published:
-    """Publish the first comment below the published post. Raises platform errors, which concern the comment only."""
+    """Publish the first comment below the LinkedIn post. Raises platform errors, which concern the comment only."""
     urn = state[OUT]["external_id"]
     comment_body = {"actor": author, "object": urn, "message": {"text": content.options["first_comment"]}}
     with ERRORS.publish_errors("the first comment"):
@@ -57,7 +57,7 @@ def comment(api: Api, author: str, content: Content, state: Mapping[str, Any]) -
         except LinkedInError as error:
             if error.status == 404:
                 raise Transient("LinkedIn does not find the post yet that is to be commented on.") from error
-            if error.status == 403:  # about comments only: the account has just published a post
+            if error.status == 403:  # the error is about comments only, because the account has just published a post
                 raise ContentRejected(f"LinkedIn does not let this login comment: {error.reason}") from error
             raise
     return Published(**state[OUT])
@@ -77,7 +77,7 @@ def _body(author: str, content: Content, state: Mapping[str, Any]) -> dict[str, 
 
 
 def _content(content: Content, urns: list[str]) -> dict[str, Any]:
-    """What is shown below the text: a link card, one file or several images."""
+    """The content that LinkedIn shows below the text: a link card, one file or several images."""
     if "article" in content.options:
         article = content.options["article"]
         return {"article": {"source": article["url"], "title": article["title"], **_described(article)}}
@@ -105,7 +105,7 @@ def _title(file: MediaFile, title: str) -> dict[str, str]:
 
 
 def _urn_of(response: Response) -> str:
-    """The URN of the new post, which is only in a header. Raises OutcomeUnknown."""
+    """The URN of the new LinkedIn post, which is only in a header. Raises OutcomeUnknown."""
     urn = response.headers.get("x-restli-id", "")
     if not _POST.fullmatch(urn):
         raise OutcomeUnknown("LinkedIn answered success without naming the post.")

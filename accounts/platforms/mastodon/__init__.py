@@ -1,1 +1,1 @@
-"""Mastodon: statuses on any server that speaks Mastodon's API."""
+"""The Mastodon adapter: statuses on any server with Mastodon's API."""

@@ -1,4 +1,4 @@
-"""The account that a token opens. Source: docs.joinmastodon.org, accounts/verify_credentials."""
+"""The Mastodon account of an access token. Source: docs.joinmastodon.org, accounts/verify_credentials."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _USERNAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 def identity(server: Server) -> Identity:
-    """The account's identity and its server's limits. Raises MastodonError, OutboundError.
+    """The Mastodon account's identity and its server's limits. Raises MastodonError, OutboundError.
 
     `external_id` is the account's id followed by the server's host: names may change, ids do not.
     """

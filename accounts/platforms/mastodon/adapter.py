@@ -1,4 +1,4 @@
-"""Mastodon: connection by OAuth or by a pasted access token, statuses that can be found again."""
+"""The Mastodon adapter: connects accounts by OAuth or a pasted access token, publishes statuses and finds them again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]+")
 
 
 class Mastodon(Platform):
-    """Accounts on any server with Mastodon's API.
+    """Publishes to accounts on any server with Mastodon's API.
 
     Publishing goes `start`, then for media `upload` (one file a step) and `process` (until the server has processed them),
     then `create` for each segment. Its state is {key, after, media, pending, looks, sent}: the idempotency key, the
@@ -65,15 +65,15 @@ class Mastodon(Platform):
     irreversible = frozenset({"create"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """None: owners make tokens at their servers, and servers register any application."""
+        """Returns None: owners create tokens at their Mastodon servers, and servers register any application."""
         return None
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """The capabilities of the account's server."""
+        """The capabilities of a Mastodon account, by the limits of its server."""
         return of_instance(**account.limits)
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Connect with a pasted access token. Raises CredentialsRejected, Transient."""
+        """Connect a Mastodon account with a pasted access token. Raises CredentialsRejected, Transient."""
         token = credentials["access_token"].strip()
         if not _TOKEN.fullmatch(token):
             raise CredentialsRejected("The access token holds characters that no token has.")
@@ -84,7 +84,7 @@ class Mastodon(Platform):
         return Connection(identity=identity, grant=grant)
 
     def authorize(self, *, state: str, redirect_uri: str, given: Mapping[str, Any]) -> Authorization:
-        """Register the service at the server. Raises CredentialsRejected, Transient."""
+        """Register the service at the owner's Mastodon server. Raises CredentialsRejected, Transient."""
         own = urlsplit(redirect_uri)
         with _connection_errors():
             return authorization.authorize(
@@ -96,7 +96,7 @@ class Mastodon(Platform):
             )
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """Connect the account that the code opens. Raises CredentialsRejected, Transient."""
+        """Connect the Mastodon account that the code gives access to. Raises CredentialsRejected, Transient."""
         with _connection_errors():
             answer = authorization.exchange(code, redirect_uri=redirect_uri, stored=stored)
             identity, tokens = _opened(Server(stored["instance"], answer["access_token"]))
@@ -105,7 +105,7 @@ class Mastodon(Platform):
         return (Connection(identity, Grant({}, tokens, identity.external_id), scopes_of(answer)),)
 
     def identify(self, grant: Grant) -> Identity:
-        """Ask the server which account the token opens. Raises AccountDisconnected, Transient."""
+        """Ask the Mastodon server which account the token belongs to. Raises AccountDisconnected, Transient."""
         with ERRORS.platform_errors():
             identity = account.identity(Server.of(grant))
         if identity.external_id != grant.external_id:
@@ -113,16 +113,22 @@ class Mastodon(Platform):
         return identity
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: tokens cannot be renewed."""
+        """Raises AccountDisconnected: Mastodon's tokens cannot be renewed."""
         raise AccountDisconnected("The account's server no longer accepts the access token.")
 
     def revoke(self, grant: Grant) -> None:
-        """Revoke a token issued by OAuth; only its owner can revoke a pasted one. Raises Transient."""
+        """Revoke a token that the Mastodon server issued by OAuth; only its owner can revoke a pasted one.
+
+        Raises Transient.
+        """
         if "client_id" in grant.tokens:
             authorization.revoke(Server.of(grant), grant.tokens)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names. Raises as Platform.publish, but never TokenExpired."""
+        """Upload the post's media to the Mastodon server, or create the status of a segment, as `progress` says.
+
+        Raises as Platform.publish, but never TokenExpired.
+        """
         server = Server.of(grant)
         if progress.phase == "create":
             return statuses.create(server, content, progress.state)
@@ -137,7 +143,7 @@ class Mastodon(Platform):
             return statuses.begin(server, content)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Search the account's statuses since the publication began, or since the segment before.
+        """Search the Mastodon account's statuses since the publication began, or since the preceding segment.
 
         Raises as Platform.find, but never TokenExpired.
         """
@@ -146,16 +152,16 @@ class Mastodon(Platform):
 
 
 def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
-    """The account that the token opens, and {instance, account}. Raises MastodonError, OutboundError."""
+    """The Mastodon account of the token, and {instance, account}. Raises MastodonError, OutboundError."""
     identity = account.identity(server)
     own_id = identity.external_id.partition("@")[0]
-    lookup.newest_status(Server(server.address, server.token, own_id))  # refused if the token lacks read:statuses
+    lookup.newest_status(Server(server.address, server.token, own_id))  # refused without read:statuses
     return identity, {"instance": server.address, "account": own_id}
 
 
 @contextmanager
 def _connection_errors() -> Iterator[None]:
-    """Translate the errors of calls that connect an account."""
+    """Translate the errors of calls that connect a Mastodon account."""
     try:
         yield
     except DestinationRefused as error:

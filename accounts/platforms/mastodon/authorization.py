@@ -1,4 +1,4 @@
-"""OAuth 2.0 at a server: the service registers an application there for each connection.
+"""OAuth 2.0 at a Mastodon server: the service registers an application there for each connection.
 
 Tokens do not expire and cannot be renewed. Only the application that a token was issued to can revoke it, so its id and
 secret are stored with the token. Servers before 4.3 ignore the PKCE challenge.
@@ -22,17 +22,17 @@ _WORD = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 class MastodonApplication(OAuthApplication):
-    """The service's application at one server."""
+    """The service's OAuth application at one Mastodon server."""
 
     label = ERRORS.label
     revoked_statuses = frozenset({200})
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Nothing: an owner grants all scopes or none, and there are no refresh tokens."""
+        """Does nothing: a Mastodon owner grants all scopes or none, and there are no refresh tokens."""
 
 
 def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, client_website: str) -> Authorization:
-    """Register the service at the server; returns the URL at which the owner grants access.
+    """Register the service at a Mastodon server. Returns the URL at which the owner grants access.
 
     The server shows `client_name` and `client_website` to the owner, and Mastodon also at each post. Raises
     CredentialsRejected (the address), MastodonError, OutboundError.
@@ -64,7 +64,10 @@ def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, 
 
 
 def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Exchange a code for a token; returns the server's JSON. Raises CredentialsRejected, Transient, UnreadableAnswer."""
+    """Exchange a code for a token of the Mastodon server. Returns the server's JSON.
+
+    Raises CredentialsRejected, Transient, UnreadableAnswer.
+    """
     application = _application(stored["instance"], stored)
     try:
         answer = application.exchange(code, redirect_uri, {"verifier": stored["code_verifier"]})
@@ -76,7 +79,10 @@ def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict
 
 
 def revoke(server: Server, tokens: Mapping[str, Any]) -> None:
-    """Revoke a token that was issued to the service's application; it may be revoked already. Raises Transient."""
+    """Revoke a token that the Mastodon server issued to the service's application; it may be revoked already.
+
+    Raises Transient.
+    """
     _application(server.address, tokens).revoke(server.token)
 
 

@@ -17,9 +17,9 @@ from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_option
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
-THREAD = ThreadRules(max_segments=25)  # our own bound; the platform has none
+THREAD = ThreadRules(max_segments=25)  # a limit of this service; Mastodon has none
 MAX_SPOILER = 500
-MAX_POLL_CHOICES = 100  # our own bound for servers that announce more
+MAX_POLL_CHOICES = 100  # a limit of this service for servers that announce more
 
 _FEATURES = (
     "text",
@@ -79,7 +79,7 @@ _POLL_SWITCHES = {
 
 
 def _spoiler_length(options: Mapping[str, Any]) -> int:
-    """The length of the content warning. The schema rejects a longer one, which is therefore not counted in full."""
+    """The length of a Mastodon status's content warning. The schema rejects a longer one, which is not counted in full."""
     return graphemes(str(options.get("spoiler_text", ""))[:MAX_SPOILER])
 
 
@@ -95,7 +95,7 @@ def of_instance(
     poll_min_seconds: int = 300,
     poll_max_seconds: int = 2_629_746,
 ) -> Capabilities:
-    """The capabilities of an instance that announces these limits. Missing ones are Mastodon's defaults."""
+    """The capabilities of a Mastodon server that announces these limits. Missing ones are Mastodon's defaults."""
     images = ImageRules(_IMAGES, max_bytes=image_bytes, max_count=media, max_pixels=_IMAGE_PIXELS)
     poll = PollRules(
         max_choices=min(max(poll_choices, 2), MAX_POLL_CHOICES),
@@ -128,7 +128,7 @@ def of_instance(
         link_preview="platform",
         not_possible=_NOT_POSSIBLE,
         options=_options(poll),
-        pace=Pace(seconds=36, burst=300),  # 300 posts in three hours
+        pace=Pace(seconds=36, burst=300),  # Mastodon accepts 300 posts in three hours
         thread=THREAD,
         poll=poll,
     )
@@ -142,7 +142,7 @@ def _options(poll: PollRules) -> dict[str, Any]:
 CAPABILITIES = of_instance()
 
 SCOPES = ("read:accounts", "read:statuses", "write:statuses", "write:media")
-WIDE_SCOPES = ("read", "write")  # include the others, for servers without narrower ones
+WIDE_SCOPES = ("read", "write")  # these include the others, for servers without narrower ones
 
 _INSTANCE = {
     "type": "string",

@@ -1,4 +1,4 @@
-"""Mastodon's API: calls, and what its errors mean.
+"""Mastodon's API: calls, and the meaning of its errors.
 
 A server may belong to anybody, so nothing that it answers is trusted. Errors are `{"error": text}`. Source:
 docs.joinmastodon.org, api/guidelines and api/rate-limits.
@@ -18,7 +18,7 @@ from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_o
 from accounts.platforms.types import Grant
 from config.outbound import Response
 
-# Takahe's whole body, in lower case, of the 400 for an unknown or revoked token (jointakahe/takahe, api/middleware.py).
+# Takahe's whole body, in lower case, of its 400 for an unknown or revoked token (jointakahe/takahe, api/middleware.py).
 INVALID_BEARER = b"invalid bearer token"
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")  # snowflakes, ULIDs and flakes; the id becomes part of a path
@@ -26,7 +26,7 @@ _URL = re.compile(r"https?://[\x21-\x7e]{1,2000}")
 
 
 class MastodonError(ApiError):
-    """An error response of a server. A token that is not valid has status 401, whatever status the server uses.
+    """An error response of a Mastodon server. For an invalid token `status` is 401, whatever status the server sent.
 
     `from_api` is false for a body without an error text.
     """
@@ -41,7 +41,7 @@ class MastodonError(ApiError):
 
 @dataclass(frozen=True)
 class Server(JsonClient):
-    """A server, called with an account's token; `account` is the account's id there.
+    """Client of a Mastodon server with an account's token; `account` is the account's id there.
 
     Calls raise MastodonError, NotSent, NoAnswer.
     """
@@ -53,18 +53,18 @@ class Server(JsonClient):
 
     @classmethod
     def of(cls, grant: Grant) -> Server:
-        """The server of a connected account, with the token that it issued or that the owner pasted."""
+        """The Mastodon server of a connected account, with the token that it issued or that the owner pasted."""
         token = grant.tokens.get("access_token") or grant.credentials["access_token"]
         return cls(grant.tokens["instance"], token, grant.tokens["account"])
 
     def get(
         self, path: str, params: Mapping[str, str] | None = None, *, timeout: float | None = None
     ) -> dict[str, Any]:
-        """Read an object. Raises UnreadableAnswer if the body is none."""
+        """Read an object from the Mastodon server. Raises UnreadableAnswer if the body is not an object."""
         return required_object(self.call("GET", f"{self.address}{path}", params=params, timeout=timeout))
 
     def get_list(self, path: str, params: Mapping[str, str]) -> list[dict[str, Any]]:
-        """Read a list of objects. Raises UnreadableAnswer if the body is none."""
+        """Read a list of objects from the Mastodon server. Raises UnreadableAnswer if the body is not such a list."""
         response = self.call("GET", f"{self.address}{path}", params=params)
         try:
             content = response.json()
@@ -76,12 +76,12 @@ class Server(JsonClient):
         return entities
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Change something. Raises UnreadableAnswer if the body is not an object."""
+        """Change something at the Mastodon server. Raises UnreadableAnswer if the body is not an object."""
         return required_object(self.call("POST", f"{self.address}{path}", **body))
 
 
 class MastodonErrors(ErrorTranslator[MastodonError]):
-    """What errors of servers with Mastodon's API mean."""
+    """Translates the errors of servers with Mastodon's API."""
 
     name = "mastodon"
     label = "The account's server"
@@ -89,7 +89,7 @@ class MastodonErrors(ErrorTranslator[MastodonError]):
     content_statuses = frozenset({400, 413, 415, 422})
 
     def specific(self, error: MastodonError) -> PlatformError | None:
-        """The rate limit, or a token that does not open the account: it cannot be renewed, so it is never just expired."""
+        """Translate Mastodon's rate limit and errors about the token, which never just expires; None for all other errors."""
         if error.status == 429:
             return RateLimited("The rate limit of the account's server is reached.", retry_after=error.retry_after)
         # A firewall in front of a server also answers 403, but not with an error of the API.
@@ -98,7 +98,7 @@ class MastodonErrors(ErrorTranslator[MastodonError]):
         return None
 
     def rejects_content(self, error: MastodonError) -> bool:
-        """Whether the error is about what was sent; some servers say so without an error text."""
+        """Whether a Mastodon server's error is about the content; some servers send such errors without a text."""
         return error.status in self.content_statuses
 
 
@@ -106,10 +106,10 @@ ERRORS = MastodonErrors()
 
 
 def entity_id(entity: Mapping[str, Any]) -> str:
-    """The id of an entity. Raises UnreadableAnswer."""
+    """The id of a Mastodon entity. Raises UnreadableAnswer."""
     return text_in(entity, "id", _ID, "id")
 
 
 def web_url(value: Any) -> str:
-    """The URL if it is one of the web, otherwise an empty string."""
+    """The URL from a Mastodon response if it is an http or https URL, otherwise an empty string."""
     return value if isinstance(value, str) and _URL.fullmatch(value) else ""

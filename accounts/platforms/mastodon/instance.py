@@ -1,4 +1,4 @@
-"""One server: its address as the owner writes it, its limits, and the scopes that it supports.
+"""A Mastodon server: its address as the owner writes it, its limits, and the scopes that it supports.
 
 Source: docs.joinmastodon.org, methods/instance, methods/oauth and api/oauth-scopes; RFC 8414; nodeinfo.diaspora.software.
 """
@@ -22,8 +22,8 @@ _LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?", re.IGNORE
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 NODEINFO_SCHEMA = "http://nodeinfo.diaspora.software/ns/schema/"
-# Software that supports SCOPES, and since which version: Mastodon since 2.4.3; Pleroma, of which Akkoma is a fork, at the
-# latest since 2.0. GoToSocial before 0.19 ignored scopes.
+# Software that supports SCOPES, and the first version that does: Mastodon since 2.4.3; Pleroma, of which Akkoma is a fork,
+# since 2.0 at the latest. GoToSocial before 0.19 ignored scopes.
 SCOPES_SINCE = {"mastodon": (2, 5), "gotosocial": (0, 19), "pleroma": (2, 0), "akkoma": (0, 0)}
 
 _VERSION = re.compile(r"v?(\d{1,5})\.(\d{1,5})")
@@ -44,7 +44,7 @@ _LIMITS = {
 
 
 def address(written: str) -> str:
-    """The server's address without a path, from a host name or the URL of any of its pages. Raises CredentialsRejected.
+    """The Mastodon server's address without a path, from a host name or the URL of any page. Raises CredentialsRejected.
 
     A host without a scheme means https, except loopback, which has no certificates.
     """
@@ -62,7 +62,7 @@ def address(written: str) -> str:
 
 
 def host(server: Server) -> str:
-    """The part of its accounts' names after the @: the server's host, and the port unless it is the default one."""
+    """The part of Mastodon account names after the @: the server's host, and the port unless it is the default one."""
     return server.address.partition("://")[2]
 
 
@@ -78,7 +78,7 @@ def limits(server: Server) -> dict[str, int]:
 
 
 def scopes(server: Server) -> tuple[str, ...]:
-    """The scopes to request from an owner: SCOPES if the server supports them, else WIDE_SCOPES. Raises nothing.
+    """The scopes to request at a Mastodon server: SCOPES if the server supports them, otherwise WIDE_SCOPES. Never raises.
 
     Mastodon since 4.3 lists its scopes in the metadata of the authorization server. For other servers their software
     decides. WIDE_SCOPES are the safe choice, which all servers with this API support: Pixelfed does not grant narrower ones,
@@ -93,7 +93,7 @@ def scopes(server: Server) -> tuple[str, ...]:
 
 
 def _software_supports_scopes(server: Server) -> bool:
-    """Whether the server's nodeinfo names software and a version that support SCOPES.
+    """Whether the Mastodon server's nodeinfo names software and a version that support SCOPES.
 
     Only the path of the nodeinfo's address is used, so that no other server is called.
     """
@@ -108,7 +108,7 @@ def _software_supports_scopes(server: Server) -> bool:
 
 
 def _document(server: Server, path: str) -> Mapping[str, Any]:
-    """A JSON document of the server; empty if it has none."""
+    """A JSON document of the Mastodon server; empty if the server has none."""
     try:
         return server.get(path, timeout=TIMEOUT_SECONDS)
     except (OutboundError, MastodonError):

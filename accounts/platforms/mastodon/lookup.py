@@ -1,4 +1,4 @@
-"""Finding a status among those that the account has posted since the publication began.
+"""Finding a status among those that a Mastodon account has posted since the publication began.
 
 Ids grow, so the account's newest status before the publication marks its beginning without a clock. A status with media is
 identified by the media's ids, which nothing else can have. A text is identified by its source, or by its HTML if the server
@@ -35,7 +35,7 @@ _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
 
 
 def newest_status(server: Server) -> str | None:
-    """The id of the account's newest status: empty if it has none, None if the server does not list statuses.
+    """The id of the Mastodon account's newest status: empty if it has none, None if the server does not list statuses.
 
     Raises MastodonError, OutboundError.
     """
@@ -50,14 +50,14 @@ def newest_status(server: Server) -> str | None:
 
 @dataclass(frozen=True)
 class _Listed:
-    """The statuses that the server lists, newest first: those after a given one, and the others of the same pages."""
+    """The statuses that a Mastodon server lists, newest first: those after a given one, and the others of the same pages."""
 
     newer: list[dict[str, Any]]
     older: list[dict[str, Any]]
 
 
 def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | Absent:
-    """The status that an earlier attempt at this segment has created; Absent if certainly none did.
+    """The Mastodon status that an earlier attempt at this segment has created; Absent if certainly none did.
 
     Raises OutcomeUnknown if that cannot be decided, MastodonError, OutboundError.
     """
@@ -77,17 +77,17 @@ def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str
         match = _text_match(server, status, ours)
         if match == "same" and replies_to == parent and not media and not state["media"] and poll == choices:
             return status
-        # Some servers give media new ids, or drop media and polls that they do not support.
+        # Some servers give media new ids, or remove media and polls that they do not support.
         may_be_ours = (bool(state["media"]) or not media) and (bool(choices) or not poll)
         uncertain |= match != "different" and may_be_ours
-        uncertain |= bool(status.get("edited_at"))  # its original text is lost
+        uncertain |= bool(status.get("edited_at"))  # the original text of an edited status is lost
     if uncertain:
         raise OutcomeUnknown("The account has a post that may be this one, but differs from it.", final=True)
     return Absent(_proof(server, content, state["after"], parent, listed))
 
 
 def _statuses(server: Server, after: str) -> _Listed:
-    """The account's statuses, read back to the given one. Raises OutcomeUnknown if there are too many to read."""
+    """Read the Mastodon account's statuses back to the given one. Raises OutcomeUnknown if there are too many to read."""
     listed = _Listed([], [])
     params = {"limit": str(PAGE), "exclude_reblogs": "true", "exclude_replies": "false"}
     for _ in range(MAX_PAGES):
@@ -102,7 +102,7 @@ def _statuses(server: Server, after: str) -> _Listed:
 
 
 def _proof(server: Server, content: Content, after: str, parent: str | None, listed: _Listed) -> CompleteList:
-    """Why the list would contain the status. Raises OutcomeUnknown if it might not."""
+    """The proof that the Mastodon server's list would contain the status. Raises OutcomeUnknown if it might not."""
     before = [entity_id(status) for status in listed.older]
     reaches_back = parent in before if parent else before or not after
     if not reaches_back:
@@ -122,13 +122,13 @@ def _proof(server: Server, content: Content, after: str, parent: str | None, lis
 
 
 def _default_visibility(server: Server) -> str | None:
-    """The visibility of the account's posts that name none; None if the server does not say."""
+    """The default visibility of the Mastodon account's posts; None if the server does not say."""
     visibility = as_object(server.get("/api/v1/accounts/verify_credentials").get("source")).get("privacy")
     return visibility if isinstance(visibility, str) else None
 
 
 def _age(identifier: str) -> tuple[int, str]:
-    """A sort key of ids: snowflakes grow longer over time, ULIDs and flakes all have one length."""
+    """A sort key of Mastodon ids: snowflakes grow longer over time, ULIDs and flakes all have one length."""
     return len(identifier), identifier
 
 
@@ -141,16 +141,16 @@ def _media_of(status: Mapping[str, Any]) -> list[str]:
 
 
 def _choices_of(status: Mapping[str, Any]) -> list[str]:
-    """The letters of its poll's choices; empty if it has no poll."""
+    """The letters of the choices in a Mastodon status's poll; empty if the status has no poll."""
     choices = objects_in(as_object(status.get("poll")).get("options"))
     return [_letters(str(choice.get("title"))[:MAX_CHOICE_TEXT]) for choice in choices]
 
 
 def _text_match(server: Server, status: Mapping[str, Any], ours: str) -> Literal["same", "similar", "different"]:
-    """Whether the status has this content warning and text. Some servers store a warning without a text as the text.
+    """How well a Mastodon status matches this content warning and text.
 
-    `similar`: the letters of the source or of the HTML are the same. Some servers remove tags from a text, and some derive
-    the source from the HTML, in which links are shortened.
+    `similar` means that the letters of the source or of the HTML are the same. Some servers remove tags from a text, and some
+    derive the source from the HTML, in which links are shortened. Some store a content warning without a text as the text.
     """
     source = _source(server, status)
     if source is not None and _squeezed(source) == _squeezed(ours):
@@ -166,7 +166,7 @@ def _text_match(server: Server, status: Mapping[str, Any], ours: str) -> Literal
 
 
 def _source(server: Server, status: Mapping[str, Any]) -> str | None:
-    """The content warning and text as they were posted; None if the server does not return them."""
+    """The content warning and text of a Mastodon status as they were posted; None if the server does not return them."""
     try:
         source = server.get(f"/api/v1/statuses/{entity_id(status)}/source")
     except UnreadableAnswer:
@@ -179,7 +179,7 @@ def _source(server: Server, status: Mapping[str, Any]) -> str | None:
 
 
 def _texts_of(html: str) -> tuple[str, str]:
-    """The text of the HTML as it is displayed, and with the links' addresses instead of their words."""
+    """The text of a Mastodon status's HTML: as it is displayed, and with the links' URLs instead of their words."""
     rendered = _Rendered()
     rendered.feed(html)
     rendered.close()
@@ -187,18 +187,18 @@ def _texts_of(html: str) -> tuple[str, str]:
 
 
 def _squeezed(text: str) -> str:
-    """The text without white space, which servers trim."""
+    """The text of a Mastodon status without white space, which servers trim."""
     return "".join(unicodedata.normalize("NFC", text).split())
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a text, which no rendering changes; a text without any is returned without white space."""
+    """The letters and digits of a Mastodon status, which no rendering changes; all but white space if there are none."""
     text = unicodedata.normalize("NFKC", _HOST_OF_MENTION.sub(r"\1", text)).casefold()
     return "".join(char for char in text if char.isalnum()) or _squeezed(text)
 
 
 class _Rendered(HTMLParser):
-    """The text of a status's HTML: `shown` as it is displayed, `with_links` with a link's address instead of its words."""
+    """Parses a Mastodon status's HTML: `shown` is the displayed text, `with_links` has URLs instead of the links' words."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,4 +1,4 @@
-"""Media of a status: uploaded one by one, and checked until the server has processed them.
+"""Media of a Mastodon status: uploaded one by one, and checked until the server has processed them.
 
 An image is ready at once; a video or an animated GIF is accepted (202) and processed later. The server removes an upload
 that no status uses after a day. Source: docs.joinmastodon.org, methods/media.
@@ -25,7 +25,7 @@ State = Mapping[str, Any]
 
 
 def upload_next(server: Server, files: tuple[MediaFile, ...], state: State) -> Progress:
-    """Upload the next file. An upload whose response was lost may be repeated, because nobody sees it.
+    """Upload the next file to the Mastodon server. If the response is lost, the upload is repeated, as nobody sees it.
 
     Raises ContentRejected, MastodonError, OutboundError.
     """
@@ -41,14 +41,17 @@ def upload_next(server: Server, files: tuple[MediaFile, ...], state: State) -> P
 
 
 def process(server: Server, state: State) -> Progress:
-    """Check which uploads the server is still processing. Raises as `upload_next`, and Transient if it takes too long."""
+    """Check which uploads the Mastodon server is still processing.
+
+    Raises as `upload_next`, and Transient if the processing takes too long.
+    """
     pending = [identifier for identifier in state["pending"] if status_of(server, identifier) == "processing"]
     state = {**state, "pending": pending}
     return _check_later(state) if pending else Progress("create", state)
 
 
 def status_of(server: Server, identifier: str) -> Literal["ready", "processing", "gone"]:
-    """The status of an upload; it is gone after a status has used it, or if none did within a day.
+    """The status of an upload at a Mastodon server; it is gone after a status has used it, or after a day without use.
 
     Raises ContentRejected if the server could not process the file, MastodonError, OutboundError.
     """
@@ -75,7 +78,10 @@ def _check_later(state: State) -> Progress:
 
 
 def _upload(server: Server, file: MediaFile) -> tuple[str, bool]:
-    """Upload a file; returns its id and whether it is ready, which the HTTP status says: some servers leave `url` empty."""
+    """Upload a file to the Mastodon server. Returns its id and whether it is ready.
+
+    The HTTP status says whether it is ready, because some servers leave `url` empty.
+    """
     name = file.filename or "file"
     with file.open() as opened, ERRORS.content_errors(name):
         fields: dict[str, Any] = {"file": (name, opened, file.mime_type)}

@@ -1,4 +1,4 @@
-"""What owners of Mastodon accounts need; operators register nothing, because servers register any application by an API call.
+"""Setup of Mastodon: operators register nothing, because each server registers any application by an API call.
 
 Source: docs.joinmastodon.org, methods/apps (POST /api/v1/apps).
 """

@@ -1,4 +1,4 @@
-"""Creating a status, and what each response to that means. Source: docs.joinmastodon.org, methods/statuses."""
+"""Creating a Mastodon status, and the meaning of each response. Source: docs.joinmastodon.org, methods/statuses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ State = Mapping[str, Any]
 
 
 def begin(server: Server, content: Content) -> Progress:
-    """Choose an idempotency key and remember the account's newest status. Raises MastodonError, OutboundError.
+    """Begin a Mastodon publication: choose an idempotency key and store the id of the account's newest status.
+
+    Raises MastodonError, OutboundError.
 
     All attempts of a publication share the key. A retry by a person has a new one, because it wants another status.
     """
@@ -37,7 +39,7 @@ def begin(server: Server, content: Content) -> Progress:
 
 
 def create(server: Server, content: Content, state: State) -> Progress | Published:
-    """Create the status of the next segment. Raises platform errors.
+    """Create the Mastodon status of the next segment. Raises platform errors.
 
     For an hour Mastodon answers a repeated key with the status that it has created. Other servers ignore the key, so nothing
     here relies on it.
@@ -57,7 +59,7 @@ def create(server: Server, content: Content, state: State) -> Progress | Publish
 
 
 def find(server: Server, content: Content, state: State) -> Progress | Published | Absent:
-    """The step after `create` if an earlier attempt has created its status; Absent if certainly none did.
+    """The step after `create` if an earlier attempt has created its Mastodon status; Absent if certainly none did.
 
     Raises OutcomeUnknown, MastodonError, OutboundError.
     """
@@ -66,7 +68,7 @@ def find(server: Server, content: Content, state: State) -> Progress | Published
 
 
 def _newest_status(server: Server) -> str | None:
-    """The id of the account's newest status; None if the token may not list statuses."""
+    """The id of the Mastodon account's newest status; None if the token may not list statuses."""
     try:
         return lookup.newest_status(server)
     except MastodonError as error:
@@ -93,7 +95,7 @@ def _poll(content: Content) -> dict[str, Any]:
 
 
 def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Progress | Published:
-    """The step after a segment's status was created. Raises UnreadableAnswer."""
+    """The step after the Mastodon status of a segment was created, or the published post. Raises UnreadableAnswer."""
     sent = [*state.get("sent", []), entity_id(status)]
     permalink = state.get("permalink") or web_url(status.get("url")) or web_url(status.get("uri"))
     if len(sent) < len(segments(content)):
@@ -102,9 +104,10 @@ def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Pro
 
 
 def _after_refusal(server: Server, content: Content, state: State, refusal: MastodonError) -> Progress | Published:
-    """The step after a refusal. Its text is in the server's own language, so the state of the media shows its cause.
+    """The step after a Mastodon server has refused a status, or the published post.
 
-    Media that are gone were used by a status of an earlier attempt, or removed by the server and are uploaded once more.
+    The refusal's text is in the server's own language, so the state of the media shows its cause. Media that are gone were
+    used by a status of an earlier attempt, or removed by the server and are uploaded once more.
     """
     with ERRORS.platform_errors():
         statuses = {media.status_of(server, identifier) for identifier in state["media"]}

@@ -1,4 +1,4 @@
-"""The first comment below a post: whatever becomes of it, the post stays published.
+"""The first comment below a post at one of Meta's products. The post stays published, whatever happens to the comment.
 
 Sources: developers.facebook.com, graph-api/reference/object/comments,
 instagram-platform/instagram-graph-api/reference/ig-media/comments.
@@ -22,31 +22,34 @@ class FirstComments:
     """Creates and finds first comments at one of Meta's products."""
 
     errors: MetaErrors
-    text_field: str  # of a comment
-    params: Mapping[str, str]  # that list the comments below a post
+    text_field: str  # the field with a comment's text
+    params: Mapping[str, str]  # parameters of the request that lists the comments below a post
     max_pages: int
-    kind_listed: str  # which documentation says that all comments are listed (CompleteList)
-    unreadable: tuple[Meaning, ...] = ("permission",)  # errors by which the product refuses the list for good
+    kind_listed: str  # the documentation that says that all comments are listed (CompleteList)
+    unreadable: tuple[Meaning, ...] = ("permission",)  # errors by which the product permanently refuses the list
 
     def following(self, content: Content, state: Mapping[str, Any], published: Published) -> Progress | Published:
-        """The published post, or the step that creates its first comment."""
+        """The step that creates the first comment at Meta's product, or the published post if none is asked for."""
         if "first_comment" not in content.options or published.note:
             return published
         post = {"external_id": published.external_id, "permalink": published.permalink}
         return Progress("comment", {"since": state["since"], OUT: post})
 
     def create(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published:
-        """Comment below the post. Raises platform errors, which are about the comment alone."""
+        """Publish the first comment below a post at Meta's product.
+
+        Raises platform errors, which are about the comment only.
+        """
         path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]
         try:
             with self.errors.publish_errors("the first comment"):
                 id_of(account.graph.post_form(path, {"message": text}))
-        except AccountDisconnected as error:  # an account that may publish need not be allowed to comment
+        except AccountDisconnected as error:  # an account that may publish is not necessarily allowed to comment
             raise ContentRejected(f"The first comment was not created. {error.message}") from error
         return Published(**state[OUT])
 
     def find(self, account: Account, content: Content, state: Mapping[str, Any]) -> Published | Absent:
-        """The post, if an earlier attempt has commented; Absent if not. Raises OutcomeUnknown, TokenExpired, Transient."""
+        """Find the first comment that an earlier attempt has created at Meta's product."""
         too_long = OutcomeUnknown("There are too many comments below the post to find this one.", final=True)
         path, text = f"/{state[OUT]['external_id']}/comments", content.options["first_comment"]
         with self.errors.search_errors("the comments below the post", self.unreadable):

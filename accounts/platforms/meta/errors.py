@@ -1,4 +1,4 @@
-"""What the errors of Meta's products mean, by their codes and subcodes.
+"""The meaning of errors of Meta's products, by their codes and subcodes.
 
 Sources: developers.facebook.com, graph-api/guides/error-handling and instagram-graph-api/reference/error-codes; subcodes of
 publishing are those that clients report.
@@ -22,7 +22,7 @@ from accounts.platforms.errors import (
 from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.meta.graph import GraphError
 
-# What an error is about: "permission" is the account or one of its permissions, "app" the operator's app.
+# What Meta's error is about: "permission" is the account or one of its permissions, "app" the operator's app.
 Meaning = Literal["token", "permission", "rate_limit", "transient", "content", "app"]
 
 DEFAULT_WAIT_SECONDS = 300.0  # Meta counts calls over the last hour; this is a part of it
@@ -46,7 +46,7 @@ COMMON_MEANINGS: dict[int, Meaning] = {
     **dict.fromkeys(range(200, 300), "permission"),
     **dict.fromkeys(range(80_000, 80_015), "rate_limit"),
 }
-# Errors about the operator's credentials come with various codes.
+# Errors about the operator's credentials have various codes.
 _ABOUT_APP = re.compile(
     r"appsecret_proof|client[ _](?:secret|id)|validating application|invalid (?:platform )?app\b|app[ _]id",
     re.IGNORECASE,
@@ -54,13 +54,13 @@ _ABOUT_APP = re.compile(
 
 
 class MetaErrors(ErrorTranslator[GraphError]):
-    """What the errors of one of Meta's products mean; `meanings` are the codes and subcodes that only this product has."""
+    """Translates the errors of one of Meta's products; `meanings` are the codes and subcodes that only this product has."""
 
     error = GraphError
     meanings: ClassVar[Mapping[int, Meaning]] = {}
 
     def meaning_of(self, error: GraphError) -> Meaning | None:
-        """What an error is about; None if no table contains its codes."""
+        """What an error of Meta's product is about; None if no table contains its codes."""
         if not error.from_api:
             return "rate_limit" if error.status == 429 else "transient" if error.status >= 500 else None
         if _ABOUT_APP.search(error.reason):
@@ -75,21 +75,24 @@ class MetaErrors(ErrorTranslator[GraphError]):
         return meaning or ("rate_limit" if error.status == 429 else None)
 
     def rejects_content(self, error: GraphError) -> bool:
-        """Whether an error is about what was sent, which is also assumed of codes that no table contains."""
+        """Whether Meta's error is about the content, which is also assumed of codes that no table contains."""
         meaning = self.meaning_of(error)
         return meaning == "content" or (meaning is None and (error.from_api or error.status == 413))
 
     def may_have_effect(self, error: GraphError) -> bool:
-        """Whether a call that was answered with this error may have done what it asked for."""
+        """Whether a call that Meta answered with this error may have taken effect."""
         return error.status >= 500 or self.meaning_of(error) == "transient"
 
     def is_documented(self, error: GraphError) -> bool:
-        """Whether a table contains the error's codes."""
+        """Whether a table contains the codes of Meta's error."""
         return self.meaning_of(error) is not None
 
     @contextmanager
     def search_errors(self, what: str, unreadable: tuple[Meaning, ...] = ("permission",)) -> Iterator[None]:
-        """As `platform_errors`, for searching a list for a post: raises OutcomeUnknown if the list may not be read."""
+        """Translate errors like `platform_errors`, for calls that search a list of Meta's product for a post.
+
+        Raises OutcomeUnknown if the list may not be read.
+        """
         with self.platform_errors():
             try:
                 yield
@@ -100,7 +103,7 @@ class MetaErrors(ErrorTranslator[GraphError]):
                 raise OutcomeUnknown(message, final=True) from error
 
     def _meaning(self, error: GraphError) -> PlatformError | None:
-        """Meta's codes decide, not the status: it sends errors of all kinds with status 400."""
+        """Translate an error by Meta's codes, not by its status, because Meta sends errors of all kinds with status 400."""
         meaning = self.meaning_of(error)
         if meaning == "token":
             return TokenExpired(f"{self.label} no longer accepts the access token: {error.reason}")

@@ -1,4 +1,4 @@
-"""Meta's Graph API: calls, errors and the fields that all of Meta's products have in common.
+"""Meta's Graph API: calls, errors and the fields that all of Meta's products share.
 
 Errors are `{error: {message, type, code, error_subcode, is_transient, error_user_msg, error_data}}`; Instagram's token
 endpoint answers `{error_type, code, error_message}`, and the servers for uploads `{debug_info: {type, message}}`.
@@ -58,7 +58,7 @@ class GraphError(ApiError):
 
 @dataclass(frozen=True)
 class Graph(JsonClient):
-    """The Graph API at an address that includes its version. Calls raise GraphError, NotSent, NoAnswer.
+    """Client of Meta's Graph API at an address that includes its version. Calls raise GraphError, NotSent, NoAnswer.
 
     `secret` is the app's secret, for products that accept a proof that the token is used by its own app.
     """
@@ -69,15 +69,15 @@ class Graph(JsonClient):
     max_bytes = 2_000_000  # a page of posts with their attachments
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Read something, which changes nothing."""
+        """Read something from Meta's Graph API by GET."""
         return super().get(path, {**(params or {}), **self._proof()})
 
     def post_form(self, path: str, form: Mapping[str, str]) -> dict[str, Any]:
-        """Change something. After NoAnswer or a status of 5xx it may have been done."""
+        """Send form fields to Meta's Graph API by POST. After NoAnswer or a status of 5xx the change may have been made."""
         return self.post(path, data={**form, **self._proof()})
 
     def post_multipart(self, path: str, fields: Mapping[str, Any], *, timeout: float) -> dict[str, Any]:
-        """As `post_form`, with fields that may be files (`config.outbound.multipart`)."""
+        """Send fields that may be files (`config.outbound.multipart`) to Meta's Graph API. Otherwise like `post_form`."""
         body = multipart(fields)
         headers = {"Content-Type": body.content_type}
         return self.post(path, params=self._proof(), data=body, headers=headers, timeout=timeout)
@@ -85,7 +85,10 @@ class Graph(JsonClient):
     def list_all(
         self, path: str, params: Mapping[str, str], *, max_pages: int, too_long: PlatformError | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Read the objects of a list, page by page. Raises `too_long`, if given, when there are more than `max_pages`."""
+        """Read the objects of a list of Meta's Graph API, page by page.
+
+        Raises `too_long`, if given, when there are more than `max_pages`.
+        """
         params = dict(params)
         for _ in range(max_pages):
             page = self.get(path, params)
@@ -99,7 +102,7 @@ class Graph(JsonClient):
             raise too_long
 
     def is_success(self, response: Response) -> bool:
-        """Whether the response is no error; Meta also sends errors with status 200."""
+        """Whether a response of Meta's Graph API is no error; Meta also sends errors with status 200."""
         content = json_object(response) or {}
         return super().is_success(response) and not isinstance(content.get("error"), dict)
 
@@ -112,31 +115,31 @@ class Graph(JsonClient):
 
 @dataclass(frozen=True)
 class Account:
-    """A connected account: its id, and the API with its token."""
+    """A connected account at one of Meta's products: its id, and the Graph API with its token."""
 
     graph: Graph
     id: str
 
 
 def versioned(base: str, version: str) -> str:
-    """The API's address with its version, unless it already ends with one (`…/v26.0`)."""
+    """The address of Meta's Graph API with its version, unless it already ends with one (`…/v26.0`)."""
     base = base.rstrip("/")
     return base if _VERSION.search(base) else f"{base}/{version}"
 
 
 def unversioned(address: str) -> str:
-    """The API's address without its version, for the calls that have none."""
+    """The address of Meta's Graph API without its version, for calls that have none."""
     return _VERSION.sub("", address.rstrip("/"))
 
 
 def id_of(entity: Mapping[str, Any], name: str = "id") -> str:
-    """The id of an account, a post or a container. Raises UnreadableAnswer."""
+    """The id of an account, a post or a container in Meta's response. Raises UnreadableAnswer."""
     value = entity.get(name)
     return text_in({name: str(value) if type(value) is int else value}, name, _ID, "id")
 
 
 def entries(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The objects that a response lists. Raises UnreadableAnswer."""
+    """The objects that a response of Meta's Graph API lists. Raises UnreadableAnswer."""
     listed = answer.get("data")
     if not isinstance(listed, list):
         raise UnreadableAnswer("The response is not a list.")
@@ -144,7 +147,7 @@ def entries(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _error_in(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The error object of a response in Graph's format; empty if there is none."""
+    """The error object in a response of Meta's Graph API; empty if there is none."""
     if error := as_object(content.get("error")):
         return error
     if "error_message" in content:
@@ -155,7 +158,10 @@ def _error_in(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _seconds_until_access(headers: Mapping[str, str]) -> float | None:
-    """How long to wait by the header `{id: [{type, call_count, estimated_time_to_regain_access}]}`, whose unit is minutes."""
+    """How long Meta's usage header asks to wait, in seconds.
+
+    The header is `{id: [{type, call_count, estimated_time_to_regain_access}]}`, with minutes as the unit.
+    """
     try:
         usage = json.loads(headers.get("X-Business-Use-Case-Usage", "")[:100_000])
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Comparing what is published at an account with what an earlier attempt may have published: by text and time."""
+"""Comparing posts of Meta's products with what an earlier attempt may have published, by text and time."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 MAX_CLOCK_DIFFERENCE = timedelta(
     minutes=5
-)  # between Meta's clock and ours, by which the start of a publication is stored
+)  # difference between Meta's clock and the service's, whose time is stored when a publication starts
 
 
 def same_text(shown: Any, given: str) -> bool:
-    """Whether Meta shows the text that it was given, apart from white space, which it trims."""
+    """Whether Meta shows the text that it received, apart from white space, which Meta trims."""
     return _without_space(shown if isinstance(shown, str) else "") == _without_space(given)
 
 
 def earliest(since: str) -> datetime:
-    """The time before which nothing can belong to a publication that began at `since` (ISO 8601)."""
+    """The earliest time of a post at Meta's products that can belong to a publication started at `since` (ISO 8601)."""
     return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
 
 
 def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
-    """A time in Graph's format, `2026-11-20T12:00:00+0000`; None for anything else."""
+    """A time in a response of Meta's Graph API, `2026-11-20T12:00:00+0000`; None for anything else."""
     try:
         moment = datetime.fromisoformat(str(entity.get(name)))
     except ValueError:

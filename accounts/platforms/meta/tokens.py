@@ -1,4 +1,4 @@
-"""OAuth at Meta: a code for a short-lived token, that token for a long-lived one, and a new one before it expires.
+"""OAuth at Meta: exchanges a code for a short-lived token, that for a long-lived token, and renews the long-lived token.
 
 There is no PKCE, no refresh token and no revocation. Sources: developers.facebook.com,
 facebook-login/guides/advanced/manual-flow, instagram-platform/reference/oauth-authorize, threads/get-started.
@@ -28,22 +28,22 @@ Method = Literal["GET", "POST"]
 
 @dataclass(frozen=True)
 class MetaApplication(OAuthApplication):
-    """The operator's app at one of Meta's products. `api` is the address, without a version, that extends tokens."""
+    """The operator's OAuth app at one of Meta's products. `api` is the address, without a version, that extends tokens."""
 
     api: str = ""
 
     scope_separator = ","
     errors: ClassVar[MetaErrors]
-    grant_prefix: ClassVar[str]  # of the grant types, such as `th` of `th_exchange_token`
+    grant_prefix: ClassVar[str]  # prefix of the grant types, such as `th` of `th_exchange_token`
     needed: ClassVar[tuple[str, ...]] = ()
 
     @property
     def required_scopes(self) -> tuple[str, ...]:
-        """The scopes without which nothing can be published."""
+        """The scopes without which nothing can be published at Meta's product."""
         return self.needed
 
     def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Exchange a code for a token of sixty days. Returns the token endpoint's JSON, with the granted scopes.
+        """Exchange a code of Meta's for a token of sixty days. Returns the token endpoint's JSON, with the granted scopes.
 
         Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
         """
@@ -59,7 +59,7 @@ class MetaApplication(OAuthApplication):
         return {**self.exchange_token("GET", f"{self.api}/access_token", extension), "scope": ",".join(granted)}
 
     def renew(self, token: str) -> dict[str, Any]:
-        """Exchange a long-lived token that is a day old for a new one. Returns the token endpoint's JSON.
+        """Exchange a long-lived token of Meta's that is a day old for a new one. Returns the token endpoint's JSON.
 
         Raises AccountDisconnected only if Meta says that the token has expired, otherwise Transient.
         """
@@ -73,7 +73,7 @@ class MetaApplication(OAuthApplication):
             raise Transient(f"{self.label} did not renew the access: {error.message}") from error
 
     def code_params(self, code: str, redirect_uri: str) -> dict[str, str]:
-        """The parameters that exchange a code. Meta's pages append `#_` to codes, which is not part of them."""
+        """The parameters that exchange a code of Meta's. Meta's pages append `#_` to codes, which is not part of them."""
         return {
             "client_id": self.client_id,
             "client_secret": self.client_secret,
@@ -82,7 +82,10 @@ class MetaApplication(OAuthApplication):
         }
 
     def exchange_token(self, method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
-        """Exchange a code or token. Raises CredentialsRejected (the code or token), ConnectionUnavailable, Transient."""
+        """Exchange a code or token at Meta.
+
+        Raises CredentialsRejected (the code or token), ConnectionUnavailable, Transient.
+        """
         try:
             return _tokens(method, url, params)
         except (OutboundError, GraphError) as error:
@@ -105,7 +108,7 @@ def _tokens(method: Method, url: str, params: Mapping[str, str]) -> dict[str, An
 
 
 def _permissions(answer: Mapping[str, Any]) -> tuple[str, ...]:
-    """The granted scopes: a list, or separated by commas."""
+    """The scopes that Meta has granted: a list, or text separated by commas."""
     granted = answer.get("permissions")
     if isinstance(granted, str):
         granted = granted.split(",")

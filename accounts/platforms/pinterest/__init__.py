@@ -1,1 +1,1 @@
-"""Pinterest: pins on the boards of an account, by API v5."""
+"""The Pinterest adapter: pins on the boards of an account, by API v5."""

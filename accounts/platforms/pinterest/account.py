@@ -1,4 +1,4 @@
-"""Accounts at Pinterest and their boards. Source: github.com/pinterest/api-description 5.23."""
+"""Pinterest accounts and their boards. Source: github.com/pinterest/api-description 5.23."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from accounts.platforms.types import Identity
 
 SITE = "https://www.pinterest.com"
 PAGE, MAX_BOARDS = 250, 2000
-MAX_LISTED_BOARDS = 10  # in an error message
+MAX_LISTED_BOARDS = 10  # maximum number in an error message
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,100}")
 _BOARD_ID = re.compile(r"[0-9]{10,32}")  # fewer digits are a name, such as 2026
 
 
 def identity(api: Api) -> Identity:
-    """The account that the access token opens. Raises PinterestError, NotSent, NoAnswer."""
+    """The Pinterest account of the access token. Raises PinterestError, NotSent, NoAnswer."""
     user = api.get("/user_account")
     username = text_in(user, "username", _USERNAME, "user name")
     return Identity(
@@ -31,7 +31,7 @@ def identity(api: Api) -> Identity:
 
 
 def board_id(api: Api, board: str) -> str:
-    """The id of a board of the account, from its name or its id.
+    """The id of a board of the Pinterest account, from the board's name or id.
 
     Raises ContentRejected, which names the existing boards, and platform errors.
     """
@@ -48,7 +48,7 @@ def board_id(api: Api, board: str) -> str:
 
 
 def _boards(api: Api) -> Iterator[tuple[str, str]]:
-    """The names and ids of the account's boards."""
+    """The names and ids of the Pinterest account's boards."""
     params = {"page_size": str(PAGE)}
     for _ in range(MAX_BOARDS // PAGE):
         page = api.get("/boards", params)

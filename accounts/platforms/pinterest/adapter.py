@@ -18,7 +18,7 @@ API_BASE = "https://api.pinterest.com/v5"
 
 
 class Pinterest(OAuthPlatform):
-    """Pinterest accounts.
+    """Publishes pins for Pinterest accounts.
 
     A login connects one account, and the board is an option of the post. One account per board would not work: all boards
     share one refresh token, which is replaced at each use, so using one copy of it would invalidate the others.
@@ -47,11 +47,11 @@ class Pinterest(OAuthPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one account that an access token opens."""
+        """The one Pinterest account that an access token gives access to."""
         return (account.identity(self._api(tokens)),)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names."""
+        """Find the board, upload the video, or create the pin at Pinterest, as `progress` says."""
         api = self._api(grant.tokens)
         if progress.phase == "start":
             if not content.media:

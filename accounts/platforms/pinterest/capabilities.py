@@ -1,4 +1,4 @@
-"""What can be published on Pinterest with API v5.
+"""Pinterest's limits and options with API v5.
 
 A pin has one to five images or a video, and never text alone. The post's text is the pin's description.
 Sources: github.com/pinterest/api-description 5.23; developers.pinterest.com (rate limits, product specifications of images
@@ -79,6 +79,6 @@ CAPABILITIES = Capabilities(
         "not": {"required": ["cover_seconds", "cover_image_url"]},
         "additionalProperties": False,
     },
-    # Pinterest accepts 100 writes of an account in a minute; a video needs two.
+    # Pinterest accepts 100 writes per minute of an account; a video needs two.
     pace=Pace(seconds=1.5, burst=20),
 )

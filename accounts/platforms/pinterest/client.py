@@ -1,4 +1,4 @@
-"""Calls of Pinterest's API v5 and the meaning of its errors.
+"""Pinterest's API v5: calls, and the meaning of its errors.
 
 Errors are `{"code": number, "message": text}`. Sources: github.com/pinterest/api-description 5.23, and reports of API clients
 for the codes and wording of refusals.
@@ -32,7 +32,7 @@ class PinterestError(ApiError):
 
     @property
     def is_about_trial_access(self) -> bool:
-        """Whether the operator's app has trial access only."""
+        """Whether Pinterest's error says that the operator's app has trial access only."""
         return self.status in (401, 403) and "trial access" in self.reason.lower()
 
 
@@ -43,23 +43,23 @@ class Api(JsonClient):
     max_bytes = 2_000_000  # a page of boards
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Read something. Raises UnreadableAnswer if the body is not a JSON object."""
+        """Read something from Pinterest. Raises UnreadableAnswer if the body is not a JSON object."""
         return required_object(self.call("GET", f"{self.address}{path}", params=params))
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Change something. Raises UnreadableAnswer if the body is not a JSON object."""
+        """Change something at Pinterest. Raises UnreadableAnswer if the body is not a JSON object."""
         return required_object(self.call("POST", f"{self.address}{path}", **body))
 
 
 class PinterestErrors(ErrorTranslator[PinterestError]):
-    """What Pinterest's errors mean."""
+    """Translates Pinterest's errors."""
 
     name = "pinterest"
     label = "Pinterest"
     error = PinterestError
 
     def specific(self, error: PinterestError) -> PlatformError | None:
-        """Errors about the operator's app or the account."""
+        """Translate Pinterest's errors about the operator's app or the account; None for all other errors."""
         if error.is_about_trial_access:
             return ConnectionUnavailable(
                 f"Pinterest gives this service trial access only: {error.reason}",
@@ -70,11 +70,11 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
         return None
 
     def rejects_content(self, error: PinterestError) -> bool:
-        """Whether an error of the API is about what was sent."""
+        """Whether an error of Pinterest's API is about the content."""
         return super().rejects_content(error) and (bool(error.code) or error.status == 413)
 
     def is_documented(self, error: PinterestError) -> bool:
-        """Whether the code is one of the documented refusals."""
+        """Whether the code of Pinterest's error is one of the documented refusals."""
         return error.code in CONTENT_CODES or not error.code
 
 
@@ -82,5 +82,5 @@ ERRORS = PinterestErrors()
 
 
 def id_of(entity: Mapping[str, Any], name: str = "id") -> str:
-    """The id of a pin, a board, an account or an upload. Raises UnreadableAnswer."""
+    """The id of a pin, a board, an account or an upload in Pinterest's response. Raises UnreadableAnswer."""
     return text_in(entity, name, _ID, "id")

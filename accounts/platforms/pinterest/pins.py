@@ -1,4 +1,4 @@
-"""Creating a pin, at most once.
+"""Creating a Pinterest pin, at most once.
 
 Pinterest has no idempotency key, and a pin of this service looks like one that the owner created with the same text. So if
 the response is missing, the outcome stays unknown.
@@ -27,7 +27,7 @@ OPTIONS = ("board_section_id", "title", "link")
 
 
 def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Create the pin. Raises platform errors; after OutcomeUnknown it may exist."""
+    """Create the pin at Pinterest. Raises platform errors; after OutcomeUnknown the pin may exist."""
     with ERRORS.publish_errors("this pin", final=True):
         try:
             pin_id = id_of(_post(api, content, state))
@@ -43,7 +43,7 @@ def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any
     with tempfile.TemporaryFile() as body:
         try:
             _write(_pin(content, state), () if "media_id" in state else content.media, body)
-        except Exception as fault:  # a storage may raise anything, and nothing was sent yet
+        except Exception as fault:  # a storage may raise any error, and nothing was sent yet
             raise Transient("The files of the post could not be read.") from fault
         seconds = api.timeout_seconds + body.tell() / SLOWEST_UPLOAD
         body.seek(0)
@@ -51,7 +51,7 @@ def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any
 
 
 def _pin(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
-    """The pin as JSON, with an empty `data` for each image."""
+    """The Pinterest pin as JSON, with an empty `data` for each image."""
     alt_text = next((file.alt_text for file in content.media if file.alt_text), "")
     texts = {"description": content.text, "alt_text": alt_text}
     return {
@@ -77,7 +77,7 @@ def _images(files: tuple[MediaFile, ...]) -> dict[str, Any]:
 
 
 def _write(pin: dict[str, Any], images: tuple[MediaFile, ...], body: IO[bytes]) -> None:
-    """Write the JSON of the request, with the images as base64."""
+    """Write the JSON of the request that creates a Pinterest pin, with the images as base64."""
     placeholder = secrets.token_hex(16)  # random, so no text contains it
     for each in pin["media_source"].get("items", [pin["media_source"]]):
         if "data" in each:

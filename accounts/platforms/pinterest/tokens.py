@@ -14,7 +14,7 @@ INVALID_GRANT = "283"
 
 
 class PinterestApplication(OAuthApplication):
-    """The operator's app at Pinterest."""
+    """The operator's OAuth app at Pinterest."""
 
     label = "Pinterest"
     scope_separator = ","
@@ -23,7 +23,7 @@ class PinterestApplication(OAuthApplication):
     revoked_statuses = frozenset({200, 204, 400, 404})
 
     def error_of(self, response: Response) -> str:
-        """The OAuth error for a response of the token endpoint, which reports errors in the format of Pinterest's API."""
+        """The OAuth error in a response of the token endpoint, which reports errors in the format of Pinterest's API."""
         error = PinterestError(response)
         if error.status == 401 or (error.status == 400 and error.code == INVALID_GRANT):
             is_about_app = "application" in error.reason.lower() or "client" in error.reason.lower()

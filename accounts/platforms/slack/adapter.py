@@ -1,4 +1,4 @@
-"""Slack: channels, connected by installing the operator's app or by an incoming webhook of their owner."""
+"""The Slack adapter: connects channels by installing the operator's app, or by an incoming webhook of their owner."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SITE = "https://slack.com"
 
 
 class Slack(OAuthPlatform):
-    """Slack channels.
+    """Publishes to Slack channels.
 
     The steps of a text are `start`, which does nothing, and `send`, which posts it, once; neither needs a state. Those of a
     message with files are `start`, `upload` for each file, `share`, which posts it, once, and `settle` until Slack shows the
@@ -57,15 +57,15 @@ class Slack(OAuthPlatform):
     irreversible = frozenset({"send", "share"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """Which settings the operator has not set; None for webhooks, which need none."""
+        """Which settings of the Slack app the operator has not set; None for webhooks, which need none."""
         return None if method == "credentials" else super().unavailable_reason(method)
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
-        """The account's capabilities: files only by the app, with the scopes for files."""
+        """The capabilities of a Slack account: files only by the app, with the scopes for files."""
         return of_account(account)
 
     def application(self) -> SlackApplication:
-        """The operator's app, from the settings."""
+        """The operator's Slack app, from the settings."""
         return SlackApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
@@ -75,15 +75,15 @@ class Slack(OAuthPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """Every channel that the app may post to."""
+        """Every Slack channel that the app may post to."""
         return installation.channels(self._web_api(tokens))
 
     def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
-        """The channel, which is stored beside the token."""
+        """The Slack channel, which is stored with the token."""
         return {"channel": installation.channel_of(identity)}
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Check that the webhook exists, without posting. Raises CredentialsRejected, Transient."""
+        """Check that the Slack webhook exists, without posting. Raises CredentialsRejected, Transient."""
         try:
             identity = _checked(self._webhook(credentials))
         except AccountDisconnected as error:
@@ -98,14 +98,14 @@ class Slack(OAuthPlatform):
             return installation.channel(self._web_api(grant.tokens), grant.tokens["channel"], grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Raises AccountDisconnected: neither webhooks nor tokens of an app without rotation are renewed."""
+        """Raises AccountDisconnected: neither Slack webhooks nor tokens of an app without rotation are renewed."""
         raise AccountDisconnected("Access to a Slack channel cannot be renewed by the service.")
 
     def revoke(self, grant: Grant) -> None:
-        """Nothing: a webhook is its owner's, and the app's token is used for the other channels of its workspace too."""
+        """Does nothing at Slack: a webhook is its owner's, and the app's token also serves the workspace's other channels."""
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names."""
+        """Post the text to Slack, or upload the files and share them in the channel, as `progress` says."""
         if progress.phase == "start":
             if grant.credentials and content.media:
                 raise ContentRejected(NO_FILES_BY_WEBHOOK)
@@ -119,7 +119,7 @@ class Slack(OAuthPlatform):
         return step(api, channel, content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Find a message by its files. Raises OutcomeUnknown for a text, which cannot be found."""
+        """Find a Slack message by its files. Raises OutcomeUnknown for a text, which cannot be found."""
         if progress.phase == "send":
             raise OutcomeUnknown("Slack did not say whether it published this message.", final=True)
         return files.find(self._web_api(grant.tokens), grant.tokens["channel"], content, progress.state)
@@ -135,7 +135,7 @@ class Slack(OAuthPlatform):
 
 
 def _checked(hook: Webhook) -> Identity:
-    """A webhook that exists. Slack does not say which channel it posts to."""
+    """The account of a Slack webhook that exists. Slack does not say which channel the webhook posts to."""
     with webhook.ERRORS.platform_errors():
         webhook.check(hook)
     return Identity(hook.id, handle=f"webhook {hook.id}")

@@ -1,9 +1,10 @@
-"""Limits of Slack. Sources: docs.slack.dev (chat.postMessage, incoming webhooks, files.getUploadURLExternal, rate limits,
-scopes), and Slack's help center, Add files to Slack, for the size and number of files.
+"""Slack's limits and options.
 
 Slack advises 4,000 characters at most and truncates texts after 40,000. A message has up to 10 files of any kind, each of up
 to 1 GB; a message of an incoming webhook has none. `chat:write.public` lets the app post text to public channels that it has
-not joined. `files:write` is for uploads, `files:read` to find where an upload was shared.
+not joined. `files:write` is for uploads, `files:read` to find where an upload was shared. Sources: docs.slack.dev
+(chat.postMessage, incoming webhooks, files.getUploadURLExternal, rate limits, scopes), and Slack's help center, Add files to
+Slack, for the size and number of files.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ CAPABILITIES = Capabilities(
 
 
 def of_account(account: AccountDetails) -> Capabilities:
-    """The capabilities of an account: no files if it is an incoming webhook or its grant lacks the scopes for files."""
+    """The capabilities of a Slack account: no files if it is an incoming webhook or its grant lacks the scopes for files."""
     if account.external_id.rpartition("/")[2].startswith("B"):  # ids of webhooks; those of channels begin with C or G
         return _without_files(NO_FILES_BY_WEBHOOK)
     if account.scopes and not {*FILE_SCOPES} <= {*account.scopes}:

@@ -1,4 +1,4 @@
-"""Slack's Web API: calls, and what Slack's errors mean.
+"""Slack's Web API: calls, and the meaning of Slack's errors.
 
 Slack answers 200 with `{"ok": false, "error": code}` if it refuses a call, and 429 with Retry-After at its rate limit.
 People are shown the code. Source: docs.slack.dev, the Web API and its methods' errors.
@@ -15,7 +15,7 @@ from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import ApiError, json_object
 from config.outbound import Response
 
-# The call may have been carried out in part.
+# Errors after which the call may have been carried out in part.
 PERHAPS_DONE_CODES = frozenset({"internal_error", "fatal_error", "file_update_failed"})
 TRANSIENT_CODES = frozenset(
     {"service_unavailable", "team_added_to_org", "org_login_required", "request_timeout", "accesslimited"}
@@ -74,7 +74,7 @@ class SlackError(ApiError):
 
 
 class WebApi(JsonClient):
-    """The Web API, called with an app's token. Calls raise SlackError, NotSent, NoAnswer."""
+    """Slack's Web API, called with an app's token. Calls raise SlackError, NotSent, NoAnswer."""
 
     error = SlackError
     timeout_seconds = 20.0
@@ -89,16 +89,16 @@ E = TypeVar("E", bound=SlackError)
 
 
 class CodeErrors(ErrorTranslator[E]):
-    """What Slack's error codes mean. The status says nothing, except for the rate limit and errors of Slack's servers."""
+    """Translates Slack's error codes. The status matters only for the rate limit and for errors of Slack's servers."""
 
     name = "slack"
     label = "Slack"
     access_ended: ClassVar[frozenset[str]]
     channel_closed: ClassVar[frozenset[str]]
-    client: ClassVar[str]  # what posts, as people know it
+    client: ClassVar[str]  # the part of Slack that posts, as people call it
 
     def specific(self, error: E) -> PlatformError | None:
-        """Errors about the access or the channel, and those that pass."""
+        """Translate Slack's errors about the access or the channel, and temporary ones; None for all other errors."""
         if error.code in RATE_LIMIT_CODES or error.status == 429:
             return RateLimited("Slack's rate limit is reached.", retry_after=error.retry_after)
         if error.code in self.access_ended:
@@ -109,12 +109,12 @@ class CodeErrors(ErrorTranslator[E]):
         return self.transient(error) if not error.code or error.code in TRANSIENT_CODES | PERHAPS_DONE_CODES else None
 
     def may_have_effect(self, error: E) -> bool:
-        """Whether the call may have been carried out."""
+        """Whether Slack may have carried out the call."""
         return error.status >= 500 or error.code in PERHAPS_DONE_CODES or (error.status < 300 and not error.from_api)
 
 
 class SlackErrors(CodeErrors[SlackError]):
-    """What errors of the Web API mean."""
+    """Translates the errors of Slack's Web API."""
 
     error = SlackError
     access_ended = ACCESS_ENDED_CODES
@@ -122,7 +122,7 @@ class SlackErrors(CodeErrors[SlackError]):
     client = "app"
 
     def rejects_content(self, error: SlackError) -> bool:
-        """Whether an error is about the message."""
+        """Whether Slack's error is about the message."""
         return OF_CONTENT.fullmatch(error.code) is not None
 
 

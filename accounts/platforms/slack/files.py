@@ -1,9 +1,9 @@
-"""Messages with files: each file is uploaded, then one call shares all of them in the channel, with the text.
+"""Slack messages with files: each file is uploaded, then one call shares all of them in the channel, with the text.
 
 Slack discards an upload that is not shared, so it may be repeated. Sharing posts the message. Slack shares in the
 background: its response does not identify the message, which is read from the files' `shares` later.
 
-After a lost answer to the sharing call, the first file is asked for: Slack knows a file from the moment it accepts the call,
+After a lost answer to the sharing call, the first file is asked for: Slack has a file from the moment it accepts the call,
 and accepts the call for a file only once, so that a file which is not found was not shared and can be shared again without a
 second message. Sources: docs.slack.dev, files.getUploadURLExternal, files.completeUploadExternal, files.info.
 """
@@ -40,10 +40,10 @@ State = Mapping[str, Any]
 
 
 class FileErrors(SlackErrors):
-    """What errors of calls with files mean. Errors about files leave the account connected: its texts are still posted."""
+    """Translates errors of Slack calls with files. They leave the account connected, because its texts are still posted."""
 
     def specific(self, error: SlackError) -> PlatformError | None:
-        """Missing permission for files, and the errors of SlackErrors."""
+        """Translate Slack's missing permission for files, and the errors of SlackErrors; None for all other errors."""
         if error.code == "missing_scope":
             return ContentRejected(
                 "The account was connected without the permission to upload files.",
@@ -61,7 +61,7 @@ FILE_ERRORS = FileErrors()
 
 
 def upload(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
-    """Upload the next file. Raises ContentRejected, AccountDisconnected, Transient."""
+    """Upload the next file to Slack. Raises ContentRejected, AccountDisconnected, Transient."""
     file = content.media[len(state["files"])]
     with FILE_ERRORS.content_errors("this message"):
         file_id, address = _announce(api, file)
@@ -71,7 +71,7 @@ def upload(api: WebApi, channel: Channel, content: Content, state: State) -> Pro
 
 
 def share(api: WebApi, channel: Channel, content: Content, state: State) -> Progress:
-    """Post the message with its files. OutcomeUnknown means that it may have been published."""
+    """Post the Slack message with its files. OutcomeUnknown means that it may have been published."""
     files = [{"id": file_id} for file_id in state["files"]]
     text = {"initial_comment": message.escaped(content.text)} if content.text.strip() else {}
     thread = {name: content.options[name] for name in ("thread_ts",) if name in content.options}
@@ -87,12 +87,15 @@ def share(api: WebApi, channel: Channel, content: Content, state: State) -> Prog
 
 
 def settle(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published:
-    """Ask Slack for the message. Raises OutcomeUnknown if Slack does not show it within half an hour, Transient."""
+    """Ask Slack for the message of the shared files.
+
+    Raises OutcomeUnknown if Slack does not show it within half an hour, Transient.
+    """
     return _message(channel, content, state, _first_file(api, state) or {})
 
 
 def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progress | Published | Absent:
-    """What follows `share` if Slack accepted it before; Absent if Slack does not know the files. Raises as `settle`."""
+    """The step after `share` if Slack accepted it before; Absent if Slack does not have the files. Raises as `settle`."""
     file = _first_file(api, state)
     if file is None:
         return Absent(AskedById("file_not_found"))
@@ -100,7 +103,7 @@ def find(api: WebApi, channel: Channel, content: Content, state: State) -> Progr
 
 
 def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
-    """The id of a new file, and the address to upload it to. Raises SlackError, OutboundError."""
+    """Announce a file to Slack. Returns its id and the URL to upload it to. Raises SlackError, OutboundError."""
     details = {"filename": file.filename or "file", "length": str(file.size_bytes)}
     if file.alt_text and file.kind in ("image", "gif"):
         details["alt_txt"] = file.alt_text
@@ -112,7 +115,7 @@ def _announce(api: WebApi, file: MediaFile) -> tuple[str, str]:
 
 
 def _send(address: str, file: MediaFile) -> None:
-    """Upload a file. The address authorizes the upload, so the app's token is not sent."""
+    """Upload a file to Slack. The URL authorizes the upload, so the app's token is not sent."""
     headers = {"Content-Type": "application/octet-stream"}
     with file.open() as opened:
         response = request(
@@ -123,7 +126,7 @@ def _send(address: str, file: MediaFile) -> None:
 
 
 def _upload_again(api: WebApi, content: Content, state: State) -> Progress:
-    """The step after Slack has not found the uploads: they are uploaded again, once, or an earlier attempt has shared them.
+    """The step that uploads the files again, once, after Slack has not found the uploads.
 
     Raises OutcomeUnknown if there was an earlier attempt: its call may have used the uploads.
     """
@@ -141,7 +144,7 @@ def _accepted(state: State) -> Progress:
 
 
 def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
-    """The first file as Slack describes it; None if Slack does not know it. Raises OutcomeUnknown, platform errors."""
+    """Slack's description of the first file; None if Slack does not have it. Raises OutcomeUnknown, platform errors."""
     file_id = state["files"][0]
     with ERRORS.platform_errors():
         try:
@@ -159,7 +162,7 @@ def _first_file(api: WebApi, state: State) -> Mapping[str, Any] | None:
 
 
 def _message(channel: Channel, content: Content, state: State, file: Mapping[str, Any]) -> Progress | Published:
-    """The message, if the file names it; otherwise the step that asks again."""
+    """The Slack message, if the file's description names it; otherwise the step that asks again."""
     if timestamp := _shared_at(file, channel):
         return message.published(channel, timestamp, content)
     return ask_again(
@@ -173,7 +176,7 @@ def _message(channel: Channel, content: Content, state: State, file: Mapping[str
 
 
 def _shared_at(file: Mapping[str, Any], channel: Channel) -> str:
-    """The timestamp of the message that shows the file in the channel; empty if there is none."""
+    """The timestamp of the Slack message that shows the file in the channel; empty if there is none."""
     for by_channel in as_object(file.get("shares")).values():
         for each in objects_in(as_object(by_channel).get(channel["id"])):
             timestamp = each.get("ts")

@@ -46,10 +46,10 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
 
 
 class ExchangeErrors(SlackErrors):
-    """What errors of the exchange of a code mean."""
+    """Translates errors of exchanging a code at Slack."""
 
     def specific(self, error: SlackError) -> PlatformError | None:
-        """Errors about the app or the code, and those that pass."""
+        """Translate Slack's errors about the app or the code, and temporary ones; None for all other errors."""
         if error.code in WRONG_APPLICATION:
             return ConnectionUnavailable(f"Slack does not accept the operator's app as it is set up: {error.code}")
         passes = (
@@ -69,13 +69,16 @@ EXCHANGE_ERRORS = ExchangeErrors()
 
 @dataclass(frozen=True)
 class SlackApplication(OAuthApplication):
-    """The operator's app at Slack."""
+    """The operator's OAuth app at Slack."""
 
     label = "Slack"
     scope_separator = ","
 
     def request_tokens(self, form: Mapping[str, str]) -> dict[str, Any]:
-        """Post an authorization code grant to the Web API. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
+        """Send an authorization code grant to Slack's Web API.
+
+        Raises CredentialsRejected, ConnectionUnavailable, Transient.
+        """
         with EXCHANGE_ERRORS.platform_errors():
             headers = basic_header(self.client_id, self.client_secret)
             answer = WebApi(self.token_url).post("", data=dict(form), headers=headers)
@@ -83,7 +86,7 @@ class SlackApplication(OAuthApplication):
             return answer
 
     def check_granted(self, granted: tuple[str, ...], *, has_refresh_token: bool = True) -> None:
-        """Raise ConnectionUnavailable if the app's tokens rotate, and CredentialsRejected if a scope is missing."""
+        """Raise ConnectionUnavailable if the Slack app's tokens rotate, and CredentialsRejected if a scope is missing."""
         if has_refresh_token:
             raise ConnectionUnavailable(
                 "The operator's app at Slack has token rotation switched on, with which channels cannot be connected.",
@@ -93,7 +96,10 @@ class SlackApplication(OAuthApplication):
 
 
 def channels(api: WebApi) -> tuple[Identity, ...]:
-    """The first thousand channels that the app may post to, by name: public ones, and private ones that it was invited to."""
+    """The first thousand Slack channels that the app may post to, by name.
+
+    These are public channels, and private ones that the app was invited to.
+    """
     about = api.get("/auth.test")
     team, site = text_in(about, "team_id", _TEAM, "workspace id"), text_in(about, "url", _SITE, "URL").rstrip("/")
     found: list[dict[str, Any]] = []
@@ -113,13 +119,13 @@ def channels(api: WebApi) -> tuple[Identity, ...]:
 
 
 def channel_of(identity: Identity) -> dict[str, str]:
-    """What is stored of a channel: {id, site}, its id and the address of its workspace."""
+    """The values stored for a Slack channel: {id, site}, its id and the URL of its workspace."""
     channel_id = identity.external_id.rpartition("/")[2]
     return {"id": channel_id, "site": identity.profile_url.removesuffix(f"/archives/{channel_id}")}
 
 
 def channel(api: WebApi, stored: Mapping[str, Any], external_id: str) -> Identity:
-    """A connected channel {id, site} as it is now. Raises AccountDisconnected, SlackError, OutboundError."""
+    """Ask Slack for a connected channel {id, site}. Raises AccountDisconnected, SlackError, OutboundError."""
     details = as_object(api.get("/conversations.info", {"channel": stored["id"]}).get("channel"))
     if details.get("id") != stored["id"]:
         raise UnreadableAnswer("The response is not about this channel.")

@@ -1,4 +1,4 @@
-"""Incoming webhooks: calls, and what Slack's errors mean.
+"""Slack's incoming webhooks: calls, and the meaning of Slack's errors.
 
 A webhook's address contains a token that lets anybody post to the channel, so no message and no repr shows it. Slack answers
 a message with `ok`, without an id, and an error with its code as plain text. Source: docs.slack.dev, sending messages using
@@ -17,7 +17,7 @@ from accounts.platforms.http.responses import NO_REASON
 from accounts.platforms.slack.client import CodeErrors, SlackError
 from config.outbound import Response
 
-# Errors of a webhook that exists for a message without a text.
+# Errors of an existing webhook for a message without a text.
 NO_TEXT = frozenset({"no_text", "invalid_payload", "missing_text_or_fallback_or_attachments"})
 
 _SLACK = r"https://hooks\.slack(?:-gov)?\.com"
@@ -38,7 +38,10 @@ class WebhookError(SlackError):
 
 @dataclass(frozen=True)
 class Webhook(JsonClient):
-    """One webhook. `id` names it with its workspace, without the token. Calls raise WebhookError, NotSent, NoAnswer."""
+    """Client of one Slack webhook. Calls raise WebhookError, NotSent, NoAnswer.
+
+    `id` is the webhook's id with its workspace, without the token.
+    """
 
     address: str = field(repr=False)
     id: str = ""
@@ -53,7 +56,7 @@ class Webhook(JsonClient):
 
 
 class WebhookErrors(CodeErrors[WebhookError]):
-    """What errors of webhooks mean."""
+    """Translates the errors of Slack's webhooks."""
 
     error = WebhookError
     access_ended = frozenset(
@@ -73,11 +76,14 @@ class WebhookErrors(CodeErrors[WebhookError]):
     client = "webhook"
 
     def may_have_effect(self, error: WebhookError) -> bool:
-        """Whether the message may have been posted. Slack answers `ok`, and errors never with a status of success."""
+        """Whether Slack's webhook may have posted the message.
+
+        Slack answers `ok`, and errors never with a status of success.
+        """
         return error.status < 300 or super().may_have_effect(error)
 
     def rejects_content(self, error: WebhookError) -> bool:
-        """Whether an error is about the message."""
+        """Whether an error of Slack's webhook is about the message."""
         return error.status in (400, 413)
 
 
@@ -85,7 +91,7 @@ ERRORS = WebhookErrors()
 
 
 def webhook(given: str, api_base: str) -> Webhook:
-    """The webhook at the address that its owner gave: one of Slack's or, if the operator has set `api_base`, one at its host.
+    """The Slack webhook at the address that its owner gave: a Slack URL, or one at the host of `api_base` if that is set.
 
     Raises CredentialsRejected.
     """
@@ -103,7 +109,10 @@ def webhook(given: str, api_base: str) -> Webhook:
 
 
 def check(hook: Webhook) -> None:
-    """Check that a webhook exists, with a message without a text, which Slack refuses. Raises WebhookError, OutboundError."""
+    """Check that a Slack webhook exists, by a message without a text, which Slack refuses.
+
+    Raises WebhookError, OutboundError.
+    """
     try:
         hook.post("", json={"text": ""})
     except WebhookError as error:

@@ -1,4 +1,4 @@
-"""Telegram: chats, connected by the token of a bot; posts are messages of the bot."""
+"""The Telegram adapter: connects chats by a bot's token, and publishes posts as the bot's messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from accounts.platforms.types import Connection, Content, Grant, Identity, Progr
 
 
 class Telegram(Platform):
-    """Telegram channels, groups and private chats.
+    """Publishes to Telegram channels, groups and private chats.
 
     The steps are `start`, which builds the request, and `send`, which sends it, at most once; the state is the request. A
     grant's tokens are {chat_id, chat_type, chat_username}. The external_id is the id that the chat had when it was connected;
@@ -33,11 +33,14 @@ class Telegram(Platform):
     irreversible = frozenset({"send"})
 
     def unavailable_reason(self, method: str) -> str | None:
-        """None: owners connect bots of their own, so the operator has nothing to set."""
+        """Returns None: owners connect their own Telegram bots, so the operator configures nothing."""
         return None
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
-        """Check that the token is a bot's and that this bot may post to the chat. Raises CredentialsRejected, Transient."""
+        """Check that the token is a Telegram bot's and the bot may post to the chat.
+
+        Raises CredentialsRejected, Transient.
+        """
         given = {name: credentials[name].strip() for name in ("bot_token", "chat_id")}
         try:
             chat = open_chat(self._api(given), given["chat_id"])
@@ -48,24 +51,30 @@ class Telegram(Platform):
         return Connection(identity=chat.identity(external_id), grant=grant)
 
     def identify(self, grant: Grant) -> Identity:
-        """Check the bot and the chat again. Raises TokenExpired if the chat has a new id, AccountDisconnected, Transient."""
+        """Check the Telegram bot and the chat again.
+
+        Raises TokenExpired if the chat has a new id, AccountDisconnected, Transient.
+        """
         chat = self._chat(grant)
         if chat.id != grant.tokens["chat_id"]:
             raise chat.has_moved()
         return chat.identity(grant.external_id)
 
     def refresh(self, grant: Grant) -> Grant:
-        """Store the chat's new id. Raises AccountDisconnected if it has none, since bots' tokens do not expire; Transient."""
+        """Store the Telegram chat's new id.
+
+        Raises AccountDisconnected if the chat has none, since bots' tokens do not expire; Transient.
+        """
         chat = self._chat(grant)
         if chat.id == grant.tokens["chat_id"]:
             raise AccountDisconnected("Telegram does not renew a bot's token.", suggested_action=NEW_TOKEN)
         return replace(grant, tokens=chat.tokens())
 
     def revoke(self, grant: Grant) -> None:
-        """Does nothing: a bot's token can be revoked only by the bot's owner, with @BotFather."""
+        """Does nothing at Telegram: a bot's token can be revoked only by the bot's owner, with @BotFather."""
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names."""
+        """Build the request of the Telegram message, or send it, once, as `progress` says."""
         if progress.phase == "start":
             return Progress("send", messages.build(content))
         return sending.send(self._api(grant.credentials), Chat.of_tokens(grant.tokens), progress.state, content.media)

@@ -1,4 +1,4 @@
-"""Limits of Telegram for bots. Source: core.telegram.org/bots/api and the constants of its libraries."""
+"""Telegram's limits and options for bots. Source: core.telegram.org/bots/api and the constants of its libraries."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _USERNAME = re.compile(r"[A-Za-z0-9_]{1,64}")
 
 @dataclass(frozen=True)
 class Chat:
-    """A chat: its id, its type (private, group, supergroup, channel), its title, and its username if it is public."""
+    """A Telegram chat: its id, its type (private, group, supergroup, channel), its title, and its username if public."""
 
     id: int
     type: str
@@ -29,7 +29,7 @@ class Chat:
 
     @classmethod
     def read(cls, value: Any) -> Self | None:
-        """The chat in a response; None if the value is no chat."""
+        """The Telegram chat in a response; None if the value is not a chat."""
         chat = as_object(value)
         if type(chat.get("id")) is not int:
             return None
@@ -44,15 +44,15 @@ class Chat:
 
     @classmethod
     def of_tokens(cls, tokens: Mapping[str, Any]) -> Self:
-        """The chat that is stored in a grant's tokens."""
+        """The Telegram chat that is stored in a grant's tokens."""
         return cls(tokens["chat_id"], tokens["chat_type"], tokens["chat_username"])
 
     def tokens(self) -> dict[str, Any]:
-        """The chat as it is stored in a grant's tokens."""
+        """The Telegram chat as stored in a grant's tokens."""
         return {"chat_id": self.id, "chat_type": self.type, "chat_username": self.username}
 
     def identity(self, external_id: str) -> Identity:
-        """The account that the chat is, without a picture: its URL would contain the bot's token."""
+        """The account of the Telegram chat. It has no picture, because the picture's URL would contain the bot's token."""
         return Identity(
             external_id=external_id,
             handle=f"@{self.username}" if self.username else self.title or external_id,
@@ -61,11 +61,14 @@ class Chat:
         )
 
     def has_moved(self) -> TokenExpired:
-        """The error for a group that became a supergroup; it makes the engine renew the chat's id (Telegram.refresh)."""
+        """The error for a Telegram group that became a supergroup.
+
+        The error makes the engine renew the chat's id (Telegram.refresh).
+        """
         return TokenExpired("The group became a supergroup, which has a new id.", suggested_action=LET_IN)
 
     def permalink(self, message_id: int) -> str:
-        """The link to a message, for everybody in a public chat and for members in others; some chats have no links."""
+        """The link to a Telegram message: for everybody in a public chat, for members in others; some chats have no links."""
         if self.type not in ("supergroup", "channel"):
             return ""
         path = self.username or f"c/{str(self.id).removeprefix('-100')}"
@@ -73,7 +76,7 @@ class Chat:
 
 
 def open_chat(api: BotApi, chat_id: int | str) -> Chat:
-    """The chat with this id or @username, to which the bot may post. Raises AccountDisconnected, Transient."""
+    """The Telegram chat with this id or @username, if the bot may post to it. Raises AccountDisconnected, Transient."""
     with ERRORS.platform_errors():
         bot_id = _object(api, "getMe").get("id")
         try:

@@ -1,4 +1,4 @@
-"""Telegram's Bot API: calls, and what its errors mean.
+"""Telegram's Bot API: calls, and the meaning of its errors.
 
 A call is `<address>/bot<token>/<method>`. The token is a part of the URL, so no URL may reach a message or a log, and the
 token is removed from what Telegram says. Errors are `{"ok": false, "description", "parameters"?}`. Source:
@@ -18,7 +18,7 @@ from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import ApiError, as_object, json_object, wait_in
 from config.outbound import OutboundError, Response, multipart
 
-UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB a second
+UPLOAD_TIMEOUT_SECONDS = 180.0  # 50 MB at 300 kB per second
 
 NEW_TOKEN = "Copy the bot's token from @BotFather once more and connect the account with it."  # noqa: S105 (advice)
 LET_IN = "Add the bot to the chat and let it post there (to a channel as an administrator), then connect the account."
@@ -41,7 +41,7 @@ _ABOUT_A_PART = re.compile(r"failed to send message #", re.IGNORECASE)
 
 
 class BotApiError(ApiError):
-    """An error response of the Bot API; `moved_to` is the new id of a chat that has moved."""
+    """An error response of Telegram's Bot API; `moved_to` is the new id of a chat that has moved."""
 
     def __init__(self, response: Response, token: str) -> None:
         content = json_object(response) or {}
@@ -55,7 +55,7 @@ class BotApiError(ApiError):
 
 
 class BotApi(JsonClient):
-    """The methods of one bot at the Bot API server `address`."""
+    """Client of one Telegram bot at the Bot API server `address`."""
 
     error = BotApiError
     timeout_seconds = 20.0
@@ -67,9 +67,9 @@ class BotApi(JsonClient):
         fields: Mapping[str, Any] | None = None,
         files: Mapping[str, tuple[str, BinaryIO, str]] | None = None,
     ) -> Any:
-        """Call a method and return its result; `files` are (name, opened file, MIME type) by the name of their part.
+        """Call a method of Telegram's Bot API and return its result.
 
-        Raises BotApiError, NotSent, NoAnswer.
+        `files` are (name, opened file, MIME type) by the name of their part. Raises BotApiError, NotSent, NoAnswer.
         """
         body: dict[str, Any] = {"json": dict(fields or {})}
         if files:
@@ -81,7 +81,7 @@ class BotApi(JsonClient):
         return (json_object(response) or {}).get("result")
 
     def headers(self) -> dict[str, str]:
-        """The headers of every call; the token is in the URL."""
+        """The HTTP headers of every call to Telegram, without the token, which is in the URL."""
         return {"Accept": "application/json"}
 
     def is_success(self, response: Response) -> bool:
@@ -89,12 +89,15 @@ class BotApi(JsonClient):
         return super().is_success(response) and (json_object(response) or {}).get("ok") is True
 
     def error_of(self, response: Response) -> BotApiError:
-        """The error of a response, without the token."""
+        """The error in a response of Telegram, without the token."""
         return BotApiError(response, self.token)
 
 
 class TelegramErrors(ErrorTranslator[BotApiError]):
-    """What the errors of the Bot API mean. A response that is not the API's says nothing about the bot or the post."""
+    """Translates the errors of Telegram's Bot API.
+
+    A response that does not come from the API says nothing about the bot or the post.
+    """
 
     name = "telegram"
     label = "Telegram"
@@ -102,7 +105,7 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
     content_statuses = frozenset({400, 413})
 
     def specific(self, error: BotApiError) -> PlatformError | None:
-        """Errors about the bot, and responses that are not the API's."""
+        """Translate Telegram's errors about the bot, and responses that are not the API's; None for all other errors."""
         if not error.from_api:
             return None if error.status in (413, 429) else self.transient(error)
         if _ABOUT_A_PART.search(error.reason):
@@ -114,21 +117,24 @@ class TelegramErrors(ErrorTranslator[BotApiError]):
         return None
 
     def platform_error(self, error: OutboundError | BotApiError) -> PlatformError:
-        """As ErrorTranslator.platform_error; a bad request that sends no post is about the bot or its chat."""
+        """Translate Telegram's errors to platform errors; a bad request that sends no post is about the bot or its chat."""
         if isinstance(error, BotApiError) and error.from_api and error.status == 400:
             return self.bot_refused(error)
         return super().platform_error(error)
 
     def bot_refused(self, error: BotApiError) -> AccountDisconnected:
-        """The error for a bot that may not do this in its chat."""
+        """The error for a Telegram bot that lacks the right to do this in its chat."""
         return AccountDisconnected(f"Telegram refuses the bot: {error.reason}", suggested_action=LET_IN)
 
     def may_have_effect(self, error: BotApiError) -> bool:
-        """Whether a call may have sent the post; 500 is also the answer for a message that was sent and cannot be shown."""
+        """Whether a call may have sent the Telegram post.
+
+        Telegram also answers 500 for a message that was sent and cannot be shown.
+        """
         return error.status >= 500 or not (error.from_api or error.status == 413)
 
     def is_documented(self, error: BotApiError) -> bool:
-        """Whether a refusal of a post is a documented one."""
+        """Whether Telegram's refusal of a post is a documented one."""
         return error.status == 413 or _ABOUT_THE_POST.search(error.reason) is not None
 
 

@@ -1,4 +1,4 @@
-"""A post as one request of the Bot API, which is built and stored before it is sent.
+"""Telegram messages as requests of the Bot API: each is built and stored before it is sent.
 
 Source: core.telegram.org/bots/api (sendMessage, sendPhoto, sendVideo, sendAnimation, sendDocument, sendMediaGroup, sendPoll).
 """
@@ -24,7 +24,7 @@ _POLL_SWITCHES = {"multiple": "allows_multiple_answers", "anonymous": "is_anonym
 
 
 def build(content: Content) -> dict[str, Any]:
-    """The request: `method`, its `fields` without chat_id, and `parts`, the names of the media's parts in order.
+    """Build the request of a Telegram message: `method`, `fields` without chat_id, and `parts`, the media's names in order.
 
     Raises ContentRejected for what Telegram does not accept and the capabilities cannot express.
     """
@@ -50,7 +50,7 @@ def build(content: Content) -> dict[str, Any]:
 
 
 def _poll(content: Content, poll: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of sendPoll; parse_mode applies to the question too."""
+    """The fields of Telegram's sendPoll; parse_mode applies to the question too."""
     fields = {"question": content.text, "options": [{"text": choice} for choice in poll["choices"]]}
     if "parse_mode" in content.options:
         fields["question_parse_mode"] = content.options["parse_mode"]

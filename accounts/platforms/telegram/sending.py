@@ -1,4 +1,7 @@
-"""Sending a stored request, once. Telegram has no idempotency key, so a message that may have been sent is not sent again."""
+"""Sending the stored request of a Telegram message, once.
+
+Telegram has no idempotency key, so a message that may have been sent is not sent again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ EXTENSIONS = {
 
 
 def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[MediaFile]) -> Published:
-    """Send a request that messages.build made.
+    """Send to Telegram a request that messages.build has built.
 
     Raises OutcomeUnknown, or (if nothing was sent) Transient, RateLimited, AccountDisconnected, ContentRejected, and
     TokenExpired if the chat has a new id.
@@ -39,7 +42,7 @@ def send(api: BotApi, chat: Chat, message: Mapping[str, Any], media: Sequence[Me
         message_id = first.get("message_id")
         if type(message_id) is not int:
             raise UnreadableAnswer("The response has no message id.")
-    if message_id == 0:  # a video that Telegram processes first; it posts the message itself, with an id not known yet
+    if message_id == 0:  # Telegram processes a video first and posts the message later, with another id
         return Published("", "")
     return Published(str(message_id), (Chat.read(first.get("chat")) or chat).permalink(message_id))
 
@@ -58,13 +61,13 @@ def _opened(parts: Sequence[str], media: Sequence[MediaFile]) -> Iterator[dict[s
                 part: (_filename(part, file), opened.enter_context(file.open()), file.mime_type)
                 for part, file in zip(parts, media, strict=bool(parts))
             }
-        except Exception as error:  # each storage has errors of its own; nothing has been sent yet
+        except Exception as error:  # each storage raises its own errors; nothing has been sent yet
             raise Transient("The service could not open the media of the post.") from error
         yield files
 
 
 def _filename(part: str, file: MediaFile) -> str:
-    """Documents keep their names; of other files Telegram reads the type from the extension."""
+    """The name of a file in an upload to Telegram, which reads the type of files other than documents from the extension."""
     if file.kind == "document" and file.filename:
         return file.filename
     return part + EXTENSIONS.get(file.mime_type, "")

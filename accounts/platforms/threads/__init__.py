@@ -1,1 +1,1 @@
-"""Threads: posts, carousels and chains of a profile, by Meta's Threads API."""
+"""The Threads adapter: posts, carousels and chains of a profile, by Meta's Threads API."""

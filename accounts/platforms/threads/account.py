@@ -1,4 +1,4 @@
-"""A profile at Threads, the operator's app, and what Threads' own error codes mean.
+"""Threads profiles, the operator's app, and the meaning of Threads' own error codes.
 
 Sources: developers.facebook.com/docs/threads (profiles, get access tokens, long-lived tokens, troubleshooting); subcodes are
 those that clients report.
@@ -21,7 +21,7 @@ _USERNAME = re.compile(r"[A-Za-z0-9._]{1,50}")
 
 
 class ThreadsErrors(MetaErrors):
-    """What Threads' errors mean."""
+    """Translates Threads' errors."""
 
     name = "threads"
     label = "Threads"
@@ -39,7 +39,7 @@ ERRORS = ThreadsErrors()
 
 
 class ThreadsApplication(MetaApplication):
-    """The operator's app at Threads, which has an id and a secret of its own within the Meta app."""
+    """The operator's OAuth app at Threads, which has an id and a secret of its own within the Meta app."""
 
     label = "Threads"
     errors = ERRORS
@@ -47,7 +47,7 @@ class ThreadsApplication(MetaApplication):
 
 
 def identity(graph: Graph) -> Identity:
-    """The profile that an access token opens. Raises GraphError, NotSent, NoAnswer."""
+    """The Threads profile of an access token. Raises GraphError, NotSent, NoAnswer."""
     user = graph.get("/me", {"fields": "id,username,name,threads_profile_picture_url"})
     username = text_in(user, "username", _USERNAME, "user name")
     return Identity(

@@ -1,4 +1,4 @@
-"""Threads: profiles, connected by Meta's OAuth, and posts whose containers say whether they are published."""
+"""The Threads adapter: connects profiles by Meta's OAuth, and publishes posts as containers with a status."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accounts.platforms.types import Identity
 
 
 class Threads(MetaPlatform):
-    """Threads profiles.
+    """Publishes to Threads profiles.
 
     Publishing goes `start`, then for each segment `container` (for a carousel first for each file), `wait` until Threads has
     processed it, and `publish`; and `permalink` at the end. Its state is {since, sent}: when the publication began, and the
@@ -57,9 +57,9 @@ class Threads(MetaPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one profile that an access token opens."""
+        """The one Threads profile that an access token gives access to."""
         return (account.identity(self.graph(tokens)),)
 
     def version(self) -> str:
-        """The only version of Threads' API."""
+        """The version of Threads' API, which has only one."""
         return "v1.0"

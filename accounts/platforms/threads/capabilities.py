@@ -1,8 +1,8 @@
-"""What Threads accepts. Sources: developers.facebook.com/docs/threads (overview, publishing reference, text attachments,
-reply management).
+"""Threads' limits and options.
 
 500 characters, where an emoji counts by its bytes in UTF-8, and at most five different links in a post. A carousel mixes up
-to 20 images and videos, which Threads fetches itself. A profile may publish 250 posts and 1,000 replies in 24 hours.
+to 20 images and videos, which Threads fetches itself. A profile may publish 250 posts and 1,000 replies in 24 hours. Sources:
+developers.facebook.com/docs/threads (overview, publishing reference, text attachments, reply management).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from accounts.platforms.counting import threads_characters
 from accounts.platforms.links import links
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
-THREAD = ThreadRules(max_segments=25)  # our own limit; the platform has none
+THREAD = ThreadRules(max_segments=25)  # a limit of this service; Threads has none
 SCOPES = ("threads_basic", "threads_content_publish", "threads_manage_replies", "threads_read_replies")
 MAX_LINKS = 5
 
 
 def different_links(text: str) -> int:
-    """How many different links the text contains; bare domains are links too."""
+    """The number of different links in a text, for Threads' limit per post; bare domains are links too."""
     return len({text[start:end] for start, end in links(text)})
 
 

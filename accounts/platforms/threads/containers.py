@@ -1,4 +1,4 @@
-"""Containers: what is to be published, which Threads builds from URLs that it fetches.
+"""Threads' containers: posts before publication, which Threads builds from URLs of files that it fetches.
 
 A container is not visible and expires after a day, so creating one may be repeated. Once it is published its status says so.
 Source: developers.facebook.com/docs/threads (posts, carousels, troubleshooting).
@@ -19,19 +19,19 @@ from accounts.platforms.types import Content, MediaFile, Progress
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5, 60  # between checks whether a container is ready
 MAX_CHECKS = 31  # half an hour
-CHECKS_OF_UNKNOWN = 3  # of a container that was created just now, which Threads may not know yet
+CHECKS_OF_UNKNOWN = 3  # of a container that was created just now, which Threads may not find yet
 MAX_REPETITIONS = 2  # how often the containers of a segment are created again
 FIRST_SEGMENT_OPTIONS = ("reply_control", "topic_tag", "link_attachment")
 NO_SUCH_OBJECT = (100, 33)
 STATUSES = frozenset({"FINISHED", "IN_PROGRESS", "ERROR", "EXPIRED", "PUBLISHED"})
-# Besides Threads' own statuses: UNKNOWN if it does not know the container, A_POST if the id is that of a post.
+# Besides Threads' own statuses: UNKNOWN if Threads does not find the container, A_POST if the id is that of a post.
 PUBLISHED = frozenset({"PUBLISHED", "A_POST"})
 
 State = Mapping[str, Any]
 
 
 def create(account: Account, content: Content, state: State) -> Progress:
-    """Create the container of the next file of a carousel, or of the next segment.
+    """Create the Threads container of the next file of a carousel, or of the next segment.
 
     Raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -51,7 +51,7 @@ def create(account: Account, content: Content, state: State) -> Progress:
 
 
 def wait(account: Account, state: State) -> Progress | None:
-    """Ask whether the containers are ready; None if the post is published already. Raises as `create`."""
+    """Ask Threads whether the containers are ready; None if the post is published already. Raises as `create`."""
     waiting = [*state["waiting"]]
     while waiting:
         with ERRORS.platform_errors():
@@ -70,7 +70,7 @@ def wait(account: Account, state: State) -> Progress | None:
 
 
 def status_of(account: Account, container: str) -> tuple[str, str]:
-    """The status of a container, and the reason if it failed. Raises GraphError, NotSent, NoAnswer."""
+    """The status of a Threads container, and the reason if it failed. Raises GraphError, NotSent, NoAnswer."""
     try:
         answer = account.graph.get(f"/{container}", {"fields": "status,error_message"})
     except GraphError as error:
@@ -87,7 +87,7 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
 
 
 def check_later(state: State, waiting: Sequence[str]) -> Progress:
-    """The step that asks about these containers. Raises Transient after MAX_CHECKS."""
+    """The step that asks Threads about these containers later. Raises Transient after MAX_CHECKS."""
     return ask_again(
         "wait",
         {**state, "waiting": [*waiting]},
@@ -99,7 +99,7 @@ def check_later(state: State, waiting: Sequence[str]) -> Progress:
 
 
 def create_again(state: State, reason: str) -> Progress:
-    """The step that creates all containers of the segment again. Raises ContentRejected after MAX_REPETITIONS."""
+    """The step that creates all Threads containers of the segment again. Raises ContentRejected after MAX_REPETITIONS."""
     repetitions = state.get("anew", 0)
     if repetitions >= MAX_REPETITIONS:
         raise ContentRejected(reason, suggested_action="Make sure that the media can be fetched, then make a new post.")

@@ -1,4 +1,4 @@
-"""Finding a published segment among the profile's posts since the publication began.
+"""Finding a published segment among the Threads profile's posts since the publication began.
 
 A post is recognized by its text and kind, a further segment also by the post that it replies to. Source:
 developers.facebook.com/docs/threads (retrieve posts, retrieve replies).
@@ -21,7 +21,7 @@ PAGE_SIZE, MAX_PAGES = "100", 3
 
 
 def find(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
-    """The id of the post that an earlier attempt has published for this segment; None if it is not listed.
+    """The id of the Threads post that an earlier attempt has published for this segment; None if it is not listed.
 
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
     """
@@ -42,7 +42,7 @@ def find(account: Account, content: Content, state: Mapping[str, Any]) -> str | 
 
 
 def _posts_since(account: Account, edge: str, since: str) -> Iterator[dict[str, Any]]:
-    """The profile's posts or replies since then, newest first."""
+    """The Threads profile's posts or replies since the time `since`, newest first."""
     start = earliest(since)
     params = {
         "fields": "id,text,timestamp,media_type" + (",replied_to" if edge == "replies" else ""),
@@ -57,12 +57,12 @@ def _posts_since(account: Account, edge: str, since: str) -> Iterator[dict[str, 
 
 
 def _media_type(files: Sequence[MediaFile]) -> str:
-    """What Threads calls a post with these files."""
+    """Threads' media type of a post with these files."""
     if len(files) > 1:
         return "CAROUSEL_ALBUM"
     return ("VIDEO" if files[0].kind == "video" else "IMAGE") if files else "TEXT_POST"
 
 
 def _without_hash(text: Any) -> str:
-    """The text without the signs of hashtags, because Threads shows the first one as the post's topic."""
+    """The text without the signs of hashtags, because Threads shows the first hashtag as the post's topic."""
     return text.replace("#", "") if isinstance(text, str) else ""

@@ -1,7 +1,7 @@
-"""Publishing containers, one for each segment.
+"""Publishing Threads' containers, one for each segment.
 
 A container can be published once, and its status says whether it was. For a while after it was created, Threads may answer
-that it does not know it; then it is asked about again. Source: developers.facebook.com/docs/threads (posts, replies,
+that the container does not exist; the service then asks again. Source: developers.facebook.com/docs/threads (posts, replies,
 troubleshooting); that answer is what clients report.
 """
 
@@ -21,13 +21,13 @@ from accounts.platforms.threads.account import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, different_links
 from accounts.platforms.types import OUT, Absent, AskedById, Content, Progress, Published
 
-MAX_MISSES = 4  # how often Threads may not know a container that it called ready; two and a half minutes
+MAX_MISSES = 4  # how often Threads may not find a container that it called ready; two and a half minutes
 
 State = Mapping[str, Any]
 
 
 def begin(account: Account, content: Content, state: State) -> Progress:
-    """Check the content, and store when the publication began. Raises ContentRejected."""
+    """Begin a Threads publication: check the content and store the time. Raises ContentRejected."""
     check(content, CAPABILITIES, "Threads")
     if content.media and "link_attachment" in content.options:
         raise ContentRejected("A Threads post with media shows no link below it; leave `link_attachment` out.")
@@ -38,12 +38,12 @@ def begin(account: Account, content: Content, state: State) -> Progress:
 
 
 def wait(account: Account, content: Content, state: State) -> Progress:
-    """Ask whether the containers of the segment are ready. Raises platform errors."""
+    """Ask whether the Threads containers of the segment are ready. Raises platform errors."""
     return containers.wait(account, state) or _next(content, state, _id_of_published(account, content, state))
 
 
 def publish(account: Account, content: Content, state: State) -> Progress:
-    """Publish the segment's container. Raises platform errors."""
+    """Publish the segment's container at Threads. Raises platform errors."""
     with ERRORS.publish_errors("this post"):
         try:
             form = {"creation_id": state["container"]}
@@ -55,7 +55,7 @@ def publish(account: Account, content: Content, state: State) -> Progress:
 
 
 def find(account: Account, content: Content, state: State) -> Progress | Absent:
-    """What follows if an earlier attempt of `publish` has published; Absent if the container says that it is not published.
+    """The step after `publish` if an earlier attempt has published the Threads container; Absent if its status denies that.
 
     A profile's list without the post proves nothing. Raises OutcomeUnknown, TokenExpired, AccountDisconnected, Transient.
     """
@@ -63,7 +63,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Absent:
         status, _ = containers.status_of(account, state["container"])
     if status in containers.PUBLISHED:
         return _next(content, state, _id_of_published(account, content, state))
-    if status == "IN_PROGRESS":  # it was ready before it was to be published
+    if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Threads is still publishing the post.")
     if status != "UNKNOWN":
         return Absent(AskedById(f"the container is {status}"))
@@ -74,7 +74,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Absent:
 
 
 def permalink(account: Account, content: Content, state: State) -> Published:
-    """Ask where the published post is shown. Raises platform errors, which are about the permalink alone."""
+    """Ask Threads for the published post's URL. Raises platform errors, which are about the permalink only."""
     media_id = state[OUT]["external_id"]
     with ERRORS.platform_errors():
         address = https_url(account.graph.get(f"/{media_id}", {"fields": "id,permalink"}).get("permalink"))
@@ -82,7 +82,7 @@ def permalink(account: Account, content: Content, state: State) -> Published:
 
 
 def _after_miss(state: State) -> Progress:
-    """Wait for a container that Threads does not know, or create another one after MAX_MISSES."""
+    """Wait for a container that Threads does not find, or create another one after MAX_MISSES."""
     misses = state.get("misses", 0) + 1
     if misses > MAX_MISSES:
         return containers.create_again(state, "Threads does not know the container that it called ready.")
@@ -90,7 +90,10 @@ def _after_miss(state: State) -> Progress:
 
 
 def _id_of_published(account: Account, content: Content, state: State) -> str:
-    """The id of a published segment; of the last one any id will do, because only the first one's is reported."""
+    """The id of a published Threads segment.
+
+    For the last segment any id is enough, because only the first one's id is reported.
+    """
     if state["sent"] and len(state["sent"]) == len(segments(content)) - 1:
         return str(state["container"])
     if (found := lookup.find(account, content, state)) is None:
@@ -99,7 +102,7 @@ def _id_of_published(account: Account, content: Content, state: State) -> str:
 
 
 def _next(content: Content, state: State, media_id: str) -> Progress:
-    """The next segment, or the last step."""
+    """The step for the next Threads segment, or the last step."""
     sent = [*state["sent"], media_id]
     if len(sent) < len(segments(content)):
         return Progress("container", {"since": state["since"], "sent": sent})

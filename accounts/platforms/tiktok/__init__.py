@@ -1,1 +1,1 @@
-"""TikTok, by its Content Posting API v2."""
+"""The TikTok adapter: videos and photos of creators, by the Content Posting API v2."""

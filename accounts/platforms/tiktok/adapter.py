@@ -1,4 +1,4 @@
-"""TikTok: connection by Login Kit's OAuth 2.0, videos by upload, photos by their URLs."""
+"""The TikTok adapter: connects creators by Login Kit's OAuth 2.0, uploads videos, and publishes photos by their URLs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accounts.platforms.types import Absent, Content, Grant, Identity, Progress,
 
 
 class TikTok(OAuthPlatform):
-    """TikTok creators.
+    """Publishes for TikTok creators.
 
     The steps are `start` (asks what the creator may post, and announces a video), for a video `upload` (several chunks in
     each step, all but the last) and `finish` (the last chunk), for photos `create`, and `poll` until TikTok has published or
@@ -32,7 +32,7 @@ class TikTok(OAuthPlatform):
     setup = SETUP
     errors = ERRORS
     irreversible = frozenset({"finish", "create"})
-    revoked_tokens = ("access_token",)  # which ends the whole grant
+    revoked_tokens = ("access_token",)  # revoking this token ends the whole grant
 
     def application(self) -> TikTokApplication:
         """The operator's app at TikTok."""
@@ -48,17 +48,17 @@ class TikTok(OAuthPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one creator that an access token opens."""
+        """The one TikTok creator that an access token gives access to."""
         return (creator.identity(self._api(tokens)),)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names."""
+        """Announce and send the video or the photos to TikTok, or ask for the post's status, as `progress` says."""
         if progress.phase == "start":
             posts.check_addresses(content, self.setting("VERIFIED_PREFIX"))
         return publishing.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
-        """Ask by the publish id whether TikTok has the whole video."""
+        """Ask TikTok by the publish id whether it has the whole video."""
         return publishing.find(self._api(grant.tokens), content, progress.state)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

@@ -1,8 +1,8 @@
-"""What TikTok accepts by its Content Posting API v2. Source: developers.tiktok.com (direct post, photo post, media transfer).
+"""TikTok's limits and options, by its Content Posting API v2.
 
 A post is one video, or up to 35 photos. Its text is the video's caption, 2,200 UTF-16 units, or the photos' description,
 4,000. The service asks TikTok right before each post what the creator may post, how long and for whom; a post must say who
-may see it.
+may see it. Source: developers.tiktok.com (direct post, photo post, media transfer).
 """
 
 from __future__ import annotations

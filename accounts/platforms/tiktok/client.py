@@ -1,4 +1,4 @@
-"""TikTok's API v2: calls, and what TikTok's errors mean.
+"""TikTok's API v2: calls, and the meaning of TikTok's errors.
 
 Every response is `{data, error: {code, message, log_id}}`. Only the code `ok` is success; errors may have the status 200.
 Sources: developers.tiktok.com, error handling and the references of content posting; the limits of posts are what clients
@@ -63,7 +63,7 @@ class TikTokError(ApiError):
     def __init__(self, response: Response) -> None:
         error = as_object((json_object(response) or {}).get("error"))
         name = error.get("code")
-        # `safe_line` would take a long code for a token.
+        # `safe_line` would mistake a long code for a token.
         code = name if isinstance(name, str) and _CODE.fullmatch(name) else ""
         super().__init__(response, code=code, reason=safe_line(error.get("message")) or code)
 
@@ -71,18 +71,19 @@ class TikTokError(ApiError):
 class Api(JsonClient):
     """TikTok's API, called with a creator's access token. Calls raise TikTokError, NotSent, NoAnswer.
 
-    `get` and `post` return the response's `data`. After NoAnswer, or an error that may have an effect, it may have been done.
+    `get` and `post` return the response's `data`. After NoAnswer, or an error that may have an effect, the call may have been
+    carried out.
     """
 
     error = TikTokError
     max_bytes = 262_144
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Read something. Returns the response's data."""
+        """Read something from TikTok by GET. Returns the response's data."""
         return as_object(super().get(path, params).get("data"))
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Change something, or read something. Returns the response's data."""
+        """Send a POST request to TikTok, which changes or reads something. Returns the response's data."""
         return as_object(super().post(path, **body).get("data"))
 
     def is_success(self, response: Response) -> bool:
@@ -94,14 +95,14 @@ class Api(JsonClient):
 
 
 class TikTokErrors(ErrorTranslator[TikTokError]):
-    """What TikTok's errors mean."""
+    """Translates TikTok's errors."""
 
     name = "tiktok"
     label = "TikTok"
     error = TikTokError
 
     def specific(self, error: TikTokError) -> PlatformError | None:
-        """Errors that TikTok names, whatever their status is."""
+        """Translate errors that TikTok names, whatever their status is; None for all other errors."""
         if error.code in DAILY_LIMITS:
             return RateLimited(DAILY_LIMITS[error.code], retry_after=DAY_PAUSE_SECONDS)
         if error.code == "rate_limit_exceeded" or error.status == 429:
@@ -120,15 +121,15 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
         return self.transient(error) if error.code in TRANSIENT_ERRORS else None
 
     def rejects_content(self, error: TikTokError) -> bool:
-        """Whether TikTok refuses what was sent: any other error that it names."""
+        """Whether TikTok refuses the content: any error that it names and `specific` does not translate."""
         return bool(error.code)
 
     def may_have_effect(self, error: TikTokError) -> bool:
-        """Whether the failure is TikTok's own, after which the call may have been carried out."""
+        """Whether the failure is TikTok's own, so that the call may have been carried out."""
         return error.status >= 500 or error.code in TRANSIENT_ERRORS
 
     def is_documented(self, error: TikTokError) -> bool:
-        """Whether the code is one of the documented refusals of a post."""
+        """Whether the code of TikTok's error is one of the documented refusals of a post."""
         return error.code in CONTENT_ERRORS
 
 

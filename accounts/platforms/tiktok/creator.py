@@ -1,4 +1,4 @@
-"""The creator of a grant, and what the creator may post now. Source: developers.tiktok.com, user info, creator info."""
+"""The TikTok creator of a grant, and what the creator may post now."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Creator:
 
 
 def ask(api: Api) -> Creator:
-    """What the creator may post. Raises TikTokError, NotSent, NoAnswer."""
+    """Ask TikTok what the creator may post. Raises TikTokError, NotSent, NoAnswer."""
     info = api.post("/v2/post/publish/creator_info/query/", json={})
     levels, longest = info.get("privacy_level_options"), info.get("max_video_post_duration_sec")
     if not isinstance(levels, list):
@@ -43,7 +43,7 @@ def ask(api: Api) -> Creator:
 
 
 def identity(api: Api) -> Identity:
-    """The account that an access token opens. Raises TikTokError, NotSent, NoAnswer."""
+    """The TikTok account of an access token. Raises TikTokError, NotSent, NoAnswer."""
     user = as_object(api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user"))
     open_id, username = text_in(user, "open_id", _OPEN_ID, "open id"), ask(api).username
     return Identity(
@@ -56,5 +56,5 @@ def identity(api: Api) -> Identity:
 
 
 def profile(username: str) -> str:
-    """The URL of a creator's profile, where their posts are shown."""
+    """The URL of a TikTok creator's profile, where the creator's posts are shown."""
     return f"{SITE}/@{username}"

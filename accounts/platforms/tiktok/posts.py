@@ -1,4 +1,4 @@
-"""What a post sends to TikTok, and checks of the post against what the creator may post.
+"""The requests that publish a post at TikTok, and checks of the post against what the creator may post.
 
 Source: developers.tiktok.com, direct post and photo post, and its guidelines: the service never chooses for the creator who
 may see the post, and never allows what the creator's own settings forbid.
@@ -16,7 +16,7 @@ LABELS = ("brand_content_toggle", "brand_organic_toggle")
 
 
 def is_video(content: Content) -> bool:
-    """Whether the post is a video, not photos. Raises ContentRejected if it is neither."""
+    """Whether the TikTok post is a video, not photos. Raises ContentRejected if it is neither."""
     kinds = {file.kind for file in content.media}
     if kinds == {"video"} and len(content.media) == 1:
         return True
@@ -26,7 +26,7 @@ def is_video(content: Content) -> bool:
 
 
 def check(content: Content, creator: Creator) -> None:
-    """Check the post against what the creator may post now. Raises ContentRejected."""
+    """Check the post against what the TikTok creator may post now. Raises ContentRejected."""
     level = content.options["privacy_level"]
     if level not in creator.privacy_levels:
         raise ContentRejected(
@@ -41,7 +41,7 @@ def check(content: Content, creator: Creator) -> None:
 
 
 def check_addresses(content: Content, verified: str) -> None:
-    """Check that TikTok fetches from the photos' URLs, which begin with `verified`. Raises ConnectionUnavailable."""
+    """Check that TikTok may fetch the photos' URLs, which must begin with `verified`. Raises ConnectionUnavailable."""
     if is_video(content) or (verified and all(file.url.startswith(verified) for file in content.media)):
         return
     raise ConnectionUnavailable(
@@ -51,7 +51,7 @@ def check_addresses(content: Content, verified: str) -> None:
 
 
 def video_info(content: Content, creator: Creator) -> dict[str, Any]:
-    """The `post_info` of a video."""
+    """TikTok's `post_info` of a video."""
     options = content.options
     info = {
         "title": content.text,
@@ -66,7 +66,7 @@ def video_info(content: Content, creator: Creator) -> dict[str, Any]:
 
 
 def photo_body(content: Content, *, comment_disabled: bool) -> dict[str, Any]:
-    """The request that posts photos."""
+    """The body of the request that posts photos at TikTok."""
     options = content.options
     info = {
         "description": content.text,

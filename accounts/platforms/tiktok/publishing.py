@@ -1,4 +1,4 @@
-"""The steps that publish a post. Source: developers.tiktok.com, content posting.
+"""The steps that publish a post at TikTok. Source: developers.tiktok.com, content posting.
 
 An announced video gets a publish id, and nothing is visible before TikTok has the last byte. So the announcement may be
 repeated, and TikTok says by the id how many bytes it has. TikTok fetches photos itself: the call that announces them also
@@ -28,7 +28,7 @@ State = Mapping[str, Any]
 
 
 def start(api: Api, content: Content, state: State) -> Progress:
-    """Ask what the creator may post, and announce a video; nothing is visible yet.
+    """Ask TikTok what the creator may post, and announce a video; nothing is visible yet.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -46,7 +46,7 @@ def start(api: Api, content: Content, state: State) -> Progress:
 
 
 def upload(api: Api, content: Content, state: State) -> Progress:
-    """Send the next chunks, but not the last one."""
+    """Send the next chunks of the video to TikTok, but not the last one."""
     [file] = content.media
     _, count = plan(file)
     first = state["chunks"]
@@ -64,7 +64,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
 
 
 def finish(api: Api, content: Content, state: State) -> Progress:
-    """Send the last chunk, which publishes the video. Raises OutcomeUnknown if it may have arrived."""
+    """Send the last chunk to TikTok, which publishes the video. Raises OutcomeUnknown if the chunk may have arrived."""
     [file] = content.media
     try:
         transfer = _transfer(content, state)
@@ -78,7 +78,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
 
 
 def create(api: Api, content: Content, state: State) -> Progress:
-    """Announce photos, which TikTok fetches and publishes. Raises OutcomeUnknown if TikTok may do so."""
+    """Announce photos to TikTok, which fetches and publishes them. Raises OutcomeUnknown if TikTok may do so."""
     body = posts.photo_body(content, comment_disabled=state["comment_disabled"])
     with ERRORS.publish_errors("the photos"):
         publish_id = _publish_id(api.post("/v2/post/publish/content/init/", json=body))
@@ -89,7 +89,7 @@ STEPS = {"start": start, "upload": upload, "finish": finish, "create": create, "
 
 
 def find(api: Api, content: Content, state: State) -> Progress | Absent:
-    """The next step if an earlier `finish` has sent the whole video; Absent if TikTok still waits for bytes.
+    """The next step if an earlier `finish` has sent the whole video to TikTok; Absent if TikTok still waits for bytes.
 
     Raises OutcomeUnknown for photos, whose publish id nobody has.
     """
@@ -107,7 +107,7 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
 
 
 def _announce(api: Api, content: Content, author: Creator) -> tuple[str, str]:
-    """Announce a video; returns its publish id and its upload address."""
+    """Announce a video to TikTok. Returns its publish id and its upload address."""
     [file] = content.media
     size, count = plan(file)
     source = {
@@ -141,8 +141,10 @@ def _next_chunk(content: Content, state: State) -> Progress:
 
 
 def _received(api: Api, content: Content, state: State) -> int | None:
-    """The number of bytes of the video that TikTok has; None if TikTok does not say. Raises OutcomeUnknown if TikTok refuses
-    to answer, otherwise as every step."""
+    """The number of bytes of the video that TikTok has; None if TikTok does not say.
+
+    Raises OutcomeUnknown if TikTok refuses to answer, otherwise as every step.
+    """
     try:
         with ERRORS.content_errors("the question"):
             current = status.ask(api, state["publish_id"])
@@ -158,7 +160,10 @@ def _number(received: int | None) -> int:
 
 
 def _continue_at(content: Content, state: State, received: int) -> Progress:
-    """The step that sends the bytes which TikTok does not have: a worker may have died before it stored its progress."""
+    """The step that sends the bytes which TikTok does not have.
+
+    A worker may have stopped before it stored its progress.
+    """
     if received >= content.media[0].size_bytes:
         return status.first_check(state, state["publish_id"])
     chunks, odd = divmod(received, CHUNK_BYTES)
@@ -168,5 +173,5 @@ def _continue_at(content: Content, state: State, received: int) -> Progress:
 
 
 def _start_again(state: State) -> Progress:
-    """The step that announces the video again, because TikTok does not publish a part of a video."""
+    """The step that announces the video to TikTok again, because TikTok does not publish a part of a video."""
     return Progress("start", {"announced": state["announced"]})

@@ -1,4 +1,4 @@
-"""The status of a publish id, asked until TikTok has published or rejected the post.
+"""The status of a TikTok post by its publish id, requested until TikTok has published or rejected the post.
 
 TikTok moderates a public post, which usually takes a minute and may take hours, and names the post's id only then. Other
 posts get no id. Source: developers.tiktok.com, get post status.
@@ -53,7 +53,7 @@ State = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Status:
-    """A post's status in TikTok's words. `received` is how many bytes of the video TikTok has, None if unknown."""
+    """A post's status in TikTok's words. `received` is the number of bytes that TikTok has, None if TikTok does not say."""
 
     name: str
     received: int | None
@@ -62,7 +62,7 @@ class Status:
 
 
 def ask(api: Api, publish_id: str) -> Status:
-    """The status of the post with this publish id. Raises TikTokError, NotSent, NoAnswer."""
+    """Ask TikTok for the status of the post with this publish id. Raises TikTokError, NotSent, NoAnswer."""
     data = api.post("/v2/post/publish/status/fetch/", json={"publish_id": publish_id})
     name, received, ids = data.get("status"), data.get("uploaded_bytes"), data.get("publicaly_available_post_id")
     if not isinstance(name, str):
@@ -77,7 +77,7 @@ def ask(api: Api, publish_id: str) -> Status:
 
 
 def first_check(state: State, publish_id: str) -> Progress:
-    """The step after the one by which TikTok has received the post."""
+    """The step after TikTok has received the post: it asks for the post's status."""
     stored = {name: state[name] for name in ("username", "announced")}
     return later("poll", {**stored, "publish_id": publish_id, "looks": 0, TAKEN: True}, FIRST_CHECK_SECONDS)
 
@@ -92,7 +92,7 @@ def poll(api: Api, content: Content, state: State) -> Progress | Published:
             status = ask(api, state["publish_id"])
     except (TokenExpired, AccountDisconnected):
         raise
-    except PlatformError:  # which says nothing about the post
+    except PlatformError:  # the error says nothing about the post
         return _ask_again(content, state)
     if status.name == "PUBLISH_COMPLETE":
         return _published(content, state, status.post_id)
@@ -108,7 +108,10 @@ def poll(api: Api, content: Content, state: State) -> Progress | Published:
 
 
 def _published(content: Content, state: State, post_id: str | None) -> Progress | Published:
-    """The published post; the step that asks for its id if TikTok has not named it yet, which it does for public posts."""
+    """The published TikTok post, or the step that asks for its id later.
+
+    TikTok gives an id only to public posts, and may name it some time after publication.
+    """
     address = profile(state["username"])
     if post_id:
         kind = "video" if content.media[0].kind == "video" else "photo"

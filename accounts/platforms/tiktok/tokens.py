@@ -14,7 +14,7 @@ from accounts.platforms.http.oauth import OAuthApplication
 
 
 class TikTokApplication(OAuthApplication):
-    """The operator's app at TikTok."""
+    """The operator's OAuth app at TikTok."""
 
     label = "TikTok"
     scope_separator = ","
@@ -22,5 +22,5 @@ class TikTokApplication(OAuthApplication):
     revoked_statuses = frozenset({200, 400, 401})
 
     def challenge(self, verifier: str) -> str:
-        """The PKCE challenge of a verifier, in hexadecimal if the operator says so."""
+        """The PKCE challenge of a verifier for TikTok, in hexadecimal if the operator has set that."""
         return hashlib.sha256(verifier.encode()).hexdigest() if self.pkce == "hex" else super().challenge(verifier)

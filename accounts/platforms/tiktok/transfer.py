@@ -1,4 +1,4 @@
-"""Sending a video's bytes to TikTok: in chunks, in order, to an address that is valid for an hour.
+"""Sending a video's bytes to TikTok: in chunks, in order, to a URL that is valid for an hour.
 
 A chunk has between five and 64 million bytes, and the last one includes the rest; a video of less than two chunks is sent as
 one. The address needs no token, so none is sent. Source: developers.tiktok.com, media transfer guide.
@@ -22,28 +22,31 @@ OUT_OF_STEP, ENDED = 416, (403, 404, 410)
 
 
 class TransferEnded(Exception):
-    """TikTok accepts nothing more at this address."""
+    """Raised if TikTok accepts no more bytes at the upload address."""
 
 
 class OutOfStep(Exception):
-    """TikTok has other bytes than those before this chunk."""
+    """Raised if the bytes that TikTok has are not exactly those before the chunk that is sent."""
 
 
 class TransferErrors(ErrorTranslator[ApiError]):
-    """What TikTok's errors mean when a chunk is sent."""
+    """Translates TikTok's errors when a chunk is sent."""
 
     name = "tiktok"
     label = "TikTok"
     error = ApiError
 
     def specific(self, error: ApiError) -> PlatformError | None:
-        """A limit, which lasts a minute; and 401, which is not about the access token because none was sent."""
+        """Translate TikTok's rate limit, which lasts a minute, and its 401; None for all other errors.
+
+        A 401 is not about the access token, because none was sent.
+        """
         if error.status == 429:
             return RateLimited("TikTok's rate limit is reached.", retry_after=error.retry_after or MINUTE_SECONDS)
         return self.transient(error) if error.status == 401 else None
 
     def rejects_content(self, error: ApiError) -> bool:
-        """Whether TikTok refuses the bytes."""
+        """Whether TikTok refuses the bytes of a chunk."""
         return error.status in (400, 413, 415)
 
 
@@ -52,13 +55,13 @@ TRANSFER_ERRORS = TransferErrors()
 
 @dataclass(frozen=True)
 class Transfer:
-    """The upload of a video to `address`. Anybody who has the address can upload there."""
+    """An upload of a video to TikTok's `address`. Anybody who has the address can upload there."""
 
     address: str = field(repr=False)
     file: MediaFile
 
     def send(self, opened: BinaryIO, index: int) -> None:
-        """Send the chunk with this index. Raises TransferEnded, OutOfStep, ApiError, NotSent, NoAnswer."""
+        """Send the chunk with this index to TikTok. Raises TransferEnded, OutOfStep, ApiError, NotSent, NoAnswer."""
         size, count = plan(self.file)
         start, end = index * size, self.file.size_bytes if index == count - 1 else (index + 1) * size
         opened.seek(start)
@@ -78,7 +81,7 @@ class Transfer:
 
 
 def plan(file: MediaFile) -> tuple[int, int]:
-    """The size of a chunk, and the number of chunks of the file."""
+    """The size of a chunk for TikTok, and the number of chunks of the file."""
     if file.size_bytes < 2 * CHUNK_BYTES:
         return file.size_bytes, 1
     return CHUNK_BYTES, file.size_bytes // CHUNK_BYTES

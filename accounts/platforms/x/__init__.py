@@ -1,1 +1,1 @@
-"""X: publishes posts and threads with API v2."""
+"""The X adapter: publishes posts and threads with API v2."""

@@ -1,4 +1,4 @@
-"""Accounts at X. Source: docs.x.com, users/me."""
+"""X accounts. Source: docs.x.com, users/me."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Account:
 
     @classmethod
     def of(cls, grant: Grant, address: str) -> Account:
-        """The account that a grant opens, at the API of this address."""
+        """The X account of a grant, at the API of this address."""
         return cls(Api(address, grant.tokens["access_token"]), grant.external_id, grant.tokens["username"])
 
     def permalink(self, post_id: str) -> str:
-        """The URL of a post of the account. X finds posts by id, so the URL stays valid if the user name changes."""
+        """The URL of a post of the X account. X finds posts by id, so the URL stays valid if the user name changes."""
         return f"{SITE}/{self.username}/status/{post_id}"
 
 
 def identity(api: Api) -> Identity:
-    """The account that the access token opens. Raises XError, NotSent, NoAnswer."""
+    """The X account of the access token. Raises XError, NotSent, NoAnswer."""
     user = data_of(api.get("/2/users/me", {"user.fields": "profile_image_url"}))
     username = text_in(user, "username", _USERNAME, "user name")
     return Identity(

@@ -16,7 +16,7 @@ from accounts.platforms.x.tokens import XApplication
 
 
 class X(OAuthPlatform):
-    """X accounts.
+    """Publishes to X accounts.
 
     Publishing goes `start`, then for each file `upload` (for GIFs and videos also `append`, `finalize` and `process`),
     `describe` for each alt text, and `create` for each segment of a thread. Its state is {since, media, described,
@@ -36,11 +36,11 @@ class X(OAuthPlatform):
     settles_seconds = 180.0
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one account that an access token opens."""
+        """The one X account that an access token gives access to."""
         return (account.identity(Api(self._api(), tokens["access_token"])),)
 
     def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
-        """The user name of the account, which is part of the URLs of its posts."""
+        """The user name of the X account, which is part of the URLs of its posts."""
         return {"username": identity.handle}
 
     def application(self) -> XApplication:
@@ -56,7 +56,7 @@ class X(OAuthPlatform):
         )
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names."""
+        """Upload the post's media to X, or publish the post or the next segment, as `progress` says."""
         if progress.phase == "start":
             return posts.begin(content)
         if progress.phase == "create":
@@ -64,7 +64,7 @@ class X(OAuthPlatform):
         return media.STEPS[progress.phase](self._account(grant).api, content.media, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-        """Search the account's posts since the publication began, or since the preceding segment."""
+        """Search the X account's posts since the publication began, or since the preceding segment."""
         return posts.find(self._account(grant), content, progress.state)
 
     def _account(self, grant: Grant) -> Account:

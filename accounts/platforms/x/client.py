@@ -1,4 +1,4 @@
-"""Calls of X's API v2 and the meaning of its errors.
+"""X's API v2: calls, and the meaning of its errors.
 
 Errors are problem documents `{type, title, detail, errors?}` or `{errors: [{code, message}]}`. Sources: docs.x.com (response
 codes, rate limits), and reports of API clients for the wording of refusals.
@@ -54,7 +54,7 @@ class XError(ApiError):
 
     @property
     def is_about_media(self) -> bool:
-        """Whether X does not know the media of a post, or no longer accepts them."""
+        """Whether X's error says that it does not have the media of a post, or accepts them no longer."""
         return self.status == 400 and (
             "media.media_ids" in self.fields or "media ids are invalid" in self.reason.lower()
         )
@@ -68,14 +68,14 @@ class Api(JsonClient):
 
 
 class XErrors(ErrorTranslator[XError]):
-    """What X's errors mean."""
+    """Translates X's errors."""
 
     name = "x"
     label = "X"
     error = XError
 
     def specific(self, error: XError) -> PlatformError | None:
-        """Errors about the service's plan at X, or about the account."""
+        """Translate X's errors about the service's plan or about the account; None for all other errors."""
         if error.status == 402 or error.code == "usage-capped":
             return ConnectionUnavailable(
                 f"X accepts nothing more from this service, because its credits or allowance are used up: {error.reason}",
@@ -89,7 +89,7 @@ class XErrors(ErrorTranslator[XError]):
         return None
 
     def is_documented(self, error: XError) -> bool:
-        """Whether the problem is one of the documented refusals."""
+        """Whether the problem in X's error is one of the documented refusals."""
         return error.code in CONTENT_PROBLEMS
 
 
@@ -97,7 +97,7 @@ ERRORS = XErrors()
 
 
 def data_of(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The `data` object of a response. Raises UnreadableAnswer."""
+    """The `data` object of X's response. Raises UnreadableAnswer."""
     data = answer.get("data")
     if not isinstance(data, dict):
         raise UnreadableAnswer("The response has no data.")
@@ -105,7 +105,7 @@ def data_of(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def id_of(entity: Mapping[str, Any]) -> str:
-    """The id of a post, a user or a media file. Raises UnreadableAnswer."""
+    """The id of a post, a user or a media file in X's response. Raises UnreadableAnswer."""
     return text_in(entity, "id", _ID, "id")
 
 
@@ -115,7 +115,10 @@ def _problem(content: Mapping[str, Any]) -> str:
 
 
 def _reason(content: Mapping[str, Any]) -> str:
-    """The message about a parameter if there is one, because it says more than the title of the problem."""
+    """The reason in X's error response: the message about a parameter, otherwise the title of the problem.
+
+    The message says more than the title.
+    """
     messages = [safe_line(each.get("message")) for each in objects_in(content.get("errors"))]
     return next(filter(None, [*messages, safe_line(content.get("detail")), safe_line(content.get("title"))]), "")
 
@@ -126,6 +129,6 @@ def _fields(content: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _reset_header(headers: Mapping[str, str]) -> str:
-    """The header with the Unix time at which the last of the exhausted limits is reset."""
+    """The header of X's response with the Unix time at which the last of the exhausted limits is reset."""
     exhausted = [name for name in _LIMITS if headers.get(f"{name}-remaining") == "0"] or _LIMITS[:1]
     return max((f"{name}-reset" for name in exhausted), key=lambda name: headers.get(name, ""))

@@ -1,4 +1,4 @@
-"""Finding out whether a post exists, among those that the account has published since the publication began.
+"""Finding a post among those that an X account has published since the publication began.
 
 X bills each post that is read, so nothing is read unless an outcome is unknown, and only posts that are newer than the
 beginning or the preceding segment. A post with media is identified by its media ids, a further segment by the post that it
@@ -34,7 +34,7 @@ _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
 def find(account: Account, text: str, state: Mapping[str, Any], *, with_poll: bool) -> str | Absent:
-    """The id of the post that an earlier attempt to publish this segment has created; Absent if there certainly is none.
+    """The id of the X post that an earlier attempt has created for this segment; Absent if there certainly is none.
 
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
     """
@@ -60,7 +60,7 @@ def find(account: Account, text: str, state: Mapping[str, Any], *, with_poll: bo
 
 
 def _posts(account: Account, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """The account's posts, newest first. Raises OutcomeUnknown if there are too many to read."""
+    """The X account's posts, newest first. Raises OutcomeUnknown if there are too many to read."""
     params = {"max_results": str(PAGE), "exclude": "retweets", "tweet.fields": FIELDS, **newer}
     for _ in range(MAX_PAGES):
         page = account.api.get(f"/2/users/{account.id}/tweets", params)
@@ -81,17 +81,17 @@ def _start_time(since: str) -> str:
 
 
 def _references(post: Mapping[str, Any]) -> dict[Any, Any]:
-    """The ids of the posts that a post refers to, by type of reference: replied_to, quoted."""
+    """The ids of the posts that an X post refers to, by type of reference: replied_to, quoted."""
     return {each.get("type"): each.get("id") for each in objects_in(post.get("referenced_tweets"))}
 
 
 def _media_of(post: Mapping[str, Any]) -> list[str]:
-    """The ids of a post's media. A media key is a number for the kind, `_` and the id."""
+    """The ids of an X post's media. A media key consists of a number for the kind, `_` and the id."""
     return [str(key).rpartition("_")[2] for key in _attached(post, "media_keys")]
 
 
 def _attached(post: Mapping[str, Any], name: str) -> list[Any]:
-    """The keys or ids of a post's attachments: media_keys, poll_ids."""
+    """The keys or ids of an X post's attachments: media_keys, poll_ids."""
     return _list(as_object(post.get("attachments")).get(name))
 
 
@@ -106,12 +106,12 @@ def _text_as_sent(post: Mapping[str, Any]) -> str:
 
 
 def _comparable(text: str) -> str:
-    """The text without white space, which X trims, and without protocols, which X adds to bare domains."""
+    """A post's text without white space, which X trims, and without protocols, which X adds to bare domains."""
     return "".join(unicodedata.normalize("NFC", _PROTOCOL.sub("", text)).split())
 
 
 def _letters(text: str) -> str:
-    """The letters and digits of a text in lower case; everything but white space if it has none."""
+    """The letters and digits of an X post's text in lower case; everything but white space if it has none."""
     folded = unicodedata.normalize("NFKC", _comparable(text)).casefold()
     return "".join(char for char in folded if char.isalnum()) or _comparable(text)
 

@@ -1,4 +1,4 @@
-"""Uploading the media of a post, one file after another.
+"""Uploading the media of an X post, one file after another.
 
 An image is uploaded in one call. A GIF or a video is announced, uploaded in parts of four megabytes, several of them in a
 step, and finalized; then X processes it. Alt texts are sent afterwards; X accepts none for videos. X deletes an upload that
@@ -18,7 +18,7 @@ from accounts.platforms.x.client import ERRORS, Api, XError, data_of, id_of
 from config.outbound import multipart
 
 CATEGORIES: dict[MediaKind, str] = {"image": "tweet_image", "gif": "tweet_gif", "video": "tweet_video"}
-UPLOAD_SECONDS = 120.0  # of one call
+UPLOAD_SECONDS = 120.0  # timeout of one call
 SEGMENT_BYTES = 4 * 1024 * 1024
 SEGMENTS_A_STEP = 8
 LONGEST_PAUSE_SECONDS = 60
@@ -29,7 +29,7 @@ State = Mapping[str, Any]
 
 
 def next_step(files: Files, state: State) -> Progress:
-    """The step that the files still need, otherwise the one that creates the post."""
+    """The step that the files of an X post still need, otherwise the one that creates the post."""
     if len(state["media"]) < len(files):
         return Progress("upload", state)
     for index, file in enumerate(files):
@@ -39,7 +39,7 @@ def next_step(files: Files, state: State) -> Progress:
 
 
 def upload(api: Api, files: Files, state: State) -> Progress:
-    """Upload the next file if it is a still image, otherwise announce it.
+    """Upload the next file to X if it is a still image, otherwise announce it.
 
     Like all steps here, it raises ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -56,7 +56,7 @@ def upload(api: Api, files: Files, state: State) -> Progress:
 
 
 def append(api: Api, files: Files, state: State) -> Progress:
-    """Upload the next parts of the announced file; a part that X already has is replaced."""
+    """Upload the next parts of the announced file to X; a part that X already has is replaced."""
     file, first = _current(files, state), state["segment"]
     count = -(-file.size_bytes // SEGMENT_BYTES)
     last = min(first + SEGMENTS_A_STEP, count)
@@ -69,7 +69,10 @@ def append(api: Api, files: Files, state: State) -> Progress:
 
 
 def finalize(api: Api, files: Files, state: State) -> Progress:
-    """Tell X that the file is complete. X refuses to finalize a file twice, so a refusal leads to asking for its state."""
+    """Finish the upload of a file at X.
+
+    X refuses to finalize a file twice, so a refusal leads to asking for the file's state.
+    """
     with ERRORS.content_errors(_label(_current(files, state))):
         try:
             data = data_of(api.post(f"/2/media/upload/{state['pending']}/finalize"))
@@ -91,7 +94,7 @@ def process(api: Api, files: Files, state: State) -> Progress:
 
 
 def describe(api: Api, files: Files, state: State) -> Progress:
-    """Send the alt text of a file."""
+    """Send the alt text of a file to X."""
     index = state["described"]
     metadata = {"id": state["media"][index], "metadata": {"alt_text": {"text": files[index].alt_text}}}
     with ERRORS.content_errors(f"the alt text of {_label(files[index])}"):
@@ -124,7 +127,7 @@ def _status(api: Api, state: State) -> dict[str, Any]:
 
 
 def _after_check(files: Files, state: State, data: Mapping[str, Any]) -> Progress:
-    """The step after X said how far it has processed a file. Raises ContentRejected, Transient."""
+    """The step after X has described how much of a file is processed. Raises ContentRejected, Transient."""
     info = data.get("processing_info")
     if not isinstance(info, dict) or info.get("state") == "succeeded":
         return _uploaded(files, state, state["pending"])

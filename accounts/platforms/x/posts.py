@@ -1,4 +1,4 @@
-"""Publishing a post or the next segment of a thread. Source: docs.x.com, POST /2/tweets.
+"""Publishing an X post or the next segment of a thread. Source: docs.x.com, POST /2/tweets.
 
 X has no idempotency key. It refuses a text that the account posted shortly before, so such a refusal may mean that an
 earlier attempt has published the post.
@@ -24,7 +24,7 @@ FIRST_SEGMENT_OPTIONS = ("reply_settings", "made_with_ai", "paid_partnership")
 
 
 def begin(content: Content) -> Progress:
-    """Start a publication: check the thread and the poll, and store the time. Raises ContentRejected."""
+    """Begin an X publication: check the thread and the poll, and store the time. Raises ContentRejected."""
     check(content, CAPABILITIES, "X")
     polls.check(content, CAPABILITIES, "X")
     state = {"since": timezone.now().isoformat(), "media": [], "described": 0, "sent": []}
@@ -32,7 +32,7 @@ def begin(content: Content) -> Progress:
 
 
 def create(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published:
-    """Publish the post, or the next segment of a thread. Raises platform errors."""
+    """Publish the post, or the next segment of a thread, at X. Raises platform errors."""
     post_id = _publish(account, content, state)
     if post_id is None:
         return media.next_step(content.media, {**state, "media": [], "described": 0, "again": True})
@@ -40,7 +40,7 @@ def create(account: Account, content: Content, state: Mapping[str, Any]) -> Prog
 
 
 def find(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
-    """The step after `create` if an earlier attempt has published its post; Absent if it certainly has not.
+    """The step after `create` if an earlier attempt has published the X post; Absent if it certainly has not.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
@@ -55,7 +55,7 @@ def _find(account: Account, content: Content, state: Mapping[str, Any]) -> str |
 
 
 def _publish(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
-    """Publish the post and return its id; None if its media have to be uploaded again, because X no longer knows them."""
+    """Publish the X post and return its id; None if its media have to be uploaded again, because X no longer has them."""
     with ERRORS.publish_errors("this post"):
         try:
             return id_of(data_of(account.api.post("/2/tweets", json=_body(content, state))))
@@ -78,9 +78,9 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _after_refusal(account: Account, content: Content, state: Mapping[str, Any], refused: XError) -> str | None:
-    """Search for the post after X refused a duplicate or its media, because an earlier attempt may have published it.
+    """Search for the X post after a refusal of a duplicate or of its media: an earlier attempt may have published it.
 
-    Returns its id, or None if the media have to be uploaded again: X forgets them after a day.
+    Returns its id, or None if the media have to be uploaded again: X deletes them after a day.
     """
     found = _find(account, content, state)
     if not isinstance(found, Absent):

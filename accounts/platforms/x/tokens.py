@@ -9,9 +9,9 @@ from accounts.platforms.http.oauth import GRANT_ENDED, OAuthApplication
 
 
 class XApplication(OAuthApplication):
-    """The operator's app at X."""
+    """The operator's OAuth app at X."""
 
     label = "X"
     basic = True
-    # X calls an unknown refresh token an invalid request.
+    # X reports an unknown refresh token as an invalid request.
     grant_ended = GRANT_ENDED | {"invalid_request"}

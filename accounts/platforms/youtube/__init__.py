@@ -1,1 +1,1 @@
-"""YouTube, by its Data API v3."""
+"""The YouTube adapter: videos of channels, by the Data API v3."""

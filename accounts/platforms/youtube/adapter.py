@@ -1,4 +1,4 @@
-"""YouTube: connection by Google's OAuth 2.0, one video for each post, by resumable uploads."""
+"""The YouTube adapter: connects channels by Google's OAuth 2.0, and publishes one video per post by a resumable upload."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from accounts.platforms.youtube.tokens import YouTubeApplication
 
 
 class YouTube(OAuthPlatform):
-    """YouTube channels.
+    """Publishes to YouTube channels.
 
     The steps are `start` (opens an upload session), `upload` (several pieces in each step, all but the last), `finish` (the
     last piece, which creates the video), `thumbnail` if the post names one, and `process` until YouTube shows the video.
@@ -32,12 +32,15 @@ class YouTube(OAuthPlatform):
     setup = SETUP
     errors = ERRORS
     irreversible = frozenset({"finish"})
-    # A session creates one video only, so the last piece may be sent again at once if it is missing.
+    # A session creates only one video, so if the last piece is missing it may be sent again at once.
     settles_seconds = 0.0
-    revoked_tokens = ("refresh_token",)  # which revokes the access tokens, too
+    revoked_tokens = ("refresh_token",)  # revoking this token also revokes the access tokens
 
     def application(self) -> YouTubeApplication:
-        """The operator's OAuth client. Google has different hosts for consent and tokens; AUTH_BASE replaces both."""
+        """The operator's OAuth client for YouTube.
+
+        Google has different hosts for consent and tokens; AUTH_BASE replaces both.
+        """
         base = self.setting("AUTH_BASE").rstrip("/")
         tokens = base or "https://oauth2.googleapis.com"
         return YouTubeApplication(
@@ -51,11 +54,11 @@ class YouTube(OAuthPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The channels that an access token opens."""
+        """The YouTube channels that an access token gives access to."""
         return channel.identities(self._api(tokens))
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
-        """The channels that the grant opens. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
+        """The YouTube channels of the grant. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
         connections = super().exchange(code=code, redirect_uri=redirect_uri, stored=stored)
         if not connections:
             raise CredentialsRejected(
@@ -65,11 +68,11 @@ class YouTube(OAuthPlatform):
         return connections
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
-        """Take the step that `progress` names."""
+        """Upload the video to YouTube, set its thumbnail, or ask whether it is processed, as `progress` says."""
         return videos.STEPS[progress.phase](self._api(grant.tokens), content, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Absent:
-        """Ask the upload session whether it has created the video."""
+        """Ask YouTube's upload session whether it has created the video."""
         return videos.find(self._api(grant.tokens), content, progress.state)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:

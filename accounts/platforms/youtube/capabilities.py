@@ -1,7 +1,8 @@
-"""What YouTube accepts by its Data API v3. Source: developers.google.com/youtube/v3 (videos, thumbnails.set).
+"""YouTube's limits and options, by its Data API v3.
 
-A post is one video. Its text is the description: 5,000 bytes, without angle brackets. The title has a hundred
-characters, and the tags five hundred together. A channel that is not verified accepts 15 minutes at most.
+A post is one video. Its text is the description: 5,000 bytes, without angle brackets. The title has a hundred characters, and
+the tags five hundred together. A channel that is not verified accepts 15 minutes at most. Source:
+developers.google.com/youtube/v3 (videos, thumbnails.set).
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ PUBLIC, PEOPLE_AND_BLOGS = "public", "22"
 
 
 def angle_brackets(text: str) -> int:
-    """The number of characters that YouTube accepts in no text."""
+    """The number of angle brackets in a text, which YouTube accepts in no text."""
     return text.count("<") + text.count(">")
 
 
 def tags_length(tags: list[str]) -> int:
-    """The length of the tags as YouTube counts it, with commas between tags and quotation marks around one with a space."""
+    """The length of the tags as YouTube counts it: commas between them, quotation marks around a tag with a space."""
     return sum(len(tag) + 2 * (" " in tag) for tag in tags) + max(len(tags) - 1, 0)
 
 

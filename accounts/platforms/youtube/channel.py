@@ -1,4 +1,4 @@
-"""The channels that a grant opens. Source: developers.google.com/youtube/v3, channels.list."""
+"""The YouTube channels of a grant. Source: developers.google.com/youtube/v3, channels.list."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ SITE = "https://www.youtube.com"
 
 
 def identities(api: Api) -> tuple[Identity, ...]:
-    """The channels of the grant, usually one: owners of several choose one at the consent. Raises YouTubeError, NotSent,
-    NoAnswer."""
+    """The YouTube channels of the grant, usually one: owners of several choose one at the consent.
+
+    Raises YouTubeError, NotSent, NoAnswer.
+    """
     answer = api.get("/youtube/v3/channels", {"part": "snippet", "mine": "true"})
     return tuple(_identity(channel) for channel in items_of(answer))
 
 
 def permalink(video_id: str) -> str:
-    """The URL of a video."""
+    """The URL of a YouTube video."""
     return f"{SITE}/watch?v={video_id}"
 
 

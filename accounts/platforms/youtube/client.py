@@ -1,4 +1,4 @@
-"""YouTube's Data API: calls, and what YouTube's errors mean.
+"""YouTube's Data API: calls, and the meaning of YouTube's errors.
 
 Errors are `{error: {code, message, status, errors: [{domain, reason, message}]}}`, where the reason names the error. The
 daily quota belongs to the service and is reset at midnight in California, which no header says. Sources:
@@ -30,9 +30,7 @@ from accounts.platforms.http.responses import (
 from config.outbound import Response
 
 CALIFORNIA = ZoneInfo("America/Los_Angeles")
-CHANNEL_PAUSE_SECONDS = (
-    4 * 3600.0
-)  # uploads of a channel are limited per 24 hours; YouTube does not say when they began
+CHANNEL_PAUSE_SECONDS = 4 * 3600.0  # YouTube limits a channel's uploads per 24 hours and does not say when these began
 
 DAILY_QUOTA = frozenset({"quotaExceeded", "dailyLimitExceeded", "dailyLimitExceededUnreg"})
 CHANNEL_LIMIT = frozenset({"uploadLimitExceeded", "uploadRateLimitExceeded"})
@@ -74,14 +72,14 @@ class Api(JsonClient):
 
 
 class YouTubeErrors(ErrorTranslator[YouTubeError]):
-    """What YouTube's errors mean."""
+    """Translates YouTube's errors."""
 
     name = "youtube"
     label = "YouTube"
     error = YouTubeError
 
     def specific(self, error: YouTubeError) -> PlatformError | None:
-        """Errors about quotas, the account, or the operator's project."""
+        """Translate YouTube's errors about quotas, the account, or the operator's project; None for all other errors."""
         if error.code in DAILY_QUOTA:
             message = "The service's quota at YouTube is used up for today."
             return RateLimited(message, retry_after=seconds_to_midnight_in_california())
@@ -101,7 +99,7 @@ class YouTubeErrors(ErrorTranslator[YouTubeError]):
         return self.is_documented(error) or (error.status == 400 and error.from_api)
 
     def is_documented(self, error: YouTubeError) -> bool:
-        """Whether the reason is one of the documented refusals of a video."""
+        """Whether the reason of YouTube's error is one of the documented refusals of a video."""
         return error.status == 413 or CONTENT_ERRORS.fullmatch(error.code) is not None
 
 
@@ -109,7 +107,7 @@ ERRORS = YouTubeErrors()
 
 
 def seconds_to_midnight_in_california() -> float:
-    """Seconds until the daily quota is reset, and a minute more."""
+    """Seconds until YouTube's daily quota is reset at midnight in California, plus a minute."""
     now = timezone.now().astimezone(CALIFORNIA)
     midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight.timestamp() - now.timestamp() + 60.0
@@ -124,11 +122,11 @@ def items_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def id_of(resource: Mapping[str, Any]) -> str:
-    """The id of a channel or a video. Raises UnreadableAnswer."""
+    """The id of a channel or a video in YouTube's response. Raises UnreadableAnswer."""
     return text_in(resource, "id", _ID, "id")
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    """The first reason that an error names; newer errors have it in `details`."""
+    """The first reason that YouTube's error names; newer errors have it in `details`."""
     named = [*objects_in(error.get("errors")), *objects_in(error.get("details"))]
     return next(filter(None, (one_line(each.get("reason"))[:60] for each in named)), "")

@@ -1,4 +1,4 @@
-"""A resumable upload: a session creates at most one video, however often its bytes are sent.
+"""Resumable uploads to YouTube: a session creates at most one video, however often its bytes are sent.
 
 Google answers the announcement of a file with the session's address. It accepts the bytes there in pieces, and answers each
 with 308 and a `Range` of what it has, or with the video once it is complete. A session lasts about a week. Source:
@@ -26,12 +26,12 @@ _RANGE = re.compile(r"bytes=0-([0-9]{1,15})")
 
 
 class SessionEnded(Exception):
-    """Google no longer knows the session."""
+    """Raised if Google no longer has the upload session."""
 
 
 @dataclass(frozen=True)
 class Uploaded:
-    """The number of bytes that Google has received, and the video's id once it has all of them."""
+    """The number of bytes of a YouTube video that Google has received, and the video's id once it has all of them."""
 
     received: int
     video_id: str | None = None
@@ -39,18 +39,18 @@ class Uploaded:
 
 @dataclass(frozen=True)
 class Session:
-    """An upload in progress. Anybody who has the `address` can upload to it."""
+    """A resumable upload to YouTube. Anybody who has the `address` can upload to it."""
 
     api: Api
     address: str = field(repr=False)
     size_bytes: int
 
     def uploaded(self) -> Uploaded:
-        """Ask what Google has received. Raises SessionEnded, YouTubeError, NotSent, NoAnswer."""
+        """Ask Google how much of the YouTube video it has received. Raises SessionEnded, YouTubeError, NotSent, NoAnswer."""
         return self._put(b"", f"bytes */{self.size_bytes}", self.api.timeout_seconds)
 
     def send(self, piece: bytes, start: int) -> Uploaded:
-        """Send the piece that begins at byte `start`. Raises as `uploaded`."""
+        """Send YouTube the piece of the video that begins at byte `start`. Raises as `uploaded`."""
         return self._put(piece, f"bytes {start}-{start + len(piece) - 1}/{self.size_bytes}", PIECE_SECONDS)
 
     def _put(self, piece: bytes, content_range: str, seconds: float) -> Uploaded:
@@ -76,7 +76,7 @@ class Session:
 
 
 def open_session(api: Api, file: MediaFile, resource: Mapping[str, Any], params: Mapping[str, str]) -> str:
-    """Announce a video file; returns the session's address. Raises YouTubeError, NotSent, NoAnswer."""
+    """Announce a video file to YouTube. Returns the session's address. Raises YouTubeError, NotSent, NoAnswer."""
     response = api.call(
         "POST",
         f"{api.address}/upload/youtube/v3/videos",

@@ -1,6 +1,7 @@
-"""The thumbnail at the URL that a post names. Source: developers.google.com/youtube/v3, thumbnails.set.
+"""The thumbnail of a YouTube video, fetched from the URL that a post names.
 
-It is fetched twice: before the upload, so that a wrong URL is reported before anything is published, and after it.
+The image is fetched twice: before the upload, so that a wrong URL is reported before anything is published, and after it. Source:
+developers.google.com/youtube/v3, thumbnails.set.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ MIME_TYPES = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"} 
 
 
 def fetch(url: str) -> tuple[bytes, str]:
-    """Download the image; returns it with its MIME type. Raises ContentRejected, Transient."""
+    """Download the image for a YouTube thumbnail. Returns it with its MIME type. Raises ContentRejected, Transient."""
     file = io.BytesIO()
     try:
         response = download(url, file, max_bytes=MAX_THUMBNAIL_BYTES)
@@ -38,7 +39,7 @@ def fetch(url: str) -> tuple[bytes, str]:
 
 
 def set_thumbnail(api: Api, video_id: str, url: str) -> None:
-    """Upload the image at this URL as the video's thumbnail. Raises as `fetch`, YouTubeError, NotSent, NoAnswer."""
+    """Upload the image at this URL as the YouTube video's thumbnail. Raises as `fetch`, YouTubeError, NotSent, NoAnswer."""
     image, mime_type = fetch(url)
     api.call(
         "POST",

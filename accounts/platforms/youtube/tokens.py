@@ -1,4 +1,4 @@
-"""OAuth 2.0 at Google: the authorization code flow with PKCE, offline access and revocation.
+"""OAuth 2.0 at Google for YouTube: the authorization code flow with PKCE, offline access and revocation.
 
 Access tokens last an hour. A refresh token stays the same; Google issues one only with `access_type=offline` and, after the
 first consent, only with `prompt=consent`. It ends when the owner revokes the access, after half a year without use, or after
@@ -12,7 +12,7 @@ from accounts.platforms.http.oauth import OAuthApplication
 
 
 class YouTubeApplication(OAuthApplication):
-    """The operator's OAuth client at Google."""
+    """The operator's OAuth client at Google for YouTube."""
 
     label = "YouTube"
     authorize_params = {"access_type": "offline", "prompt": "consent", "include_granted_scopes": "true"}

@@ -1,4 +1,4 @@
-"""The steps that publish a video. Source: developers.google.com/youtube/v3.
+"""The steps that publish a YouTube video. Source: developers.google.com/youtube/v3.
 
 The session creates the video when it has received the last byte. So all other pieces may be sent again, and the session can
 say whether the last one arrived. Once the video exists, the publication fails only if YouTube says that it does not show
@@ -49,7 +49,7 @@ STATUS_OPTIONS = {
 
 
 def start(api: Api, content: Content, state: State) -> Progress:
-    """Check the post and open an upload session; nothing is visible yet.
+    """Check the post and open an upload session at YouTube; nothing is visible yet.
 
     Raises as every step here: ContentRejected, TokenExpired, AccountDisconnected, ConnectionUnavailable, Transient.
     """
@@ -62,7 +62,7 @@ def start(api: Api, content: Content, state: State) -> Progress:
 
 
 def upload(api: Api, content: Content, state: State) -> Progress:
-    """Send some more pieces, but not the last one."""
+    """Send some more pieces of the video to YouTube, but not the last one."""
     [file] = content.media
     with ERRORS.content_errors(THE_VIDEO):
         try:
@@ -82,7 +82,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
 
 
 def finish(api: Api, content: Content, state: State) -> Progress:
-    """Send the last piece, which creates the video. Raises OutcomeUnknown if it may have arrived."""
+    """Send the last piece to YouTube, which creates the video. Raises OutcomeUnknown if the piece may have arrived."""
     [file] = content.media
     try:
         with ERRORS.content_errors(THE_VIDEO):
@@ -102,7 +102,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
 
 
 def find(api: Api, content: Content, state: State) -> Progress | Absent:
-    """The next step if an earlier `finish` has created the video; Absent if the session still waits for bytes."""
+    """The next step if an earlier `finish` has created the YouTube video; Absent if the session still waits for bytes."""
     with ERRORS.platform_errors():
         try:
             uploaded = _session(api, content, state).uploaded()
@@ -114,7 +114,7 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
             ) from error
         except YouTubeError as error:
             refusal = ERRORS.refusal(error, THE_VIDEO)
-            if isinstance(refusal, ContentRejected):  # of the question, not of the video
+            if isinstance(refusal, ContentRejected):  # the session's status was refused, not the video
                 refusal = OutcomeUnknown(f"YouTube does not say whether it has the whole video: {error.reason}")
             raise refusal from error
     if uploaded.video_id is None:
@@ -123,7 +123,7 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
 
 
 def set_thumbnail(api: Api, content: Content, state: State) -> Progress:
-    """Set the video's thumbnail. The video stays published if that fails, with a note."""
+    """Set the YouTube video's thumbnail. If that fails, the video stays published, with a note."""
     tries, note = state["tries"] + 1, ""
     try:
         with ERRORS.content_errors("this thumbnail"):
@@ -147,7 +147,7 @@ def process(api: Api, content: Content, state: State) -> Progress | Published:
             videos = items_of(api.get("/youtube/v3/videos", {"part": "status", "id": state["video"]}))
     except (TokenExpired, AccountDisconnected):
         raise
-    except PlatformError:  # which says nothing about the video
+    except PlatformError:  # the error says nothing about the video
         videos = []
     status = as_object(videos[0].get("status")) if videos else {}
     if status.get("uploadStatus") in ("failed", "rejected", "deleted"):
@@ -172,7 +172,7 @@ def _check(content: Content) -> None:
 
 
 def _resource(content: Content) -> dict[str, Any]:
-    """The video resource of the API."""
+    """The video resource of YouTube's API for a post."""
     options = content.options
     snippet = {
         "title": options.get("title") or _title(content),
@@ -196,7 +196,7 @@ def _privacy(content: Content) -> str:
 
 
 def _note(content: Content, state: State, status: Mapping[str, Any]) -> str:
-    """What is not as expected about a published video."""
+    """The note about a published YouTube video: what is not as expected."""
     notes = [state["note"]]
     if status.get("uploadStatus") != "processed":
         notes.append("YouTube has not finished processing the video.")
@@ -213,14 +213,17 @@ def _session(api: Api, content: Content, state: State) -> Session:
 
 
 def _start_again(state: State) -> Progress:
-    """The step that opens another session, because one without its last piece leaves nothing behind. Raises Transient."""
+    """The step that opens another upload session at YouTube, whose old session created no video. Raises Transient.
+
+    A session without its last piece leaves nothing behind.
+    """
     if state["sessions"] >= MAX_SESSIONS:
         raise Transient("YouTube repeatedly ends the upload before it is complete.")
     return Progress("start", {"sessions": state["sessions"]})
 
 
 def _is_last_piece(file: MediaFile, uploaded: Uploaded) -> bool:
-    """Whether only one piece is missing, the one that creates the video."""
+    """Whether YouTube lacks only one piece of the video, the one that creates the video."""
     return file.size_bytes - uploaded.received <= PIECE_BYTES
 
 
@@ -230,7 +233,7 @@ def _check_advance(before: Uploaded, after: Uploaded) -> None:
 
 
 def _following(content: Content, state: State, uploaded: Uploaded) -> Progress:
-    """The step that follows what was uploaded so far."""
+    """The step that follows the bytes that YouTube has received so far."""
     if uploaded.video_id is None:
         return Progress("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
     created = {"video": uploaded.video_id, TAKEN: True}
