@@ -50,7 +50,7 @@ class Platform:
     def oauth_schema(self) -> Mapping[str, Any] | None:
         """The JSON Schema of what an owner enters before granting access (a server, a kind of account); None for nothing.
 
-        It has the format of `credentials_schema`. A property with a `default` may be left out.
+        The schema has the format of `credentials_schema`. A property with a `default` may be left out.
         """
         return None
 

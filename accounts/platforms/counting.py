@@ -1,6 +1,6 @@
 """Counting the length of texts as the platforms do, and cutting texts to a limit.
 
-Every counter takes any text, takes time linear in its length (100,000 characters: 0.2 s at most, whatever they are) and
+Every counter accepts any text, needs time linear in its length (100,000 characters: 0.2 s at most, whatever they are) and
 raises nothing. Sources: Unicode UAX #29 (grapheme clusters), twitter-text v3 (X), Mastodon's StatusLengthValidator,
 Threads' publishing documentation.
 """
@@ -56,7 +56,7 @@ def utf16_units(text: str) -> int:
 
 
 def threads_characters(text: str) -> int:
-    """The length of a text for Threads: code points, but an emoji counts as many as it has bytes in UTF-8."""
+    """The length of a text for Threads: code points, but an emoji counts by its bytes in UTF-8."""
     emoji = "".join(_EMOJI_CLUSTER.findall(text))
     return len(text) - len(emoji) + utf8_bytes(emoji)
 

@@ -4,7 +4,7 @@ PlatformError
 ├── Transient            try again later; `retry_after` seconds where the platform said so
 │   └── RateLimited      a rate limit or quota is exhausted
 ├── TokenExpired         the access token has expired; refresh it, then try again
-├── AccountDisconnected  the credentials are refused for good; a person has to reconnect
+├── AccountDisconnected  the credentials are refused permanently; a person has to reconnect
 ├── ContentRejected      the platform refuses this content; only a change of it helps
 ├── CredentialsRejected  what the owner gave to connect an account is wrong
 ├── ConnectionUnavailable  this service cannot connect the platform (not set up, or no adapter)

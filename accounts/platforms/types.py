@@ -23,8 +23,8 @@ class TextRules:
 
     `max_length_with_media` is the limit of a text that is the caption of media, if it differs; `max_length_with_images` is
     the limit with images alone, if it differs from the limit with other media. `max_length_with_poll` is the limit of a text
-    that is the question of a poll, if it differs. `advised` are limits that the platform recommends: a longer text gets a
-    warning. `taken_by_options` says how much of the length a target's options use (a content warning).
+    that is the question of a poll, if it differs. `advised` are limits that the platform recommends, in such units as `also`:
+    a longer text gets a warning. `taken_by_options` says how much of the length a target's options use (a content warning).
     """
 
     max_length: int
@@ -43,10 +43,9 @@ class TextRules:
 class ThreadRules:
     """A platform's rules for threads: a post may have further segments, each a reply to the one before (option `thread`).
 
-    `max_segments` counts the post itself. Each segment has the length limit of a post of text alone. `distinct`: a segment
-    that repeats another is refused by the platform. `each_billed`: the platform bills every segment as a post. `unproven`: a
-    sentence for people that says why a thread may fail, if nobody has published one yet; empty if threads have been
-    published.
+    `max_segments` counts the post itself; a segment's length limit is that of a post of text alone. `distinct`: the platform
+    refuses repeated segments. `each_billed`: the platform bills every segment as a post. `unproven`: a sentence for people
+    that says why a thread may fail, if nobody has published one yet; otherwise empty.
     """
 
     max_segments: int
@@ -57,10 +56,7 @@ class ThreadRules:
 
 @dataclass(frozen=True)
 class ImageRules:
-    """Rules for still images, and for animated ones in MediaRules.gifs.
-
-    Ratios are width divided by height; sides are in pixels.
-    """
+    """Rules for images, also animated ones (MediaRules.gifs). Ratios are width divided by height; sides are in pixels."""
 
     mime_types: tuple[str, ...]
     max_bytes: int
@@ -163,10 +159,7 @@ class Identity:
 
 @dataclass(frozen=True)
 class AccountDetails:
-    """The stored data of a connected account that is not secret: `limits` of its server (Identity), and the grant's `scopes`.
-
-    The scopes are empty if there are none, as for sandbox accounts.
-    """
+    """Data of a connected account that is not secret: `limits` of its server (Identity), and the `scopes` of its grant."""
 
     external_id: str
     limits: Mapping[str, int] = field(default_factory=dict)
@@ -177,8 +170,7 @@ class AccountDetails:
 class Grant:
     """The secrets that give access to an account: the owner's `credentials`, and the `tokens` that the platform issued.
 
-    `expires_at`: when the access token expires, if the platform says so; it is renewed before. `limits` are the limits of the
-    account (Identity), as last read.
+    The access token is renewed before `expires_at`, if the platform names it. `limits` are as last read (Identity).
     """
 
     credentials: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -220,10 +212,10 @@ class MediaInfo:
 
 @dataclass(frozen=True)
 class MediaFile(MediaInfo):
-    """A media asset of a post, with access to the file.
+    """A media asset of a post, with access to its file.
 
-    `open` returns the file, positioned at its start; `url` is a signed public URL of the file, valid for a day, for platforms
-    that fetch files. `filename` is a label that is safe in a multipart header.
+    `open` returns the file at its start; `url` is a signed public URL, valid for a day, for platforms that fetch files.
+    `filename` is a label that is safe in a multipart header.
     """
 
     id: str = ""
@@ -273,7 +265,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Published:
-    """The post is published; `note` tells a person what is missing (its first comment, or its URL)."""
+    """A post that is published; `note` is a sentence for people about what is missing (a first comment, or the URL)."""
 
     external_id: str
     permalink: str
@@ -282,10 +274,7 @@ class Published:
 
 @dataclass(frozen=True)
 class AskedById:
-    """A proof of absence: the platform was asked about the object that becomes the post, and the object is not published.
-
-    The object is a container, an upload session or a video; `status` is the platform's answer.
-    """
+    """A proof of absence: the platform has answered with `status` that the object that becomes the post is not published."""
 
     status: str
 
@@ -304,9 +293,7 @@ class CompleteList:
 
 @dataclass(frozen=True)
 class Absent:
-    """Returned by `Platform.find` if the post is certainly not at the platform, with the proof of that.
-
-    The step is then repeated, so a search that found nothing is not enough: without a proof `find` raises OutcomeUnknown.
-    """
+    """Returned by `Platform.find` with the proof that the post is not at the platform, so that the step may be repeated.
+    A search that found nothing is no proof: without one `find` raises OutcomeUnknown."""
 
     proof: AskedById | CompleteList

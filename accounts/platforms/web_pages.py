@@ -111,7 +111,7 @@ def _fetch(link: str, *, accept: str, seconds: float, max_bytes: int, cut_off: b
 
 
 def page_address(link: str) -> URL:
-    """The URL of a web page as it is requested: ASCII, without its fragment, by https if the service may not use http."""
+    """The URL at which a web page is requested: ASCII, without its fragment, by https if the service may not use http."""
     try:
         address = URL(link).with_fragment(None)
         if address.scheme == "http":

@@ -1,6 +1,6 @@
 """Link cards of Bluesky posts (app.bsky.embed.external). The client creates them, because the server fetches no pages.
 
-A card takes two steps: the page is read, then its picture is uploaded as a blob. Both may be repeated. If the page or the
+A card needs two steps: the page is read, then its picture is uploaded as a blob. Both may be repeated. If the page or the
 picture is unavailable, the post is published without its card or the card without its picture. Source: the lexicon
 app.bsky.embed.external.
 """

@@ -104,7 +104,7 @@ ERRORS = BlueskyErrors()
 def _content(response: Response) -> dict[str, Any]:
     """The JSON object of a Bluesky server's response.
 
-    It is empty for an empty body, which some methods return. Raises UnreadableAnswer.
+    The object is empty for an empty body, which some methods return. Raises UnreadableAnswer.
     """
     content = json_object(response)
     if content is None and response.body:

@@ -1,8 +1,7 @@
-"""Limits of Discord for webhooks. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames and
-Nicknames, Poll Resource).
+"""Discord's limits and options for webhooks.
 
 Discord counts code points. The limits for files are those of a server without boosts: 10 MiB each, and 25 MiB in a
-request.
+request. Source: docs.discord.com (Webhook Resource, Uploading Files, Usernames and Nicknames, Poll Resource).
 """
 
 from __future__ import annotations

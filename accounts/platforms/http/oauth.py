@@ -204,7 +204,7 @@ def challenge_of(verifier: str) -> str:
 
 
 def with_query(address: str, params: Mapping[str, str]) -> str:
-    """The URL with these query parameters added to its own."""
+    """Add query parameters to a URL, after those that the URL has."""
     return f"{address}{'&' if urlsplit(address).query else '?'}{urlencode(params)}"
 
 

@@ -1,7 +1,8 @@
 """LinkedIn's little text format, in which a post's commentary is written: characters with a meaning are escaped.
 
-LinkedIn cuts a post at an unescaped one, without an error. Mentions in the text, `@[Name](urn:li:organization:1)`, stay
-mentions, and hashtags are written as templates. Source: learn.microsoft.com/linkedin, little text format.
+LinkedIn cuts a post at such a character if it is not escaped, without an error. Mentions in the text,
+`@[Name](urn:li:organization:1)`, stay mentions, and hashtags are written as templates. Source: learn.microsoft.com/linkedin,
+little text format.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ identified by the media's ids, which nothing else can have. A text is identified
 does not return the source; a further segment of a thread also by the status that it replies to, and a poll by its choices.
 
 Some servers do not list an author's private or direct statuses to the author. So a status that is not listed is absent only
-if the list is known to include its visibility. All servers list public and unlisted statuses; for the others the list must
+if the list certainly includes its visibility. All servers list public and unlisted statuses; for the others the list must
 contain one. Source: docs.joinmastodon.org, accounts/:id/statuses, statuses/:id/source, entities/Account (source.privacy).
 """
 
@@ -179,7 +179,7 @@ def _source(server: Server, status: Mapping[str, Any]) -> str | None:
 
 
 def _texts_of(html: str) -> tuple[str, str]:
-    """The text of a Mastodon status's HTML: as it is displayed, and with the links' URLs instead of their words."""
+    """The text of a Mastodon status's HTML: as displayed, and with the links' URLs instead of their words."""
     rendered = _Rendered()
     rendered.feed(html)
     rendered.close()

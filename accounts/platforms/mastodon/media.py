@@ -80,7 +80,7 @@ def _check_later(state: State) -> Progress:
 def _upload(server: Server, file: MediaFile) -> tuple[str, bool]:
     """Upload a file to the Mastodon server. Returns its id and whether it is ready.
 
-    The HTTP status says whether it is ready, because some servers leave `url` empty.
+    The HTTP status says whether the file is ready, because some servers leave `url` empty.
     """
     name = file.filename or "file"
     with file.open() as opened, ERRORS.content_errors(name):

@@ -37,7 +37,7 @@ _VERSION = re.compile(r"/v[0-9]{1,3}\.[0-9]{1,2}$")
 
 
 class GraphError(ApiError):
-    """An error response of the Graph API.
+    """An error response of Meta's Graph API.
 
     `number` and `subcode` are Meta's codes, 0 if it gave none. `code` and `reason` contain both for people to search for.
     """

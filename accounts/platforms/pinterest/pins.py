@@ -1,9 +1,9 @@
 """Creating a Pinterest pin, at most once.
 
-Pinterest has no idempotency key, and a pin of this service looks like one that the owner created with the same text. So if
-the response is missing, the outcome stays unknown.
-Images are part of the request as base64, which is written to a file first because they may be large. Pinterest accepts one
-alt text for several images: the first one. Source: github.com/pinterest/api-description 5.23, pins/create.
+Pinterest has no idempotency key, and a pin of this service cannot be distinguished from one that the owner created with the
+same text. So if the response is missing, the outcome stays unknown. Images are part of the request as base64, which is
+written to a file first because they may be large. Pinterest accepts one alt text for several images: the first one. Source:
+github.com/pinterest/api-description 5.23, pins/create.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class CodeErrors(ErrorTranslator[E]):
     label = "Slack"
     access_ended: ClassVar[frozenset[str]]
     channel_closed: ClassVar[frozenset[str]]
-    client: ClassVar[str]  # the part of Slack that posts, as people call it
+    client: ClassVar[str]  # what posts to Slack, in messages for people
 
     def specific(self, error: E) -> PlatformError | None:
         """Translate Slack's errors about the access or the channel, and temporary ones; None for all other errors."""

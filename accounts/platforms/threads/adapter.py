@@ -19,9 +19,9 @@ class Threads(MetaPlatform):
 
     Publishing goes `start`, then for each segment `container` (for a carousel first for each file), `wait` until Threads has
     processed it, and `publish`; and `permalink` at the end. Its state is {since, sent}: when the publication began, and the
-    ids of the published segments; {children, container} of the next segment, {waiting, looks} while Threads processes
-    them, {misses, anew} if it did not know one; and {out} once only the permalink is missing.
-    A grant's tokens are {access_token}; its external_id is the profile's id.
+    ids of the published segments; {children, container} of the next segment, {waiting, looks} while Threads processes them,
+    {misses, anew} if Threads did not find one; and {out} once only the permalink is missing. A grant's tokens are
+    {access_token}; its external_id is the profile's id.
     """
 
     name = "threads"

@@ -26,7 +26,7 @@ _RANGE = re.compile(r"bytes=0-([0-9]{1,15})")
 
 
 class SessionEnded(Exception):
-    """Raised if Google no longer has the upload session."""
+    """Raised if Google no longer has the YouTube upload session."""
 
 
 @dataclass(frozen=True)

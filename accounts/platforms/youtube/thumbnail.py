@@ -1,7 +1,7 @@
 """The thumbnail of a YouTube video, fetched from the URL that a post names.
 
-The image is fetched twice: before the upload, so that a wrong URL is reported before anything is published, and after it. Source:
-developers.google.com/youtube/v3, thumbnails.set.
+The image is fetched twice: before the upload, so that a wrong URL is reported before anything is published, and after it.
+Source: developers.google.com/youtube/v3, thumbnails.set.
 """
 
 from __future__ import annotations
