@@ -11,7 +11,7 @@ from config.db.ids import PrefixedIdField
 from config.db.models import TimestampedModel
 from workspaces.models import User, Workspace
 
-KEY_OVERLAP_HOURS = 24  # for which a rotated key still works beside the new one
+KEY_OVERLAP_HOURS = 24  # period in which a rotated key still works beside the new one
 
 
 class Agent(TimestampedModel):

@@ -24,7 +24,7 @@ from workspaces.sign_in.provider import LEEWAY_SECONDS, provider
 REQUIRED_CLAIMS = ["iss", "sub", "aud", "exp"]
 ACCESS_TOKEN_TYPES = ("at+jwt", "application/at+jwt")  # RFC 9068, section 2.1
 ID_TOKEN_CLAIMS = ("nonce", "at_hash", "c_hash")  # OpenID Connect Core 1.0, sections 2 and 3.3.2.11
-CLIENT_CLAIMS = ("client_id", "azp", "cid", "appid")  # names of the client id at different providers
+CLIENT_CLAIMS = ("client_id", "azp", "cid", "appid")  # OIDC claims that contain the client id, at different providers
 # OIDC claims about people only. `acr` and `sid` are not among them: Keycloak also sends them for programs.
 PERSON_CLAIMS = ("email", "name", "given_name", "family_name", "preferred_username", "auth_time", "amr")
 

@@ -1,4 +1,4 @@
-"""Format of tokens: `sps_key_`, `sps_agt_` or `sps_clm_`, 43 random base62 characters and a CRC32 of 6 characters.
+"""Format of bearer tokens: `sps_key_`, `sps_agt_` or `sps_clm_`, 43 random base62 characters and a CRC32 of 6 characters.
 
 The checksum lets secret scanners recognize real tokens, and refuses a mistyped one without a query. Only the SHA-256 is
 stored: 256 random bits need no slow hash. Pattern: `sps_(key|agt|clm)_[0-9A-Za-z]{49}`.

@@ -9,7 +9,7 @@ from config.db.ids import PrefixedIdField
 
 
 class ActorType(models.TextChoices):
-    """The kind of caller. CLI, MCP and AGENT_RUNTIME are workspace keys whose client named itself so."""
+    """The kind of caller in an audit entry. CLI, MCP and AGENT_RUNTIME are workspace keys whose client names itself so."""
 
     USER = "user"
     AGENT = "agent"
@@ -30,7 +30,7 @@ class RetentionTier(models.TextChoices):
 
 
 class AuditEntry(models.Model):
-    """An audit entry, never changed. It has ids instead of foreign keys, because it outlives the rows it refers to."""
+    """An audit entry, which never changes. It has ids instead of foreign keys, because it outlives the rows they name."""
 
     class Outcome(models.TextChoices):
         SUCCEEDED = "succeeded"

@@ -1,4 +1,4 @@
-"""Read-only admin classes of ledger, counters, processor events, subscriptions, usage reports and billing alarms."""
+"""Read-only admin classes of the ledger, counters, processor events, subscriptions, usage reports and billing alarms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from config.api.admin import ReadOnlyAdmin, WaitingFilter
 
 
 def _by_agent(agent_id: str) -> Q:
-    """Return a filter by the agent and its workspace, in the order of the index of usage totals."""
+    """Return a filter of usage totals by the agent and its workspace, in the order of the index."""
     return Q(workspace_id__in=Agent.objects.filter(pk=agent_id).values("workspace_id"), agent_id=agent_id)
 
 
@@ -72,7 +72,7 @@ class SubscriptionAdmin(ReadOnlyAdmin):
         "closed_at",
     )
     list_filter = ("plan",)
-    finds = {"wrk": "pk", "cus": "customer_id", "sub": "subscription_id"}  # one row for each workspace
+    finds = {"wrk": "pk", "cus": "customer_id", "sub": "subscription_id"}  # the table has one row for each workspace
 
 
 @admin.register(UsageReport)

@@ -55,7 +55,7 @@ class SpendCap:
 
     @property
     def remaining_cents(self) -> int | None:
-        """Return the cents that may still be spent; None without a cap."""
+        """Return the cents that may still be spent in the month; None without a cap."""
         if self.limit_cents is None:
             return None
         return max(0, self.limit_cents - self.spent_cents - self.reserved_cents)

@@ -50,7 +50,7 @@ class PostsPerDayCapExceeded(ApiError):
 
 
 class SignatureInvalid(ApiError):
-    """The signature of an event is missing, wrong or too old."""
+    """The signature of a processor event is missing, wrong or too old."""
 
     status, code = 400, "SIGNATURE_INVALID"
     message = "The signature does not match the body."

@@ -1,7 +1,7 @@
 """Reads the state of a subscription from the payment processor's object. No database or network access.
 
 Source: Stripe's reference, Subscription. Since API version 2025-03-31 each item has the periods, before that the
-subscription; items from before 2018 have a `plan` instead of a `price`. All forms are read, because an event's copy has the
+subscription; items from before 2018 have a `plan` instead of a `price`. All of these are read, since an event's copy has the
 API version of its endpoint, not of the client.
 """
 
@@ -74,7 +74,7 @@ class SubscriptionState:
 
 
 def object_id(value: object) -> str:
-    """Return an object's id from the id or the expanded object; "" for anything else."""
+    """Return the id of a processor object, given as the id or as the expanded object; "" for anything else."""
     found = value.get("id") if isinstance(value, Mapping) else value
     return found[:255] if isinstance(found, str) else ""
 

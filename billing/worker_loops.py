@@ -13,7 +13,7 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 2.0, 300.0
 
 
 class ProcessorEventsLoop(WorkerLoop):
-    """Processes one event at each run, because each may wait for the processor's answer."""
+    """Worker loop that processes one processor event at each run, because each may wait for the processor's answer."""
 
     name = webhook.PROCESSOR_EVENTS_LOOP
 
@@ -22,13 +22,13 @@ class ProcessorEventsLoop(WorkerLoop):
 
 
 class UsageReportsLoop(WorkerLoop):
-    """Sends several usage reports at each run. After an attempt without an answer it pauses, then tries a single report."""
+    """Worker loop that sends several usage reports at each run; an attempt without an answer is followed by a pause."""
 
     name = usage_reporting.USAGE_REPORTS_LOOP
 
     def __init__(self) -> None:
         super().__init__()
-        self._unanswered = 0  # rounds in a row
+        self._unanswered = 0  # consecutive rounds without an answer
         self._quiet_until = timezone.now()
 
     def run_once(self) -> bool:

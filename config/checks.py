@@ -49,12 +49,12 @@ def _bad_encryption_key() -> bool:
 def _short_secret_key() -> bool:
     try:
         return len(settings.SECRET_KEY) < 32
-    except ImproperlyConfigured:  # Django's own answer to an empty one
+    except ImproperlyConfigured:  # Django raises this for an empty SECRET_KEY
         return True
 
 
 def _no_program(value: str) -> bool:
-    """Whether a setting names something else than a program by its absolute path; an empty one names nothing."""
+    """Return whether a program setting is invalid: neither empty nor the absolute path of an executable file."""
     path = Path(value)
     return bool(value) and not (path.is_absolute() and path.is_file() and os.access(path, os.X_OK))
 

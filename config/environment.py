@@ -17,7 +17,7 @@ env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 POSTGRES_OPTIONS = {
     "connect_timeout": 3,
-    # As long as a repeated Idempotency-Key may wait (config/api/idempotency.py).
+    # The maximum time that a request with a repeated Idempotency-Key waits (config/api/idempotency.py).
     "options": "-c lock_timeout=10s -c idle_in_transaction_session_timeout=10s",
     # Detect a server whose machine or network failed without closing the connection.
     "keepalives_idle": 10,
@@ -72,9 +72,9 @@ def price_list(default: str) -> dict[str, int]:
 
 
 def platform_settings() -> dict[str, str]:
-    """Read the settings of platforms: environment variables such as `X_CLIENT_ID` or `BLUESKY_API_BASE`, by their endings.
+    """Read the settings of platforms: environment variables by suffix, such as `X_CLIENT_ID` or `BLUESKY_API_BASE`.
 
-    A second application of a platform has a longer name before the ending.
+    A second application of a platform has a longer name before the suffix.
     """
     endings = (
         "_CLIENT_ID",

@@ -1,7 +1,7 @@
-"""How log lines look: one JSON object a line in production, words for people elsewhere (LOG_FORMAT).
+"""Log formats: one JSON object per line in production, plain text elsewhere (LOG_FORMAT).
 
-A line tells the trace, who was calling and in which workspace. What is called is told by operations and ids, never by bodies,
-queries or texts; a bearer token that gets into a line all the same, in an error's message for instance, is cut out of it.
+Each line has the trace id, the caller and the workspace. Requests are identified by operation and ids, never by bodies,
+queries or texts. A bearer token that appears in a line anyway, for example in an error's message, is removed.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from pythonjsonlogger.json import JsonFormatter as BaseJsonFormatter
 from config.environment import env
 
 FORMATS = ("line", "json")
-# What records may carry beside their message, as JSON tells it.
+# The attributes of a log record that JSON lines contain besides the message.
 TOLD = ("trace_id", "actor", "workspace_id", "operation", "method", "status", "ms", "platform")
 _SECRETS = re.compile(r"(sps_(?:key|agt|clm|usr)_|Bearer +)[^\s\"',;}]+")
 
 
 def without_secrets(text: str) -> str:
-    """The text without our own tokens and whatever else was a bearer."""
+    """Return the text with this service's tokens and all other bearer tokens removed."""
     return _SECRETS.sub(r"\1…", text)
 
 
 class LineFormatter(logging.Formatter):
-    """For people."""
+    """Formats log records as plain text for people."""
 
     def format(self, record: logging.LogRecord) -> str:
         return without_secrets(super().format(record))
 
 
 class JsonFormatter(BaseJsonFormatter):
-    """For programs: `time` (UTC), `level`, `logger`, `message`, the fields in TOLD, and `exception` with its traceback."""
+    """Formats log records as JSON: `time` (UTC), `level`, `logger`, `message`, the fields in TOLD, and `exception`."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -50,7 +50,7 @@ class JsonFormatter(BaseJsonFormatter):
         return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
-        """Drop fields that are not listed here and values that say nothing, and cut secrets out of the texts."""
+        """Return the log record's fields as JSON shows them, without unlisted fields, empty values and secrets."""
         told = {name: log_data[name] for name in ("time", "level", "logger")}
         told["message"] = without_secrets(log_data["message"])
         told |= {name: log_data[name] for name in TOLD if log_data[name] not in (None, "", "-")}
@@ -60,7 +60,7 @@ class JsonFormatter(BaseJsonFormatter):
 
 
 def logging_config() -> dict[str, Any]:
-    """The configuration of all processes, by LOG_FORMAT and LOG_LEVEL. Raises ImproperlyConfigured."""
+    """Return the logging configuration of all processes, from LOG_FORMAT and LOG_LEVEL. Raises ImproperlyConfigured."""
     production = env.str("ENVIRONMENT", default="development") == "production"
     form, level = env.str("LOG_FORMAT", default="json" if production else "line"), env.str("LOG_LEVEL", default="INFO")
     if form not in FORMATS:
@@ -82,7 +82,7 @@ def logging_config() -> dict[str, Any]:
         "loggers": {
             "django.request": {"level": "ERROR"},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
-            "python_multipart": {"level": "ERROR"},  # which warns of each malformed form
+            "python_multipart": {"level": "ERROR"},  # it logs a warning for each malformed form
             "gunicorn.error": {"handlers": ["console"], "level": level, "propagate": False},
             **{name: {"level": "WARNING"} for name in quiet},
         },

@@ -1,4 +1,4 @@
-"""The list of all retention rules, from the highest layer down (settings.RETENTION)."""
+"""The list of all retention rules, from the highest app layer to the lowest (settings.RETENTION)."""
 
 from __future__ import annotations
 

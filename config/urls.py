@@ -1,4 +1,4 @@
-"""All routes: the packages bring full paths, this joins them."""
+"""All routes of the service, joined from the apps' `urls` modules, which define full paths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ urlpatterns = [
     path("", RedirectView.as_view(url="/docs")),
     path("openapi.json", openapi, name="openapi"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="openapi"), name="docs"),
-    path("", include("config.home.urls")),  # first: /webhooks/test is no delivery
+    path("", include("config.home.urls")),  # first, because /webhooks/test would match the route of a delivery
     path("", include("config.notices.urls")),
     path("", include("config.console.urls")),
     path("", include("workspaces.urls")),

@@ -36,13 +36,13 @@ class MediaGone(Exception):
 
 
 def find_attached_assets(workspace_id: str, media: Iterable[Mapping[str, Any]]) -> dict[str, MediaAsset]:
-    """The workspace's assets that `media` arrays of the API name, by id, with one query at most."""
+    """Return the workspace's media assets that the API's `media` arrays name, by id, with at most one query."""
     ids = _ids(media)
     return get_assets(workspace_id=workspace_id, ids=ids) if ids else {}
 
 
 def resolve_media(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> tuple[AttachedMedia, ...]:
-    """Turn a `media` array into attached media, in order; `assets` are the assets it may name.
+    """Convert a `media` array of the API into AttachedMedia, in order; `assets` are the assets it may name.
 
     Raises ValidationFailed naming each asset that does not exist and each that occurs twice.
     """
@@ -61,7 +61,7 @@ def resolve_media(media: Sequence[Mapping[str, Any]], assets: Mapping[str, Media
 
 
 def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
-    """The group's media as platform adapters take them, in order, with one query at most. Raises MediaGone."""
+    """Return the post group's media files for platform adapters, in order, with at most one query. Raises MediaGone."""
     assets = find_attached_assets(group.workspace_id, group.media)
     if gone := [media_id for media_id in _ids(group.media) if media_id not in assets]:
         raise MediaGone(gone)
@@ -69,7 +69,7 @@ def adapter_media_files(group: PostGroup) -> tuple[MediaFile, ...]:
 
 
 def reserve_group_media(group: PostGroup) -> None:
-    """Protect the group's media from deletion until the group is finished.
+    """Protect the post group's media from deletion until the group is finished.
 
     Must run in a transaction, before money is held, so that locks are taken in one order. Raises ValidationFailed naming
     deleted assets.
@@ -79,13 +79,13 @@ def reserve_group_media(group: PostGroup) -> None:
 
 
 def lock_media_of_groups(groups: Iterable[PostGroup]) -> None:
-    """Lock the media of several groups in one order, so that concurrent batches cannot deadlock."""
+    """Lock the media of several post groups in a fixed order, so that concurrent batches cannot deadlock."""
     if ids := {media_id for group in groups for media_id in _ids(group.media)}:
         list(MediaAsset.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
 
 
 def release_group_media(group: PostGroup) -> None:
-    """End the group's protection of its media, so that they can be deleted."""
+    """End the post group's protection of its media, so that the media can be deleted."""
     if group.media:
         release_media(holder_id=group.id)
 

@@ -6,7 +6,7 @@ from config.api.errors import ApiError
 
 
 class ContentInvalid(ApiError):
-    """The content breaks a platform's rules. `details` are the validation issues with severity `error`."""
+    """The post's content breaks a platform's rules. `details` are the validation issues with severity `error`."""
 
     status, code = 422, "CONTENT_INVALID"
     message = "The content is not valid for all of its targets; details lists each issue and how to repair it."

@@ -13,7 +13,7 @@ REPORTED_TARGET_STATUSES = (TargetStatus.PUBLISHED, TargetStatus.FAILED, TargetS
 
 
 def emit_group_event(group: PostGroup, kind: str | None = None) -> None:
-    """Write an event for the group's status (`post.<status>`), or for the named event kind."""
+    """Emit a webhook event for the post group's status (`post.<status>`), or of the given kind."""
     group.event_sequence += 1
     event = _event(group, kind or f"post.{group.status}", None)
     PostGroup.objects.filter(pk=group.pk).update(event_sequence=group.event_sequence)
@@ -21,12 +21,12 @@ def emit_group_event(group: PostGroup, kind: str | None = None) -> None:
 
 
 def creation_event(group: PostGroup) -> NewEvent:
-    """The first event of a group that is being created; its `event_sequence` is 1."""
+    """Return the first webhook event of a post group that is being created; its `event_sequence` is 1."""
     return _event(group, f"post.{group.status}", None)
 
 
 def outcome_events(group: PostGroup, changed: Sequence[PostTarget], *, ended: bool) -> list[NewEvent]:
-    """Build events for targets that finished, and for the group if its status changed to a final one (`ended`).
+    """Build webhook events for finished targets, and for their post group if it reached a final status (`ended`).
 
     Raises `event_sequence` on the group. The caller holds the group's row lock, stores the sequence and emits the events.
     """

@@ -11,7 +11,7 @@ SECOND = timedelta(seconds=1)
 
 
 def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
-    """The UTC instants of local midnight and the next local midnight. Raises ValidationFailed at the calendar's ends."""
+    """Return the UTC instants of a day's local midnight and the next one. Raises ValidationFailed at the limits of `date`."""
     zone = ZoneInfo(timezone)
     try:
         return start_of_local_day(day, zone), start_of_local_day(day + timedelta(days=1), zone)
@@ -20,7 +20,7 @@ def local_day_window(day: date, timezone: str) -> tuple[datetime, datetime]:
 
 
 def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
-    """The UTC instant of local midnight.
+    """Return the UTC instant of a day's local midnight.
 
     The first of two if midnight occurs twice; the instant of the clock change if midnight is skipped.
     """
@@ -28,7 +28,7 @@ def start_of_local_day(day: date, zone: ZoneInfo) -> datetime:
     instant = midnight.astimezone(UTC)
     if instant.astimezone(zone).replace(tzinfo=None) == midnight.replace(tzinfo=None):
         return instant
-    # Midnight is skipped. Search between the two readings of it, with the offset before and after the clock change.
+    # Midnight is skipped. Search between its two UTC interpretations, with the offset before and after the clock change.
     early, late = midnight.replace(fold=1).astimezone(UTC), instant
     offset = late.astimezone(zone).utcoffset()
     while late - early > SECOND:

@@ -17,7 +17,7 @@ class PostGroup(TimestampedModel):
     id = PrefixedIdField("pgr")
     workspace = models.ForeignKey(
         Workspace, on_delete=models.CASCADE, related_name="post_groups", db_index=False
-    )  # index group_by_day covers it
+    )  # no index of its own, because group_by_day covers this foreign key
     status = models.CharField(max_length=20, choices=GroupStatus.choices)
     content_version = models.PositiveIntegerField(default=1)
     text = models.TextField(blank=True)
@@ -134,10 +134,10 @@ class PostTarget(DueRow, TimestampedModel):
 
     @property
     def shown_text(self) -> str:
-        """The text to publish: the target's own, or the group's."""
+        """Return the text to publish for this target: its own text, or the post group's."""
         return self.group.text if self.text is None else self.text
 
     @property
     def cost_cents(self) -> int:
-        """The price of this target; 0 if it failed or was cancelled."""
+        """Return the price of this target in cents; 0 if it failed or was cancelled."""
         return 0 if self.status in (TargetStatus.FAILED, TargetStatus.CANCELLED) else self.price_cents

@@ -46,7 +46,7 @@ class PostPlan:
 
     @property
     def released(self) -> bool:
-        """Whether the group will be published without further approval; money is held in that case."""
+        """Return whether the post group will be published without further approval; money is held in that case."""
         return self.group.status in (GroupStatus.SCHEDULED, GroupStatus.PUBLISHING)
 
 
@@ -108,9 +108,9 @@ def build_plan(
     validation: Validation,
     existing_ids: Mapping[str, str] | None = None,
 ) -> PostPlan:
-    """Build the plan with its target rows; the targets of a released group are due at its time, or now.
+    """Build the plan of a post group with its target rows; targets of a released group are due at its time, or now.
 
-    `existing_ids` are the ids of targets that exist already, by account id, so that an edit keeps them.
+    `existing_ids` are the ids of existing targets by account id, which an edit reuses.
     """
     due = group.scheduled_at or timezone.now()
     rows = [
@@ -125,7 +125,10 @@ def build_plan(
 
 
 def allowed_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
-    """The status that a post may get: as wanted, or pending_confirmation in that agent mode. Raises AgentModeForbids."""
+    """Return the status that a new post gets: as wanted, or pending_confirmation if the agent's mode requires approval.
+
+    Raises AgentModeForbids.
+    """
     if wanted == GroupStatus.DRAFT:
         return wanted
     if caller.mode == AgentMode.DRAFT:
@@ -134,7 +137,7 @@ def allowed_status(caller: Caller, wanted: GroupStatus) -> GroupStatus:
 
 
 def check_schedule(scheduled_at: datetime | None) -> None:
-    """Check that the time is at most 60 seconds ago and at most 366 days ahead. Raises ValidationFailed."""
+    """Check that a publishing time is at most 60 seconds ago and at most 366 days ahead. Raises ValidationFailed."""
     now = timezone.now()
     if scheduled_at and scheduled_at < now - PAST_TOLERANCE:
         raise ValidationFailed.of("scheduled_at", "Must not be more than 60 seconds in the past.", "past")
@@ -143,7 +146,7 @@ def check_schedule(scheduled_at: datetime | None) -> None:
 
 
 def find_target_accounts(workspace_id: str, targets: Sequence[Mapping[str, Any]]) -> dict[str, ConnectedAccount]:
-    """The workspace's accounts that the targets name, by id, with one query."""
+    """Return the workspace's accounts that the requested targets name, by id, with one query."""
     ids = [target["connected_account_id"] for target in targets]
     return ConnectedAccount.objects.filter(workspace_id=workspace_id).in_bulk(ids)
 
@@ -156,7 +159,7 @@ def resolve_targets(
     sandbox: bool,
     media: tuple[AttachedMedia, ...],
 ) -> list[TargetInput]:
-    """Combine each requested target with its account and content. Raises ValidationFailed, AccountNotAllowed."""
+    """Build a TargetInput for each requested target. Raises ValidationFailed, AccountNotAllowed."""
     problems, seen = [], set()
     for index, target in enumerate(targets):
         account = accounts.get(target["connected_account_id"])
@@ -190,12 +193,12 @@ def resolve_targets(
 
 
 def paying_agent_id(caller: Caller, group: PostGroup) -> str | None:
-    """The agent whose spend caps apply to a new hold: the calling agent, else the agent that created the group."""
+    """Return the agent whose spend caps apply to a new hold: the calling agent, else the post group's creating agent."""
     return caller.agent_id or group.agent_id
 
 
 def targets_as_request_data(group: PostGroup) -> list[dict[str, Any]]:
-    """The group's targets in the format of POST /posts."""
+    """Return the post group's targets in the format of POST /posts."""
     return [
         {
             "platform": target.platform,
@@ -208,7 +211,7 @@ def targets_as_request_data(group: PostGroup) -> list[dict[str, Any]]:
 
 
 def stored_target_inputs(group: PostGroup) -> list[TargetInput]:
-    """The group's stored targets with their current accounts and media, for validating the content again.
+    """Return the post group's stored targets with their current accounts and media, to validate the content again.
 
     Raises ValidationFailed for a deleted asset.
     """
@@ -231,12 +234,12 @@ def require_publishing_mode(caller: Caller) -> None:
 
 
 def content_invalid_error(validation: Validation) -> ContentInvalid:
-    """The ContentInvalid error with the issues of a validation."""
+    """Return the ContentInvalid error with the issues of a validation."""
     return ContentInvalid(details=[issue.body() for issue in validation.errors])
 
 
 def charges_of(targets: Sequence[PostTarget]) -> list[Charge]:
-    """Charges for publishing these targets; sandbox targets cost nothing."""
+    """Return the charges for publishing these targets; sandbox targets cost nothing."""
     return [
         Charge(target.id, target.platform, target.price_cents, target.url_posts)
         for target in targets
@@ -254,7 +257,7 @@ def _wanted(scheduled_at: datetime | None) -> GroupStatus:
 
 
 def _agent_url(caller: Caller) -> str | None:
-    """The webhook URL of the calling agent, for posts without their own."""
+    """Return the webhook URL of the calling agent, for posts without their own."""
     if caller.agent_id is None:
         return None
     return Agent.objects.filter(pk=caller.agent_id).values_list("webhook_url", flat=True).first()

@@ -13,7 +13,7 @@ from posts.models import PostGroup, PostTarget
 
 
 def post_group_json(group: PostGroup) -> dict[str, Any]:
-    """A post group with all of its targets."""
+    """Return a post group with all of its targets as JSON data."""
     return {
         "id": group.id,
         "workspace_id": group.workspace_id,
@@ -37,7 +37,7 @@ def post_group_json(group: PostGroup) -> dict[str, Any]:
 
 
 def post_target_json(target: PostTarget) -> dict[str, Any]:
-    """One target: its account, content, status, result and error."""
+    """Return a target as JSON data: its account, content, status, result and error."""
     return {
         "id": target.id,
         "platform": target.platform,
@@ -56,5 +56,5 @@ def post_target_json(target: PostTarget) -> dict[str, Any]:
 
 
 def format_timestamp(value: datetime | None) -> str | None:
-    """A datetime in UTC as ISO 8601 with a trailing Z, the format of `fields.Timestamp`."""
+    """Format a datetime as ISO 8601 in UTC with a trailing Z, as `fields.Timestamp` does."""
     return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -8,7 +8,7 @@ from django.db.models import TextChoices
 
 
 class GroupStatus(TextChoices):
-    """A group has its own status until it is released, then the roll-up of its targets' statuses."""
+    """The status of a post group: its own until the group is released, then the roll-up of its targets' statuses."""
 
     DRAFT = "draft"
     PENDING_CONFIRMATION = "pending_confirmation"
@@ -82,12 +82,12 @@ UNFINISHED_TARGET_STATUSES = frozenset(
 
 
 def statuses_before(*after: str) -> list[str]:
-    """The target statuses that may change to each of these; outcome writes are filtered by them."""
+    """Return the target statuses that may change to each of these statuses; outcome writes are filtered by them."""
     return [state for state, following in TARGET_TRANSITIONS.items() if set(after) <= following]
 
 
 def roll_up(targets: Iterable[str]) -> GroupStatus:
-    """The status of a released group with these target statuses; cancelled targets count only if all are."""
+    """Return the status of a released post group from its targets' statuses; cancelled targets count only if all are."""
     standing = {status for status in targets if status != TargetStatus.CANCELLED}
     if not standing:
         return GroupStatus.CANCELLED

@@ -17,7 +17,7 @@ SUMMARY_COLUMNS = ("pk", "status", "scheduled_at", "text", "sandbox", "created_a
 
 
 class TargetSummary(NamedTuple):
-    """The columns of a target that lists show."""
+    """The columns of a post target that lists show."""
 
     id: str
     platform: str
@@ -39,12 +39,12 @@ class PostSummary:
 
 
 def select_summary_columns(groups: QuerySet[PostGroup]) -> QuerySet[PostGroup]:
-    """Select only the columns that summaries need."""
-    return groups.values_list(*SUMMARY_COLUMNS, named=True)  # named tuples with the attributes of a group
+    """Restrict a queryset of post groups to the columns that summaries need."""
+    return groups.values_list(*SUMMARY_COLUMNS, named=True)  # named tuples with the attributes of a post group
 
 
 def load_summaries(page: Page[PostGroup]) -> Page[PostSummary]:
-    """Turn a page of `select_summary_columns` rows into summaries; the targets are loaded with one query."""
+    """Convert a page of `select_summary_columns` rows into post summaries; the targets are loaded with one query."""
     targets: dict[str, list[TargetSummary]] = defaultdict(list)
     ids = [row.pk for row in page.rows]
     rows = PostTarget.objects.filter(group_id__in=ids).order_by("group_id", "position")

@@ -35,37 +35,37 @@ class TargetInput:
     shown_text: str
     sandbox: bool
     media: tuple[AttachedMedia, ...] = ()
-    cached: CallCache = field(default_factory=CallCache, compare=False, repr=False)  # shared by all targets of a group
+    cached: CallCache = field(default_factory=CallCache, compare=False, repr=False)  # shared by a post group's targets
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What this account supports: the platform's limits, narrowed by its server and granted permissions."""
+        """Return the account's capabilities: the platform's limits, narrowed by its server and granted permissions."""
         return platform(self.account.platform).capabilities_for(self.account.facts())
 
     @property
     def text_length(self) -> int:
-        """The length of a target's text in its validation result, as the platform counts it."""
+        """Return the length of the target's text, as the platform counts it."""
         return self.cached(self.capabilities.text.count, self.shown_text)
 
     @property
     def text_limit(self) -> int:
-        """Maximum length of the text with this target's media and options."""
+        """Return the maximum length of the text with this target's media and options."""
         return text_limit(self.capabilities.text, self.options, self.media_kinds)
 
     @property
     def media_kinds(self) -> list[MediaKind]:
-        """The kinds of the attached media, in order."""
+        """Return the kinds of the attached media, in order."""
         return [attached.properties.kind for attached in self.media]
 
     @property
     def link_card_url(self) -> str | None:
-        """The URL for which the service makes a link card, or None."""
+        """Return the URL for which the service makes a link card, or None."""
         adapter = platform(self.account.platform)
         return adapter.card_link(self.shown_text, self.options, with_media=bool(self.media))
 
     @property
     def poll(self) -> dict[str, Any] | None:
-        """The poll as {choices, duration_minutes, multiple}, or None."""
+        """Return the target's poll as {choices, duration_minutes, multiple}, or None."""
         poll = poll_of(self.options)
         if poll is None or self.capabilities.poll is None:
             return None
@@ -78,29 +78,29 @@ class TargetInput:
 
     @property
     def content_sha256(self) -> str:
-        """Hash of the texts, poll choices and media ids, in order."""
+        """Return the hash of the target's texts, poll choices and media ids, in order."""
         texts = [self.shown_text, *further_texts(self.options), *choices_of(self.options)]
         shown = [*texts, *(attached.asset.id for attached in self.media)]
         return hashlib.sha256("\0".join(shown).encode()).hexdigest()
 
     @property
     def content_key(self) -> tuple[str, str, bool]:
-        """Identifies repeated posts: account id, content hash and whether it is simulated."""
+        """Return the key that identifies repeated posts: account id, content hash, and whether the target is simulated."""
         return self.account.id, self.content_sha256, self.sandbox
 
     @property
     def url_posts(self) -> int:
-        """Number of posts with a URL that the platform bills; 0 in the sandbox."""
+        """Return the number of billed posts of this target that contain a URL; 0 in the sandbox."""
         return sum(self._billed)
 
     @property
     def price_cents(self) -> int:
-        """The price of all posts that the platform bills for this target."""
+        """Return the price in cents of all billed posts of this target."""
         return sum(price_of(self.account.platform, has_url=has_url) for has_url in self._billed)
 
     @cached_property
     def _billed(self) -> list[bool]:
-        """For each billed post, whether it counts as a post with a URL."""
+        """Return for each billed post of this target whether it counts as a post with a URL."""
         if self.sandbox:
             return []
         links_url = self.capabilities.links_url
@@ -143,7 +143,7 @@ class Validation:
 
 
 def validate(targets: Sequence[TargetInput], *, group_id: str = "") -> Validation:
-    """Check each target against its platform's capabilities, with one query for posts sent before.
+    """Validate each target's content against its platform's capabilities, with one query for duplicates of earlier posts.
 
     `group_id` is the group that has this content already; it does not count as sent before. Raises PayloadTooLarge if the
     validation takes too much CPU time.

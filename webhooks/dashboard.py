@@ -20,7 +20,7 @@ from webhooks.services.deliveries import delivery_headers
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
 PER_PAGE = 50
-MAX_PAYLOAD_CHARACTERS = 30_000  # of a payload
+MAX_PAYLOAD_CHARACTERS = 30_000  # characters of a payload that the page shows
 SOON = timedelta(minutes=1)
 STATUS_CHOICES = [
     (DeliveryStatus.PENDING.value, "Pending"),
@@ -32,7 +32,7 @@ SIGNATURE_FORMAT = "t=<unix seconds of the attempt>,v1=<HMAC-SHA256 in hex>"
 
 
 class FilterForm(forms.Form):
-    """Filters of the delivery list; an invalid filter is ignored and its error is shown."""
+    """Form with the filters of the delivery list; an invalid filter is ignored and its error is shown."""
 
     status = forms.ChoiceField(label="State", choices=[("", "All"), *STATUS_CHOICES], required=False)
     post = forms.CharField(label="Post", required=False, widget=forms.TextInput({"placeholder": "pgr_…"}))
@@ -46,7 +46,7 @@ class FilterForm(forms.Form):
 
 @workspace_page()
 def deliveries(page: WorkspacePage) -> HttpResponse:
-    """List the deliveries that match the filters, newest first."""
+    """Dashboard page: list the webhook deliveries that match the filters, newest first."""
     asked = page.request.GET
     form = FilterForm(asked)
     form.is_valid()
@@ -70,14 +70,14 @@ def deliveries(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.get_signing_secret")
 def secret(page: WorkspacePage) -> HttpResponse:
-    """Show the signing secret, only in the response to the form."""
+    """Dashboard page: show the signing secret, only in the response to the submitted form."""
     shown = services.read_signing_secret(caller=page.caller, workspace_id=page.workspace.id)
     return page.render("webhooks/secret.html", secret=shown)
 
 
 @workspace_page("POST", operation="workspaces.rotate_signing_secret")
 def rotate_secret(page: WorkspacePage) -> HttpResponse:
-    """Replace the signing secret and show the new one. A form submitted twice rotates it once."""
+    """Dashboard page: replace the signing secret and show the new one. A form submitted twice rotates the secret once."""
     made: list[str | None] = []
 
     def rotate() -> Any:
@@ -92,7 +92,7 @@ def rotate_secret(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page()
 def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """Show one delivery: its attempts, headers, payload and the receiver's last response."""
+    """Dashboard page: show one webhook delivery: its attempts, headers, payload and the receiver's last response."""
     found = _delivery_on(page, delivery_id)
     now = timezone.now()
     payload = json.dumps(json.loads(bytes(found.event.payload)), indent=2, ensure_ascii=False)
@@ -109,14 +109,14 @@ def delivery(page: WorkspacePage, delivery_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="webhooks.replay")
 def replay(page: WorkspacePage, delivery_id: str) -> HttpResponse:
-    """Send the webhook delivery again."""
+    """Dashboard page: send a webhook delivery again."""
     found = _delivery_on(page, delivery_id)
     submit_once(page, "webhooks.replay", lambda: services.replay_delivery(caller=page.caller, delivery_id=found.id))
     return page.success_redirect("The delivery is being sent again.", "delivery", delivery_id=found.id)
 
 
 def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
-    """The delivery in the URL of a workspace page. Raises NotFound if it belongs to another workspace."""
+    """Return the delivery in the URL of a workspace page. Raises NotFound if it belongs to another workspace."""
     found = selectors.get_delivery(caller=page.caller, delivery_id=delivery_id, scope="posts.read", write=False)
     if found.workspace_id != page.workspace.id:
         raise not_found_error(None, "delivery")
@@ -124,6 +124,6 @@ def _delivery_on(page: WorkspacePage, delivery_id: str) -> Delivery:
 
 
 def _runs(rows: Iterable[Delivery]) -> bool:
-    """Whether an attempt is due soon, so that the page should reload itself."""
+    """Return whether an attempt of one of the deliveries is due soon, so that the page should reload itself."""
     soon = timezone.now() + SOON
     return any(row.due_at is not None and row.due_at < soon for row in rows)

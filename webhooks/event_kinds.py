@@ -1,4 +1,4 @@
-"""The kinds of events: changes of post groups, of single targets in groups of several, and of API keys."""
+"""The kinds of webhook events: changes of post groups, of single targets in groups of several, and of API keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db.models import TextChoices
 
 
 class EventKind(TextChoices):
-    """Event kinds with their descriptions. No kind stands for both success and failure."""
+    """Event kinds with their descriptions. No kind covers both success and failure."""
 
     SCHEDULED = "post.scheduled", "A post was scheduled, or scheduled for another time."
     PUBLISHED = "post.published", "A post was published to all of its targets."

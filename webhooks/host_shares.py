@@ -22,11 +22,11 @@ from webhooks.models import Delivery
 from webhooks.sender import MAX_IN_FLIGHT
 
 SHARES = Shares(places=MAX_IN_FLIGHT, quick=32, slow=2, slow_together=MAX_IN_FLIGHT // 2)
-SILENT_AFTER_ATTEMPTS = 5  # unanswered attempts in a row after which a holder counts as silent
+SILENT_AFTER_ATTEMPTS = 5  # consecutive unanswered attempts after which a holder counts as silent
 ALL, SLOW, SILENT = "all", "slow", "silent"
 SENDER_LIMITS = {ALL: MAX_IN_FLIGHT, SLOW: SHARES.slow_together, SILENT: MAX_IN_FLIGHT // 4}
 HOST_LIMITS = {ALL: 2 * SHARES.quick, SLOW: SHARES.quick, SILENT: SHARES.quick // 2}
-MIN_PLACES = 8  # places that every workspace and domain may hold, so that few are full at a time
+MIN_PLACES = 8  # places that every workspace and domain may hold in any case, so that few are full at a time
 HOLDER_EXPRESSION = Concat("workspace_id", Value(" "), "host")
 
 Group = tuple[str, str]
@@ -35,7 +35,7 @@ EVERYONE: Group = ("", "")
 
 
 def holder_key(delivery: Delivery) -> str:
-    """The holder of a delivery, in the format of HOLDER_EXPRESSION."""
+    """Return the holder (workspace and host) of a delivery, in the format of HOLDER_EXPRESSION."""
     return f"{delivery.workspace_id} {delivery.host}"
 
 
@@ -49,7 +49,7 @@ class FullShares:
     hosts: set[str]
 
     def query(self) -> Q:
-        """Filter for the deliveries to leave out, among rows with the alias `holder`."""
+        """Return the query condition for deliveries to skip when claiming; the rows need the alias `holder`."""
         query = Q(workspace_id__in=self.workspaces) | Q(host__in=self.hosts) | Q(holder__in=self.holders)
         for domain in self.domains:
             query |= Q(host__startswith=f"{domain}:") | Q(host__contains=f".{domain}:")
@@ -57,7 +57,7 @@ class FullShares:
 
 
 class HostShares(FairShares):
-    """Counts the attempts in flight for each holder, workspace, domain and host."""
+    """Counts the delivery attempts in flight for each holder, workspace, domain and host."""
 
     def __init__(self) -> None:
         super().__init__(SHARES)
@@ -65,7 +65,7 @@ class HostShares(FairShares):
         self._tally: Tally | None = None
 
     def room_at_quick(self) -> dict[str, int]:
-        """How many attempts may begin for each quick holder that has a quarter of its share free."""
+        """Return how many more attempts may begin for each quick holder that has a quarter of its share free."""
         room = {}
         for holder in self._quick:
             own = self._in_flight[holder]
@@ -75,7 +75,7 @@ class HostShares(FairShares):
         return room
 
     def most_at_quick(self, room: Mapping[str, int]) -> int:
-        """How many attempts may begin for these holders together."""
+        """Return how many more attempts may begin for these quick holders together."""
         tally = self._counted()[ALL]
         workspaces: Counter[Group] = Counter()
         hosts: Counter[Group] = Counter()
@@ -88,7 +88,7 @@ class HostShares(FairShares):
         return min(self.places, within_workspaces, within_hosts)
 
     def full(self) -> FullShares:
-        """What to leave out when slow holders are claimed: quick holders, and every full share."""
+        """Return what to skip when deliveries of slow holders are claimed: quick holders, and every full share."""
         tally = self._counted()
         found: dict[str, set[str]] = {"workspace": set(), "domain": set(), "host": set()}
         for kind in (ALL, SLOW):
@@ -113,9 +113,9 @@ class HostShares(FairShares):
         return taken
 
     def ended(self, holder: str, seconds: float, *, silent: bool) -> None:
-        """Release the place after an attempt of so many seconds; `silent`: the host did not answer."""
+        """Free the holder's place after an attempt that lasted `seconds`; `silent`: the host did not answer."""
         self.release(holder, seconds)
-        self._tally = None  # holders may have changed their kind, so the counts are outdated
+        self._tally = None  # holders may now be slow, quick or silent, so the counts are outdated
         if not silent:
             self._silences.pop(holder, None)
             return
@@ -134,7 +134,7 @@ class HostShares(FairShares):
             yield SILENT
 
     def _room(self, holder: str) -> int:
-        """How many more delivery attempts the holder's shares allow."""
+        """Return how many more delivery attempts the holder's shares allow."""
         workspace, domain, host = _groups_of(holder)
         own = self._in_flight[holder]
         tally = self._counted()
@@ -148,7 +148,7 @@ class HostShares(FairShares):
         )
 
     def _counted(self) -> Tally:
-        """Attempts in flight by kind: in total, and by workspace, domain and host."""
+        """Return the attempts in flight by kind of holder: in total, and by workspace, domain and host."""
         if self._tally is None:
             tally: Tally = {kind: Counter() for kind in (ALL, SLOW, SILENT)}
             for holder, count in self._in_flight.items():
@@ -167,7 +167,7 @@ def _free_of_sender(kind: str, tally: Counter[Group], group: Group) -> int:
 
 
 def _free(places: int, held: int, own: int, *, least: int) -> int:
-    """How many more places somebody with `own` of the `held` places may take: up to half of what others leave."""
+    """Return how many more places a sender with `own` of the `held` places may take: up to half of what others leave."""
     return min(places - held, max(least, (places - held + own) // 2) - own)
 
 
@@ -178,7 +178,7 @@ def _groups_of(holder: str) -> tuple[Group, Group, Group]:
 
 
 def registrable_domain(name: str) -> str:
-    """The registered domain of a host name; IP addresses and public suffixes are returned unchanged.
+    """Return the registrable domain of a host name; IP addresses and public suffixes are returned unchanged.
 
     Uses the library's bundled list of public suffixes. The last two labels would not do: they would put all customers of a
     hosting service (`*.herokuapp.com`) or of a country's registry (`*.co.uk`) into one domain.

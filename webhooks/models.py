@@ -27,14 +27,14 @@ class SigningSecret(TimestampedModel):
         return f"signing secret of {self.workspace_id}"
 
     def keys_at(self, now: datetime) -> tuple[str, ...]:
-        """The secrets that sign at this time, newest first."""
+        """Return the secrets that sign deliveries at this time, newest first."""
         if self.previous_secret and self.previous_until and now < self.previous_until:
             return (self.secret, self.previous_secret)
         return (self.secret,)
 
 
 class Event(models.Model):
-    """An event of a post group or another object, such as an API key.
+    """A webhook event of a post group or another object, such as an API key.
 
     Either `post_group_id` or `subject_id` is set; `sequence` counts its events. `payload` is the exact body of every delivery
     attempt. Events of other objects are stored but not delivered.
@@ -86,7 +86,7 @@ FINISHED = [DeliveryStatus.DELIVERED, DeliveryStatus.DEAD_LETTER]
 
 
 class Delivery(DueRow):
-    """The delivery of an event to one URL. `due_at` is the time of the next attempt, null if none follows.
+    """The delivery of a webhook event to one URL. `due_at` is the time of the next attempt, null if none follows.
 
     `host` is the URL's host and port, "" if the URL is not allowed. `attempts` counts across replays; `earlier_attempts` are
     those before the last replay, after which the retry schedule starts again.
@@ -105,12 +105,12 @@ class Delivery(DueRow):
     last_response_excerpt = models.CharField(max_length=1024, null=True)
     created_at = models.DateTimeField(default=timezone.now)
     delivered_at = models.DateTimeField(null=True)
-    given_up_at = models.DateTimeField(null=True)  # the last time; the status says whether it is given up now
+    given_up_at = models.DateTimeField(null=True)  # when it was last given up; a replay clears only the status
 
     class Meta:
         verbose_name_plural = "deliveries"
         indexes = [
-            # Only unfinished deliveries, so that the history does not slow it down.
+            # Indexes only unfinished deliveries, so that old deliveries do not slow down the claims.
             models.Index(fields=["due_at", "id"], condition=Q(due_at__isnull=False), name="delivery_due"),
             models.Index(fields=["workspace", "id"], name="delivery_workspace"),
             models.Index(fields=["id"], condition=Q(status="dead_letter"), name="delivery_given_up"),
@@ -128,7 +128,7 @@ class Delivery(DueRow):
         return f"{self.id} to {self.host}"
 
     def is_in_flight(self, now: datetime) -> bool:
-        """Whether a worker holds a valid claim on the delivery."""
+        """Return whether a worker holds a valid claim on the delivery."""
         return self.lease_until is not None and self.lease_until > now
 
     def succeed(self, now: datetime) -> None:
@@ -141,7 +141,7 @@ class Delivery(DueRow):
         self.status, self.due_at, self.given_up_at = DeliveryStatus.DEAD_LETTER, None, now
 
     def reset_for_replay(self, now: datetime) -> None:
-        """Start the retry schedule again. Raises the fence, so that outcomes of earlier attempts are ignored."""
+        """Restart the delivery's retry schedule, and raise its fence, so that outcomes of earlier attempts are ignored."""
         self.status, self.due_at, self.delivered_at = DeliveryStatus.PENDING, now, None
         self.earlier_attempts = self.attempts
         self.fence += 1

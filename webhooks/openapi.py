@@ -43,7 +43,7 @@ def _header(name: str, description: str) -> dict[str, Any]:
 
 
 def _webhook(kind: EventKind) -> OpenApiWebhook:
-    """The OpenAPI entry for an event kind, written by hand because this request has no view here."""
+    """Return the OpenAPI entry for an event kind, written by hand because this service has no view for a webhook request."""
     operation = {
         "operationId": kind.value.replace(".", "_"),
         "tags": ["webhooks"],

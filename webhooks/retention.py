@@ -1,4 +1,4 @@
-"""Deletion of old events and deliveries: after 30 days, sandbox events after 3 (CONTRACT, section 8)."""
+"""Retention rules for webhook events and deliveries: 30 days, and 3 days for sandbox events (CONTRACT, section 8)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNDELIVERED = Exists(Delivery.objects.filter(event=OuterRef("pk"), due_at__isnu
 
 
 class ExpiredEvents(ExpiredRows):
-    """Expired events with their deliveries. An event with an unfinished delivery, after a replay, is not deleted yet."""
+    """Deletes expired events with their deliveries; skips an event with an unfinished delivery, as after a replay."""
 
     name = "events_and_deliveries"
 
@@ -25,7 +25,7 @@ class ExpiredEvents(ExpiredRows):
         return Event.objects.filter(Q(**_expired(sandbox=True)) | Q(**_expired(sandbox=False))).exclude(_UNDELIVERED)
 
     def deletable_rows(self) -> QuerySet[Event]:
-        """Sandbox events, or if there are none the others, oldest first, so that the index is used."""
+        """Return expired sandbox events, or if there are none the others, oldest first, so that the index is used."""
         sandbox, real = (
             Event.objects.filter(**_expired(sandbox=which)).exclude(_UNDELIVERED).order_by("created_at")
             for which in (True, False)
@@ -34,7 +34,7 @@ class ExpiredEvents(ExpiredRows):
 
 
 class PurgedWorkspaceEvents(ExpiredRows):
-    """Events of workspaces that were deleted long enough ago."""
+    """Deletes the events of purged workspaces."""
 
     name = "events_of_purged_workspaces"
 
@@ -43,7 +43,7 @@ class PurgedWorkspaceEvents(ExpiredRows):
 
 
 class PurgedWorkspaceSecrets(ExpiredRows):
-    """Signing secrets of purged workspaces; present only if a delivery created one during the deletion."""
+    """Deletes signing secrets of purged workspaces, which exist only if a delivery created one during the deletion."""
 
     name = "signing_secrets"
 

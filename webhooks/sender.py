@@ -1,4 +1,4 @@
-"""Sending one delivery over HTTP and interpreting the response. No database access."""
+"""Sends webhook deliveries over HTTP and interprets the responses. No database access."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from django.utils import timezone
 from config.outbound import DestinationNotAllowed, OutboundError, PostAnswer, check_url, create_session, post
 
 logger = logging.getLogger(__name__)
-ATTEMPT_TIMEOUT_SECONDS = 10.0  # for the whole exchange, from the DNS lookup to the last byte read
+ATTEMPT_TIMEOUT_SECONDS = 10.0  # time limit of the whole exchange, from the DNS lookup to the last byte read
 MAX_RESPONSE_BYTES = 4096
 EXCERPT_BYTES = 1024
 ERROR_CHARACTERS = 1000
@@ -34,7 +34,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class DeliveryRequest:
-    """The HTTP request of one delivery attempt."""
+    """The HTTP request of one webhook delivery attempt."""
 
     url: str
     body: bytes
@@ -43,7 +43,7 @@ class DeliveryRequest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a delivery attempt. `retry_after` and `seconds` (its duration) are in seconds.
+    """The result of a webhook delivery attempt. `retry_after` and `seconds` (its duration) are in seconds.
 
     `silent`: the receiver did not answer at all.
     """
@@ -58,7 +58,7 @@ class Outcome:
 
 
 async def send_delivery(session: aiohttp.ClientSession, parcel: DeliveryRequest) -> Outcome:
-    """Send the request once. Never raises: unexpected errors count as failed attempts."""
+    """Send the request of a delivery attempt once. Never raises: unexpected errors count as failed attempts."""
     began = time.monotonic()
     try:
         check_url(parcel.url)
@@ -82,7 +82,7 @@ async def send_delivery(session: aiohttp.ClientSession, parcel: DeliveryRequest)
 
 
 async def send_all(parcels: Sequence[DeliveryRequest]) -> list[Outcome]:
-    """Send the requests concurrently; returns the outcomes in the same order."""
+    """Send the requests of several delivery attempts concurrently; returns the outcomes in the order of the requests."""
     async with create_session(connections=MAX_IN_FLIGHT) as session:
         places = asyncio.Semaphore(MAX_IN_FLIGHT)
 
@@ -94,7 +94,7 @@ async def send_all(parcels: Sequence[DeliveryRequest]) -> list[Outcome]:
 
 
 def _outcome_of(answer: PostAnswer) -> Outcome:
-    """Interpret the response: 2xx is delivered, 410 is refused for good, everything else is retried."""
+    """Interpret the receiver's response: 2xx is delivered, 410 is refused permanently, everything else is retried."""
     excerpt = _text(answer.excerpt[:EXCERPT_BYTES].decode("utf-8", "replace"))
     if 200 <= answer.status < 300:
         return Outcome(Verdict.DELIVERED, answer.status, excerpt=excerpt)
@@ -108,7 +108,7 @@ def _outcome_of(answer: PostAnswer) -> Outcome:
 
 
 def _retry_after(value: str) -> float:
-    """The Retry-After header (RFC 9110, 10.2.3) in seconds from now; 0 if absent, past or invalid."""
+    """Parse a Retry-After header (RFC 9110, 10.2.3) into seconds from now; 0 if absent, past or invalid."""
     if _SECONDS.fullmatch(value):
         return float(value)
     try:
@@ -120,5 +120,5 @@ def _retry_after(value: str) -> float:
 
 
 def _text(value: str) -> str:
-    """Replace NUL, which PostgreSQL cannot store."""
+    """Replace NUL in a text, which PostgreSQL cannot store."""
     return value.replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,4 +1,4 @@
-"""A thread with an event loop that runs all delivery attempts of a worker concurrently."""
+"""A thread with an event loop that runs all webhook delivery attempts of a worker concurrently."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GATHER_SECONDS = 0.01  # outcomes are reported in groups, since each report cost
 
 
 class SendingThread:
-    """Runs delivery attempts submitted by another thread.
+    """Runs webhook delivery attempts that another thread submits.
 
     Calls `when_finished` when there are outcomes; `finished` returns them.
     """
@@ -37,15 +37,15 @@ class SendingThread:
         self._ready.wait()
 
     def submit(self, key: str, parcel: DeliveryRequest) -> None:
-        """Start an attempt at once."""
+        """Start a delivery attempt at once."""
         self._loop.call_soon_threadsafe(self._begin, key, parcel)
 
     def finished(self) -> list[tuple[str, Outcome]]:
-        """The outcomes since the last call, with the keys that were submitted."""
+        """Return the outcomes of attempts finished since the last call, with the submitted keys."""
         return [self._finished.popleft() for _ in range(len(self._finished))]
 
     def stop(self) -> None:
-        """End the thread. Running attempts are cancelled and have no outcome."""
+        """Stop the sending thread. Running attempts are cancelled and have no outcome."""
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
 

@@ -1,4 +1,4 @@
-"""Signatures of deliveries: HMAC-SHA256 over the time of the attempt, a dot, and the raw body."""
+"""Signatures of webhook deliveries: HMAC-SHA256 over the time of the attempt, a dot, and the raw body."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ ALGORITHM = "HMAC-SHA256"
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - common prefix of all secrets
 _ALPHABET = string.ascii_letters + string.digits
-_LENGTH = 43  # characters out of 62: 256 bits
+_LENGTH = 43  # base62 characters: 256 bits
 
 
 def new_secret() -> str:
-    """A random signing secret. The HMAC key is the whole string with its prefix."""
+    """Generate a random signing secret. The HMAC key is the whole string with its prefix."""
     return SECRET_PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
 
 
 def signature_header(keys: Sequence[str], body: bytes, *, at: int) -> str:
-    """The signature header `t=<unix seconds>,v1=<hex>`, with one v1 for each key; receivers accept any match."""
+    """Return the signature header `t=<unix seconds>,v1=<hex>`, with one v1 for each key; receivers accept any match."""
     signed = f"{at}.".encode() + body
     digests = (hmac.new(key.encode(), signed, hashlib.sha256).hexdigest() for key in keys)
     return ",".join([f"t={at}", *(f"v1={digest}" for digest in digests)])

@@ -1,4 +1,4 @@
-"""The worker loop that delivers events: it claims due deliveries, hands them to the sending thread and records outcomes.
+"""The worker loop for webhook deliveries: claims due ones, passes them to the sending thread and records the outcomes.
 
 All database work is done in the loop's thread, so that the event loop never waits for it.
 """
@@ -32,7 +32,7 @@ class DeliverLoop(WorkerLoop):
         self._in_flight: dict[str, Delivery] = {}
         self._unrecorded: list[tuple[str, Outcome]] = []
         self._past_quick = LookPast()
-        self._found = False  # whether the last claim for quick holders returned any
+        self._found = False  # whether the last claim for quick holders returned any deliveries
 
     def start(self) -> None:
         self._sending.start()
@@ -51,13 +51,13 @@ class DeliverLoop(WorkerLoop):
                 self._begin(row, deliveries.signed_request(row, keys))
             else:
                 over_share.append(row)
-        # Their shares are full now, so the next claim leaves them out; another worker may take them.
+        # The shares of these deliveries are full now, so the next claim skips them; another worker may claim them.
         give_back(over_share)
         return True
 
     def finish(self, seconds: float) -> None:
-        """Wait for attempts in flight and record them; slower ones are cancelled and released."""
-        if self._thread.is_alive():  # it hangs in the database; its leases will expire
+        """Wait up to `seconds` for delivery attempts in flight and record them; slower ones are cancelled and released."""
+        if self._thread.is_alive():  # the loop's thread hangs in the database; its leases will expire
             self._sending.stop()
             return
         deadline = time.monotonic() + seconds
@@ -71,7 +71,7 @@ class DeliverLoop(WorkerLoop):
         give_back(list(self._in_flight.values()))
 
     def _claim(self) -> list[Delivery]:
-        """Claim due deliveries whose shares allow it: first of holders known to be quick, then of the others."""
+        """Claim due deliveries within their shares: first of quick holders, then of the others."""
         rows = Delivery.objects.alias(holder=HOLDER_EXPRESSION)
         room = self._shares.room_at_quick()
         limit = min(CLAIM_QUICK, self._shares.most_at_quick(room))
@@ -91,7 +91,7 @@ class DeliverLoop(WorkerLoop):
             self._unrecorded.append((row.pk, packed))
 
     def _record_finished(self) -> None:
-        """Record finished attempts; their outcomes stay in memory until the database accepts them."""
+        """Record finished delivery attempts; their outcomes stay in memory until the database accepts them."""
         self._unrecorded += self._sending.finished()
         deliveries.record([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:

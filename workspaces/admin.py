@@ -27,7 +27,7 @@ class UserSessionAdmin(ReadOnlyAdmin):
     list_display = ("id", "user", "signed_in_at", "last_used_at", "ip", "user_agent")
     list_select_related = ("user",)
     finds = {"usr": "user_id"}
-    secrets = ("session",)  # its key opens the session
+    secrets = ("session",)  # the session key would give access to the session
 
 
 @admin.register(Workspace)

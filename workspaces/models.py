@@ -49,7 +49,7 @@ class User(AbstractBaseUser, PermissionsMixin, TimestampedModel):
     identity_subject = models.CharField(max_length=255, blank=True)
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
-    session_epoch = models.PositiveIntegerField(default=0)  # a higher number ends all earlier sessions
+    session_epoch = models.PositiveIntegerField(default=0)  # raising this number ends all earlier sessions
 
     objects = UserManager()
 
@@ -207,7 +207,7 @@ class Invitation(TimestampedModel):
     """An invitation to a workspace. Accepting or withdrawing it deletes the row, and the address with it."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
-    email = models.EmailField()  # as `normalize_email` writes it
+    email = models.EmailField()  # as `normalize_email` returns it
     role = models.CharField(
         max_length=10, choices=[(role, role.label) for role in (Member.Role.ADMIN, Member.Role.MEMBER)]
     )

@@ -1,4 +1,4 @@
-"""Navigation entries of the audit log and the settings."""
+"""Navigation entries of the dashboard pages of the audit log and the workspace settings."""
 
 from __future__ import annotations
 

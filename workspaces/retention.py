@@ -25,7 +25,7 @@ class DeletedWorkspaces(ExpiredRows):
     """Deletes workspaces and their members once no row of another app refers to them.
 
     A workspace that is a customer of the payment processor stays until billing clears its customer id, so that nobody
-    keeps paying for it. Its audit entries stay until their own retention tier ends.
+    continues to pay for it. Its audit entries stay until their own retention tier ends.
     """
 
     name = "workspaces"

@@ -1,4 +1,4 @@
-"""The only step of social-auth's pipeline: from the verified ID token to the user."""
+"""The only step of social-auth's sign-in pipeline: finds or creates the user of a verified ID token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workspaces.sign_in.oidc_claims import identity_from_claims, is_staff
 
 
 def find_or_create_user(backend: OpenIdBackend, *args: Any, **kwargs: Any) -> dict[str, Any]:
-    """Return `user`: the token's user by (issuer, subject). Raises InvalidSubject, Forbidden (a closed account)."""
+    """Return the ID token's user by (issuer, subject) as `user`. Raises InvalidSubject, Forbidden (a closed account)."""
     claims = backend.id_token or {}
     sources = (claims, backend.userinfo)
     request = cast(DjangoStrategy, backend.strategy).request

@@ -7,7 +7,7 @@ from workspaces.services.mail import MAIL_LOOP, claim_mail, send_mail
 
 
 class MailLoop(WorkerLoop):
-    """Sends the e-mail that has been due longest, one at each run."""
+    """Worker loop that sends the e-mail that has been due longest, one at each run."""
 
     name = MAIL_LOOP
 

@@ -1,4 +1,4 @@
-"""Base of all dashboard pages of a workspace: access check, errors, redirects, single submission of forms.
+"""Base of all dashboard pages of a workspace: access check, errors, redirects, protection against double form submission.
 
 A page is a function that takes a WorkspacePage and is declared with `@workspace_page(...)`. It calls the same services as
 the API.
@@ -153,7 +153,7 @@ def _with_files(page: WorkspacePage, view: PageView, named: dict[str, str]) -> H
 
 
 def submit_once(page: WorkspacePage, operation: str, work: Callable[[], Any]) -> tuple[str, bool]:
-    """Run `work`, which creates a row, only once, however often the form is submitted.
+    """Run `work`, which creates a row, only once, however often the page's form is submitted.
 
     Returns the row's id, and whether an earlier submission created it. The form's hidden `key` (`page.form_key`) is
     stored with the API's idempotency keys and expires like them. Raises what `work` raises (the form may then be

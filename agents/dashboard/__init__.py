@@ -1,1 +1,1 @@
-"""The pages of API keys, and the forms and words of agents and keys."""
+"""Dashboard pages of API keys, and the forms and labels of agents and keys."""

@@ -1,4 +1,4 @@
-"""Forms of agents and API keys."""
+"""Dashboard forms of agents and API keys."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _scope_field(labels: Mapping[str, str], label: str) -> forms.MultipleChoiceF
 
 
 class AgentForm(forms.Form):
-    """An agent's settings. `accounts` are the (id, name) choices; `agent` is the agent to change.
+    """Form of an agent's settings. `accounts` are the (id, name) choices; `agent` is the agent to change.
 
     The initial values are submitted as hidden fields, so that `changes` holds only what this user changed.
     """
@@ -120,7 +120,7 @@ class AgentForm(forms.Form):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return all fields as arguments of `create_agent`."""
+        """Return all fields of the agent form as arguments of `create_agent`."""
         typed = self.cleaned_data
         names = ("posts_per_day_cap", "monthly_social_url_post_cap", "rate_limit_per_minute")
         return {
@@ -136,14 +136,14 @@ class AgentForm(forms.Form):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """Return the changed fields as arguments of `update_agent`."""
+        """Return the changed fields of the agent form as arguments of `update_agent`."""
         inputs = {"account_allowlist": {"accounts_from", "accounts"}, "monthly_spend_cap_cents": {"monthly_spend"}}
         changed = set(self.changed_data)
         return {name: value for name, value in self.settings.items() if changed & inputs.get(name, {name})}
 
 
 def _initial_values(agent: Agent) -> dict[str, Any]:
-    """Return the agent's settings as initial values of the form."""
+    """Return the agent's settings as initial values of the agent form."""
     names = ("name", "description", "default_mode", "scopes", "webhook_url")
     caps = ("posts_per_day_cap", "monthly_social_url_post_cap")
     cents = agent.monthly_spend_cap_cents
@@ -157,7 +157,7 @@ def _initial_values(agent: Agent) -> dict[str, Any]:
 
 
 class ApiKeyForm(forms.Form):
-    """A new workspace key. Its last day ends at midnight in the workspace's time zone."""
+    """Form of a new workspace API key. The key's last day ends at midnight in the workspace's time zone."""
 
     name = forms.CharField(max_length=200, label="Name", help_text="For example where it is used.")
     scopes = _scope_field(KEY_SCOPE_LABELS, "What it opens")

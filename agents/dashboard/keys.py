@@ -1,4 +1,4 @@
-"""API key pages: list, create, revoke."""
+"""Dashboard pages of API keys: list, create, revoke."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CREATE_OPERATION = "api_keys.create"
 
 @workspace_page()
 def api_keys(page: WorkspacePage) -> HttpResponse:
-    """List the keys of the workspace and its agents, newest first, for users who may create keys."""
+    """Dashboard page: list the API keys of the workspace and its agents, newest first, for users who may create keys."""
     if not page.may_write:
         return page.render("agents/keys.html")
     found = services.list_api_keys(
@@ -33,7 +33,7 @@ def api_keys(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation=CREATE_OPERATION)
 def new_api_key(page: WorkspacePage) -> HttpResponse:
-    """Show the form of a new key and create the key on POST; the response shows the token once."""
+    """Dashboard page: show the form of a new API key and create the key on POST; the response shows the token once."""
     require(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
     form = ApiKeyForm(page.request.POST or None, zone=page.zone)
@@ -65,7 +65,7 @@ def new_api_key(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="api_keys.revoke")
 def revoke(page: WorkspacePage, api_key_id: str) -> HttpResponse:
-    """Revoke a key, which stops working at once."""
+    """Dashboard page: revoke an API key, which stops working at once."""
     key = selectors.api_key_of(caller=page.caller, api_key_id=api_key_id)
     if key.workspace_id != page.workspace.id:
         raise not_found_error(None, "API key")

@@ -22,7 +22,7 @@ from workspaces.models import Member
 from workspaces.services import lock_workspace
 
 CLAIM_TOKEN_LIFETIME = timedelta(hours=24)
-MAX_LIVE_AGENTS = 100  # of a workspace
+MAX_LIVE_AGENTS = 100  # maximum number of active agents of a workspace
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _check_rate_limit(requests_per_minute: int | None) -> None:
 
 
 def _stop(agent: Agent) -> None:
-    """Revoke the claim token before the keys, so that a concurrent claim has already issued its key or fails."""
+    """Revoke an agent's claim token before its keys, so that a concurrent claim has already issued its key or fails."""
     now = timezone.now()
     Agent.objects.filter(pk=agent.pk).update(status=Agent.Status.REVOKED, updated_at=now)
     ClaimToken.objects.filter(agent=agent, burned_at=None).update(burned_at=now)

@@ -57,7 +57,7 @@ def record_network(*, caller: Caller, key: ApiKey, now: datetime) -> bool:
             return True
     with transaction.atomic():
         locked = ApiKey.objects.select_for_update(no_key=True).filter(pk=key.pk).first()
-        if locked is None or network in (locked.seen_networks or ()):  # another request came first
+        if locked is None or network in (locked.seen_networks or ()):  # another request has recorded the network
             return False
         locked.seen_networks = [*(locked.seen_networks or ()), network][-MAX_SEEN_NETWORKS:]
         locked.new_network_at = locked.last_used_at = now

@@ -18,7 +18,7 @@ from config.api.errors import Conflict, Forbidden, ScopeMissing, ValidationFaile
 from config.api.paging import Page
 from workspaces.services import lock_workspace
 
-MAX_LIVE_KEYS = 100  # of a workspace, without agent keys
+MAX_LIVE_KEYS = 100  # maximum number of active keys of a workspace, without agent keys
 
 
 @dataclass(frozen=True)

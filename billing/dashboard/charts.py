@@ -11,7 +11,7 @@ from billing.selectors import DayUsage
 
 MIN_BAR_HEIGHT = 1.5  # per cent of the height, so that small amounts are visible
 MAX_MARK_POSITION = 99.6  # per cent of the width, so that the mark is visible
-NEARLY_USED_SHARE = 0.8  # of the limit
+NEARLY_USED_SHARE = 0.8  # share of the limit
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The usage page: a month by day, platform and agent, the caps, the subscription, and a CSV download."""
+"""The dashboard's usage page: a month by day, platform and agent, the caps, the subscription, and a CSV download."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ OWNER_ALARMS = (BillingAlarm.Kind.SUBSCRIPTIONS, BillingAlarm.Kind.USAGE_WAITS)
 
 @workspace_page()
 def usage(page: WorkspacePage) -> HttpResponse:
-    """Show the usage of the requested month, by default the current one."""
+    """Dashboard page: show the workspace's usage in the requested month, by default the current one."""
     return _render_usage(page, CapsForm(workspace=page.workspace))
 
 
 @workspace_page("POST", operation="workspaces.update_caps")
 def caps(page: WorkspacePage) -> HttpResponse:
-    """Change the workspace's caps."""
+    """Dashboard page: change the workspace's monthly caps."""
     form = CapsForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _render_usage(page, form, status=422)
@@ -57,7 +57,7 @@ def caps(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="billing.create_checkout_session")
 def checkout(page: WorkspacePage) -> HttpResponse:
-    """Redirect to the processor's checkout page for the `plan`."""
+    """Dashboard page: redirect to the payment processor's checkout page for the `plan`."""
     plan = page.request.POST.get("plan", "")
     session = services.create_checkout_session(caller=page.caller, workspace_id=page.workspace.id, plan=plan)
     return page.redirect(session.url or page.path("usage"))
@@ -65,14 +65,14 @@ def checkout(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="billing.create_portal_session")
 def portal(page: WorkspacePage) -> HttpResponse:
-    """Redirect to the processor's page for payment methods, invoices and the subscription."""
+    """Dashboard page: redirect to the payment processor's portal for payment methods, invoices and the subscription."""
     session = services.create_portal_session(caller=page.caller, workspace_id=page.workspace.id)
     return page.redirect(session.url or page.path("usage"))
 
 
 @workspace_page()
 def charges(page: WorkspacePage) -> StreamingHttpResponse:
-    """Download the charges of a month as CSV."""
+    """Dashboard page: download the charges of a month as CSV."""
     at = _requested_month(page)
     rows = selectors.charges_of(caller=page.caller, workspace_id=page.workspace.id, at=at)
     return csv_response(rows, f"charges-{page.workspace.id}-{at:%Y-%m}", CHARGE_COLUMNS)
@@ -105,7 +105,7 @@ def _render_usage(page: WorkspacePage, caps: CapsForm, *, status: int = 200) -> 
 
 
 def _billing_context(page: WorkspacePage, month: Usage, now: datetime) -> dict[str, Any]:
-    """Return the template context of bill, subscription, plans and alarms."""
+    """Return the usage page's template context of bill, subscription, plans and alarms."""
     asked: dict[str, Any] = {"caller": page.caller, "workspace_id": page.workspace.id}
     subscription = selectors.subscription_of(workspace_id=page.workspace.id)
     bill = Bill(page.workspace.id, month.period, billing_mode(), month.spend_cap, subscription)

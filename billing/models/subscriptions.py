@@ -44,7 +44,7 @@ class ProcessorEvent(DueRow):
 
 
 class Subscription(TimestampedModel):
-    """The last known subscription of a workspace; `status` is the processor's status, "" if there is no subscription.
+    """A workspace's subscription as last received from the processor; `status` is the processor's, "" without a subscription.
 
     Only events and the reconciliation write it. Each write raises `version`, so that an answer that the processor gave before
     another write is not saved. `told_at` and `told_rank` are time and rank of the last event whose copy was applied.

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 def new_client(*, retries: int) -> stripe.StripeClient:
-    """Return a client that repeats a failed request up to `retries` times."""
+    """Return a client of the payment processor's API that repeats a failed request up to `retries` times."""
     return stripe.StripeClient(
         settings.STRIPE_SECRET_KEY,
         base_addresses={"api": settings.STRIPE_API_BASE},
@@ -27,7 +27,7 @@ def new_client(*, retries: int) -> stripe.StripeClient:
 
 @contextmanager
 def processor_client(*, retries: int = 1) -> Iterator[stripe.StripeClient]:
-    """Yield a client whose errors become BillingUnavailable, or NotAtProcessor for an unknown id.
+    """Yield a client of the processor's API whose errors become BillingUnavailable, or NotAtProcessor for an unknown id.
 
     Use `retries=0` for work that is repeated anyway.
     """
@@ -45,5 +45,5 @@ def processor_client(*, retries: int = 1) -> Iterator[stripe.StripeClient]:
 
 
 def loggable_fault(error: stripe.StripeError) -> str:
-    """Return an error's type, status and ids for the log, without its message, which may quote the request."""
+    """Return a processor error's type, status and ids for the log, without its message, which may quote the request."""
     return f"{type(error).__name__}, status {error.http_status}, code {error.code}, request {error.request_id}"

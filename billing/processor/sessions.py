@@ -14,7 +14,7 @@ from billing.processor.client import processor_client
 
 @dataclass(frozen=True)
 class Session:
-    """A checkout or portal page of the processor, valid for a while. Both fields are None in a preview."""
+    """A checkout or portal page of the payment processor, valid for a limited time. Both fields are None in a preview."""
 
     id: str | None
     url: str | None

@@ -6,7 +6,7 @@ from billing.errors import NotAtProcessor
 from billing.processor.client import processor_client
 from billing.subscription_state import SubscriptionState
 
-MAX_SUBSCRIPTIONS = 100  # one page, newest first
+MAX_SUBSCRIPTIONS = 100  # maximum of one page of the processor's API, newest first
 
 
 def subscriptions_of(customer_id: str, *, retries: int = 1) -> list[SubscriptionState]:
@@ -23,5 +23,5 @@ def cancel_subscription(subscription_id: str) -> None:
     try:
         with processor_client(retries=0) as client:
             client.v1.subscriptions.cancel(subscription_id, {"invoice_now": True, "prorate": False})
-    except NotAtProcessor:  # it has already ended
+    except NotAtProcessor:  # the subscription has already ended
         return

@@ -14,7 +14,7 @@ MAX_ANSWER_BYTES = 10_000_000
 
 
 class OutboundClient(stripe.HTTPClient):
-    """The library's HTTP client. The cause of each APIConnectionError is an OutboundError."""
+    """HTTP client for the processor's client library. The cause of each APIConnectionError is an OutboundError."""
 
     name = "outbound"
 

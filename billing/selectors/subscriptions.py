@@ -8,7 +8,7 @@ from billing.models import Subscription
 
 
 def subscription_of(*, workspace_id: str) -> Subscription | None:
-    """Return the workspace's last known subscription; None if it never had one."""
+    """Return the workspace's stored subscription; None if it never had one."""
     return Subscription.objects.exclude(status="").filter(pk=workspace_id).first()
 
 

@@ -32,7 +32,7 @@ class Usage:
 class Bill:
     """The bill of a month in cents, with the free credit and the cap of `spend_cap`.
 
-    `subscription` is the last known one, even if it has ended; None if there was none.
+    `subscription` is the stored one, even if it has ended; None if there was none.
     """
 
     workspace_id: str

@@ -22,13 +22,13 @@ EVENT_LEASE = timedelta(seconds=60)
 # The last delay is repeated until GIVE_UP_EVENT_AFTER; later the nightly reconciliation updates the subscription.
 EVENT_RETRY_SECONDS = (5, 30, 120, 600, 1800, 3600)
 GIVE_UP_EVENT_AFTER = timedelta(hours=24)
-ALARM_AFTER_FAILURES = 4  # of one event
+ALARM_AFTER_FAILURES = 4  # failed attempts to process one event
 Outcome = ProcessorEvent.Outcome
 logger = logging.getLogger(__name__)
 
 
 def process_due_events(*, limit: int = 100) -> int:
-    """Process the events that are due; returns how many were tried."""
+    """Process the payment processor's events that are due; returns how many were tried."""
     claimed = claim_due(ProcessorEvent.objects.all(), limit=limit, lease=EVENT_LEASE)
     for event in claimed:
         try:
@@ -88,7 +88,7 @@ def _workspace_of(event: ProcessorEvent, subscription_event: SubscriptionEvent) 
 
 
 def _close(event: ProcessorEvent, outcome: ProcessorEvent.Outcome) -> bool:
-    """Mark the event as processed; returns False if another worker has already done so."""
+    """Mark a processor event as processed; returns False if another worker has already done so."""
     rows = held(ProcessorEvent.objects.filter(processed_at=None), event)
     if event.attempts >= ALARM_AFTER_FAILURES:
         resolve_alarms(Kind.EVENTS, [event.event_id])

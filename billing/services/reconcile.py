@@ -16,13 +16,13 @@ from billing.services.subscriptions import ConcurrentUpdateError, refresh_subscr
 from billing.services.usage_reconciliation import reconcile_usage
 from workspaces.processor_customers import workspaces_with_customer
 
-NIGHT_HOUR = 3  # UTC
+NIGHT_HOUR = 3  # hour of the day in UTC
 BATCH_SIZE = 100
 Progress = Callable[[str], None]
 
 
 def _no_progress(line: str) -> None:
-    """Ignore the progress line."""
+    """Default for `say`: ignore the progress line."""
 
 
 @dataclass(frozen=True)

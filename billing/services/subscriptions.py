@@ -71,7 +71,7 @@ def apply_event_copy(*, workspace_id: str, event: SubscriptionEvent) -> bool:
 
 @transaction.atomic
 def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool | None:
-    """Save a state and return whether it changed; None if another writer has updated the row since it was read."""
+    """Save a subscription's state; returns whether it changed, or None if another writer has updated the row first."""
     now = timezone.now()
     changes: dict[str, Any] = {
         "subscription_id": state.subscription_id,
@@ -84,7 +84,7 @@ def _write(row: Subscription, state: SubscriptionState, **further: Any) -> bool 
         "ended_at": state.ended_at,
         **further,
     }
-    if state.is_running:  # then a deleted workspace's subscription is cancelled again
+    if state.is_running:  # a deleted workspace's running subscription is then cancelled again
         changes["closed_at"] = None
     changed = any(
         getattr(row, name) != value for name, value in changes.items() if name not in ("told_at", "told_rank")
@@ -119,7 +119,7 @@ def _alarm_if_several(workspace_id: str, states: list[SubscriptionState]) -> Non
 
 
 def _stored_state(row: Subscription) -> SubscriptionState:
-    """Return the state that the row was saved from."""
+    """Return the subscription state that is stored in the row."""
     return SubscriptionState(
         subscription_id=row.subscription_id,
         customer_id=row.customer_id,

@@ -47,7 +47,7 @@ def reconcile_usage(say: Callable[[str], None] = lambda line: None) -> int:
 
 
 def _settle_unresolved(meter_id: str, start: datetime, say: Callable[[str], None]) -> None:
-    """Find out from the processor's sum of a report's minute whether the report arrived."""
+    """Decide for each report of unknown outcome whether it arrived, from the processor's sum of its minute."""
     unresolved = UsageReport.objects.filter(status=Status.UNRESOLVED, settled_at__gte=start).exclude(customer_id="")
     for row in unresolved.order_by("settled_at"):
         minute = row.settled_at.replace(second=0, microsecond=0)

@@ -1,8 +1,8 @@
 """Report usage beyond the free credit to the payment processor, once for each settled ledger entry.
 
 A report with an unknown outcome may be sent again while the processor still recognizes its identifier; later it is left to
-the reconciliation. To keep such reports few during an outage, the worker loop pauses after an attempt without an answer and
-then tries a single report, an unknown one first (billing/worker_loops.py).
+the reconciliation. To limit the number of such reports in an outage, the worker loop pauses after an attempt without an
+answer and then tries a single report, one with an unknown outcome first (billing/worker_loops.py).
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def report_due_usage(*, limit: int = REPORTS_AT_ONCE) -> ReportRound:
 
 
 def _claim(limit: int) -> list[UsageReport]:
-    """Claim due reports, those with an unknown outcome first, because they may only be resent for a while."""
+    """Claim due usage reports, those with an unknown outcome first, because they may be resent only for a limited time."""
     first = claim_due(UsageReport.objects.filter(unknown_since__isnull=False), limit=limit, lease=REPORT_LEASE)
     fresh = UsageReport.objects.filter(unknown_since=None)
     return first + claim_due(fresh, limit=limit - len(first), lease=REPORT_LEASE)
@@ -147,7 +147,7 @@ def _too_late(row: UsageReport, now: datetime) -> str | None:
 
 
 def _give_up(row: UsageReport, reason: str) -> None:
-    """Stop sending a report and raise an alarm."""
+    """Stop sending a usage report and raise a billing alarm."""
     rows = held(UsageReport.objects.all(), row)
     if rows.update(status=Status.UNRESOLVED, due_at=None, lease_until=None):
         raise_alarm(Kind.USAGE_UNRESOLVED, row.pk, f"Usage of {row.workspace_id} is no longer reported: {reason}.")
@@ -166,7 +166,7 @@ def _begin_attempt(row: UsageReport, customer_id: str, now: datetime) -> MeterEv
 
 
 def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
-    """Postpone all pending reports of a workspace. A new subscription makes them due at once (services/subscriptions.py)."""
+    """Postpone a workspace's pending usage reports; a new subscription makes them due at once (services/subscriptions.py)."""
     rows = UsageReport.objects.filter(workspace_id=workspace_id, status=Status.PENDING)
     if rows.update(due_at=now + WAIT_FOR_SUBSCRIPTION):
         waiting = rows.aggregate(cents=Sum("cents", default=0))["cents"]
@@ -175,7 +175,7 @@ def _wait_for_subscription(workspace_id: str, now: datetime) -> None:
 
 
 def _record(row: UsageReport, receipt: ReportResult) -> None:
-    """Save the result of an attempt. `row.unknown_since` still has the value from before the attempt."""
+    """Save the result of an attempt to report usage. `row.unknown_since` still has the value from before the attempt."""
     now = timezone.now()
     again = now + timedelta(seconds=REPORT_RETRY_SECONDS[min(row.attempts, len(REPORT_RETRY_SECONDS)) - 1])
     outcome: dict[str, Any] = {"due_at": again, "last_error": receipt.fault}

@@ -16,7 +16,7 @@ PROCESSOR_EVENTS_LOOP = "processor_events"
 
 
 def receive_event(*, body: bytes, signature: str) -> None:
-    """Verify and store an event, once for each event id; an object that is not an event is ignored.
+    """Verify and store an event of the payment processor, once for each event id; an object that is not an event is ignored.
 
     Raises BillingUnavailable without a signing secret, SignatureInvalid, MalformedRequest.
     """

@@ -29,7 +29,7 @@ _NAMES = {TRACE: "a trace id", DIGEST: "a SHA-256", DAY: "a day such as 2027-03-
 
 
 def search_word_kind(word: str) -> str:
-    """Classify a search word: TRACE, DIGEST, DAY, the prefix of an id, or "" for anything else."""
+    """Return the kind of an admin search word: TRACE, DIGEST, DAY, the prefix of an id, or "" for anything else."""
     if _TRACE.fullmatch(word):
         return TRACE
     if _DIGEST.fullmatch(word):

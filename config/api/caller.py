@@ -87,14 +87,14 @@ class Caller:
 
     @property
     def actor_type(self) -> str:
-        """The kind of actor in audit entries. Clients with a workspace key may identify as cli, mcp or agent_runtime."""
+        """Return the caller's kind for audit entries. Clients with a workspace key may be cli, mcp or agent_runtime."""
         if self.kind == "claim":  # the holder of a claim token acts as the agent
             return "agent"
         return self.via if self.kind == "api_key" and self.via else self.kind
 
     @property
     def idempotency_actor(self) -> str:
-        """The owner of Idempotency-Keys. Two agents may use the same key independently; two keys of one agent share them."""
+        """Return the actor that owns the caller's Idempotency-Keys: an agent has its own, which all of its API keys share."""
         return f"{self.kind}:{self.actor_id}"
 
     def holds(self, scope: str | AnyOf) -> bool:
@@ -195,7 +195,7 @@ def not_found_error(body_field: str | None, noun: str) -> errors.ApiError:
 
 
 def _enter(caller: Caller, workspace_id: str) -> bool:
-    """Return whether the caller may access the workspace. A user gets the scopes of their role there."""
+    """Return whether the caller may access the workspace; gives a user the scopes of their role there."""
     if not caller.is_user:
         return caller.workspace_id == workspace_id and caller.workspace_status != WorkspaceStatus.DELETED
     if caller.role and caller.workspace_id == workspace_id:

@@ -22,13 +22,13 @@ class ClientAddressMiddleware:
         hops = [hop.strip() for hop in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
         while hops and _is_ours(request.META.get("REMOTE_ADDR", "")) and (address := _plain(hops.pop())):
             request.META["REMOTE_ADDR"] = address
-            if "*" in settings.TRUSTED_PROXIES:  # the peer is a proxy; nothing is known about hops further away
+            if "*" in settings.TRUSTED_PROXIES:  # only the direct peer is trusted: earlier entries may be forged
                 break
         return self.get_response(request)
 
 
 def _plain(hop: str) -> str:
-    """Return the IP address of an entry without port and brackets; "" when it is no address."""
+    """Return the IP address of an X-Forwarded-For entry without port and brackets; "" when it is no address."""
     for candidate in (hop, hop.rpartition(":")[0].strip("[]"), hop.strip("[]")):
         try:
             return str(ip_address(candidate))

@@ -58,7 +58,7 @@ def error_code(error: Exception) -> str:
 
 
 def handle_exception(error: Exception, context: dict[str, Any]) -> Response:
-    """Answer an exception from a DRF view with the error envelope (DRF's EXCEPTION_HANDLER)."""
+    """Convert an exception of a DRF view into an error response (DRF's EXCEPTION_HANDLER)."""
     api_error = to_api_error(error)
     metrics.REFUSALS.labels(api_error.code).inc()
     return Response(api_error.envelope(), status=api_error.status, headers=api_error.headers)

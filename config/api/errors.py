@@ -191,7 +191,7 @@ class ValidationFailed(ApiError):
 
     @classmethod
     def of(cls, field: str, message: str, code: str = "invalid") -> ValidationFailed:
-        """Return the error for one field."""
+        """Return a ValidationFailed error about one field."""
         return cls(details=[{"field": field, "code": code, "message": message}])
 
 

@@ -1,5 +1,8 @@
-"""Files in the forms of pages. A page takes them once it knows who sends them (workspaces/workspace_page.py); nowhere else
-are they kept, so that nobody fills the disk by way of a form that asks for none."""
+"""File uploads in the HTML forms of dashboard pages.
+
+Only pages declared with `files` accept them, and only after authentication (workspaces/workspace_page.py). All other pages
+discard uploaded files, so that they cannot be used to fill the disk.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from config.api.uploads import Upload
 
 
 class NoFiles(FileUploadHandler):
-    """settings.FILE_UPLOAD_HANDLERS: what a form brings as a file is read off the line and thrown away."""
+    """Upload handler that reads and discards all uploaded files; the default in settings.FILE_UPLOAD_HANDLERS."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         raise SkipFile
@@ -29,7 +32,7 @@ class NoFiles(FileUploadHandler):
 
 
 def take_files(request: HttpRequest) -> None:
-    """Let this request's form bring files, before anything of it is read. Raises PayloadTooLarge."""
+    """Accept file uploads in this request; call it before the body is read. Raises PayloadTooLarge."""
     declared = request.META.get("CONTENT_LENGTH") or "0"
     if not declared.isdecimal() or int(declared) > most_bytes(FORM):
         raise PayloadTooLarge(
@@ -39,6 +42,6 @@ def take_files(request: HttpRequest) -> None:
 
 
 def files_of(request: HttpRequest, name: str) -> list[Upload]:
-    """The files of a form's field; they are gone when the request is over."""
+    """Return the uploaded files of a form field as Uploads; the files are deleted when the request ends."""
     sent = [file for file in request.FILES.getlist(name) if isinstance(file, TemporaryUploadedFile)]
     return [Upload.of(Path(file.temporary_file_path()), file.name or "") for file in sent]

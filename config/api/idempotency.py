@@ -59,7 +59,7 @@ def read_key(value: str | None) -> str | None:
 
 
 def keyed_request(*, workspace_id: str, actor: str, operation: str, key: str, request: Any) -> KeyedRequest:
-    """Build the KeyedRequest. `request` is the path and input, whose hash detects a repeat with different input."""
+    """Build a KeyedRequest. `request` is the path and input, whose hash detects a repeated key with different input."""
     scope = "\n".join((workspace_id, actor, operation, key))
     content = json.dumps(request, sort_keys=True, default=str)
     return KeyedRequest(_sha256(scope), operation, _sha256(content))
@@ -114,7 +114,7 @@ def request_differs(record: IdempotencyRecord, keyed: KeyedRequest) -> bool:
 
 
 def _claim(keyed: KeyedRequest, *, lease_until: datetime | None) -> IdempotencyRecord | None:
-    """Reserve the key; returns None on success, else the existing record. Waits while another transaction holds the key."""
+    """Reserve the Idempotency-Key; returns None on success, else the existing record. Waits for another open transaction."""
     now = timezone.now()
     try:
         if _insert(keyed, lease_until):
@@ -142,7 +142,7 @@ def _claim(keyed: KeyedRequest, *, lease_until: datetime | None) -> IdempotencyR
 
 
 def _insert(keyed: KeyedRequest, lease_until: datetime | None) -> bool:
-    """Insert the record unless it exists; returns whether it was inserted, which the ORM's ignore_conflicts does not."""
+    """Insert the idempotency record unless it exists; returns whether it was inserted, unlike ignore_conflicts of the ORM."""
     now = timezone.now()
     row = IdempotencyRecord(
         id=keyed.record_id,
@@ -173,12 +173,12 @@ def _settle(keyed: KeyedRequest, answer: StoredAnswer, *, lease_until: datetime 
 
 
 def _running(keyed: KeyedRequest, lease_until: datetime | None) -> QuerySet[IdempotencyRecord]:
-    """Return the running record of this request. `lease_until` distinguishes it from a request that took the key over."""
+    """Return the queryset of this request's running record; `lease_until` excludes a request that took the key over."""
     return IdempotencyRecord.objects.filter(pk=keyed.record_id, lease_until=lease_until, answered_at=None)
 
 
 def _answered(record: IdempotencyRecord) -> IdempotencyRecord:
-    """Return the record; raises IdempotencyInProgress while a request in lease mode still runs."""
+    """Return the idempotency record; raises IdempotencyInProgress while its request in lease mode still runs."""
     if record.answered_at is None:
         raise IdempotencyInProgress()
     return record

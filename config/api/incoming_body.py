@@ -44,21 +44,21 @@ class IncomingBody:
 
     @property
     def complete(self) -> bool:
-        """Whether the whole body was received."""
+        """Return whether the whole request body was received."""
         return self._chunks.ended if self._chunks else self.received == self.length
 
     @property
     def too_long(self) -> bool:
-        """Whether the body, or its declared length, exceeds the limit."""
+        """Return whether the request body, or its declared length, exceeds the limit."""
         return max(self.received, self.length or 0) > self.limit
 
     @property
     def ready(self) -> bool:
-        """Whether reads can return without waiting for more data."""
+        """Return whether reads of the request body can return without waiting for more data."""
         return self.complete or self.too_long or self.fault is not None
 
     def feed(self, data: bytes) -> bytes:
-        """Store received data; returns the bytes after the end of the body. Sets `fault` on an error."""
+        """Store received body data; returns the bytes after the end of the body. Sets `fault` on an error."""
         try:
             if self._chunks:
                 content, rest = self._chunks.decode(data)
@@ -83,12 +83,12 @@ class IncomingBody:
             self.fault = errors.MalformedRequest("The connection ended before the whole body arrived.")
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next bytes. Raises BodyNotReceived before the body is `ready`, or its `fault`."""
+        """Return the next bytes of the body. Raises BodyNotReceived before the body is `ready`, or its `fault`."""
         self._require_ready()
         return self._file.read(size)
 
     def readline(self, size: int = -1) -> bytes:
-        """Return the next line. Raises as `read` does."""
+        """Return the next line of the body. Raises as `read` does."""
         self._require_ready()
         return self._file.readline(size)
 
@@ -101,12 +101,12 @@ class IncomingBody:
             raise BodyNotReceived
 
     def close(self) -> None:
-        """Delete the received data."""
+        """Delete the stored data of the request body."""
         self._file.close()
 
 
 class ChunkDecoder:
-    """Decodes a chunked body (RFC 9112, section 7.1); chunk extensions and trailers are ignored."""
+    """Decodes a chunked request body (RFC 9112, section 7.1); chunk extensions and trailers are ignored."""
 
     def __init__(self) -> None:
         self.ended = False
@@ -124,7 +124,7 @@ class ChunkDecoder:
         return bytes(content), rest
 
     def _take_content(self, content: bytearray) -> bool:
-        """Move the received part of the current chunk; returns False when more data is needed."""
+        """Append the received part of the current chunk to `content`; returns False when more data is needed."""
         taken = self._buffer[: max(0, self._missing - 2)]
         content += taken
         del self._buffer[: len(taken)]

@@ -241,10 +241,10 @@ def _keyed_request(call: Call, key: str) -> idempotency.KeyedRequest:
 
 
 def _replay_despite_invalid_input(call: Call, key: str | None, spool: Spool) -> Response | None:
-    """The replay of a key that has an answer, for a request that failed the check of its form; `call.data` is unchecked.
+    """Return the stored answer for an Idempotency-Key although this request's input is invalid, or None.
 
-    None when there is no such answer, when a dry run was asked for, and for a caller who may not have the answer: they
-    are told what is wrong with the form.
+    None if no answer is stored, if the request is a dry run, or if the caller may not read the answer; the request then
+    fails with the validation error. `call.data` is not validated.
     """
     declared, only_previews = call.operation, call.caller.mode == AgentMode.DRY_RUN and call.operation.preview
     if key is None or only_previews or asked_for_preview(declared, call.request, spool):

@@ -72,7 +72,7 @@ def take_dry_run(call: Call) -> bool:
 
 
 def asked_for_preview(declared: Operation, request: Request, spool: Spool) -> bool:
-    """Return whether a request with invalid input asked for a dry run, as far as it could be read."""
+    """Return whether a request with invalid input asks for a dry run, as far as its body and query can be parsed."""
     if request.query_params.get("dry_run") == "true":
         return True
     if declared.upload:

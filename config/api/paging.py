@@ -57,7 +57,7 @@ def paginate_by_time(queryset: QuerySet[Row], *, field: str, limit: int, cursor:
 
 
 def page_body(plural: str, page: Page[Any]) -> dict[str, Any]:
-    """Return the page as the dict that its serializer (`page_of`) takes."""
+    """Return a page of a paginated list as the dict `{plural: rows, "next_cursor": …}` for its `page_of` serializer."""
     return {plural: page.rows, "next_cursor": page.next_cursor}
 
 

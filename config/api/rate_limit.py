@@ -1,10 +1,10 @@
-"""The API's rate limit: requests that do not fit into the caller's leaky buckets are refused (config/api/gcra.py).
+"""The API's rate limit: requests are refused while one of the caller's leaky buckets (config/api/gcra.py) is full.
 
 Each key and each person has a bucket, and all keys of a workspace share another one. A minute's requests may come at once.
 
 There are two limiters with one interface, `take(*buckets)`. `SharedLimiter` counts in Redis, for all processes.
-`LocalLimiter` counts in this process; it serves without Redis and while Redis is down, when the limit holds for each process
-on its own.
+`LocalLimiter` counts in this process; it is used without Redis and while Redis is down. The limit then applies to each
+process separately.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PERIOD = 60.0
 PAUSE_AFTER_FAILURE = 5.0
 MAX_LOCAL_ENTRIES = 10_000
 
-# `LocalLimiter.take` in Lua: a request goes into all of its buckets, or into none of them when one is full.
+# `LocalLimiter.take` in Lua: a request is counted in all of its buckets, or in none of them if one is full.
 _GCRA = """
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
@@ -52,7 +52,7 @@ return {allowed, backlogs}
 
 @dataclass(frozen=True)
 class Bucket:
-    """A counter of requests: for one API key, one person or one workspace; `limit` requests a minute."""
+    """A rate limit bucket of one API key, person or workspace, with `limit` requests per minute."""
 
     key: str
     limit: int
@@ -88,7 +88,7 @@ class Verdict:
 
 
 class LocalLimiter:
-    """Counts requests in the memory of this process."""
+    """Counts requests for the rate limit in the memory of this process."""
 
     def __init__(self) -> None:
         self._empty_at: dict[str, float] = {}
@@ -110,7 +110,7 @@ class LocalLimiter:
 
 
 class SharedLimiter:
-    """Counts requests in Redis with one round trip; counts in this process while Redis is down."""
+    """Counts requests for the rate limit in Redis, with one round trip; counts in this process while Redis is down."""
 
     def __init__(self, url: str) -> None:
         client = redis.Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
@@ -132,7 +132,7 @@ class SharedLimiter:
 
 
 def _tightest(allowed: bool, buckets: Sequence[Bucket], backlogs: Sequence[float]) -> Verdict:
-    """The verdict by the bucket that has the fewest requests left; of several, by the one that takes longest to have one."""
+    """Return the verdict of the bucket with the fewest requests left, and among equals of the one with the longest wait."""
     if len(buckets) == 1:
         return Verdict(allowed, buckets[0], backlogs[0])
     verdicts = [Verdict(allowed, bucket, backlog) for bucket, backlog in zip(buckets, backlogs, strict=True)]
@@ -146,5 +146,5 @@ def limiter(url: str) -> SharedLimiter | LocalLimiter:
 
 
 def take(*buckets: Bucket) -> Verdict:
-    """Count one request in all of these buckets. If one is full, the request is refused and counted in none."""
+    """Count one request in all of these rate limit buckets. If one is full, the request is refused and counted in none."""
     return limiter(settings.REDIS_URL).take(*buckets)

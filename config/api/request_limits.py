@@ -74,7 +74,7 @@ operator_chosen_threads = ThreadLimit(settings.WEB_THREADS // 4)
 def outbound_slot(workspace_id: str, *, operator_chosen: bool = False) -> Iterator[None]:
     """Count this web thread as one that makes outbound requests, and limit all requests of the block to OUTBOUND_SECONDS.
 
-    `workspace_id` may be a user id or client address where no workspace is known. `operator_chosen` is for the identity
+    `workspace_id` may be a user id or client address where there is no workspace. `operator_chosen` is for the identity
     provider and the payment processor, which have their own limit. A nested block reuses the outer slot. Raises
     RateLimited when no slot is free. Requests through config.outbound time out at the deadline.
     """

@@ -180,4 +180,4 @@ def _without_id(serializer: type[serializers.Serializer]) -> type[serializers.Se
 
 @extend_schema_field({"type": "object", "additionalProperties": False})
 class EmptyRequest(serializers.Serializer):
-    """A request without input."""
+    """The empty request body of an operation that takes no input."""

@@ -1,6 +1,6 @@
-"""The body of an upload: JSON, or a form (RFC 7578) whose file is written to disk while it comes in.
+"""Parses the body of an upload: JSON, or multipart/form-data (RFC 7578) whose file is written to disk as it is received.
 
-Forms are read more strictly than RFC 2046 asks for: each part has a name of its own, and nothing follows the last boundary.
+Forms are parsed more strictly than RFC 2046 requires: part names are unique, and no data follows the last boundary.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ _WELL_FORMED = "Send a well-formed form (RFC 7578): most HTTP libraries make one
 
 
 def read_fields(request: HttpRequest, spool: Spool) -> Any:
-    """The fields of an upload's body, with its file among them; their values are not checked yet.
+    """Return the parsed, unvalidated fields of an upload's body, including its file.
 
-    Raises UnsupportedMediaType, MalformedRequest, PayloadTooLarge, ValidationFailed for more than one file or an unknown.
+    Raises UnsupportedMediaType, MalformedRequest, PayloadTooLarge, and ValidationFailed for a repeated field or a file in
+    a part other than `file`.
     """
     spool.is_form = request.content_type == FORM
     value = _read_form(request, spool) if spool.is_form else _read_json(request)
@@ -40,7 +41,7 @@ def read_fields(request: HttpRequest, spool: Spool) -> Any:
 
 
 def _read_json(request: HttpRequest) -> Any:
-    """The JSON value; no body at all is an object without fields, as everywhere."""
+    """Return the parsed JSON body; an empty body is {}, as in all operations."""
     beginning = request.read(1)
     if not beginning:
         return {}
@@ -62,10 +63,10 @@ def _read_form(request: HttpRequest, spool: Spool) -> dict[str, Any]:
 
 
 def _parse(request: HttpRequest, boundary: bytes, form: _Form) -> None:
-    """Read the request to the form's last boundary. Raises FormParserError."""
+    """Feed the request's multipart body to the parser up to the last boundary. Raises FormParserError."""
     parser = form.parser(boundary)
     delimiter = b"\r\n--" + boundary
-    # RFC 2046 forbids this inside a part. The parser would go through it byte by byte in Python.
+    # RFC 2046 forbids the boundary inside a part. The parser would process each occurrence byte by byte in Python.
     misused = re.compile(re.escape(delimiter) + rb"(?:[^\r-]|\r[^\n]|-[^-])")
     end, before = delimiter + b"--", b"\r\n"
     while piece := request.read(_PIECE_BYTES):
@@ -82,7 +83,7 @@ def _parse(request: HttpRequest, boundary: bytes, form: _Form) -> None:
 
 
 class _Form:
-    """The fields of a form, filled in by the parser's callbacks."""
+    """Collects the fields of a multipart form from the parser's callbacks."""
 
     def __init__(self, spool: Spool) -> None:
         self.fields: dict[str, Any] = {}
@@ -93,7 +94,7 @@ class _Form:
         self._part: _Text | UploadInProgress
 
     def parser(self, boundary: bytes) -> MultipartParser:
-        """The parser that calls this object's methods."""
+        """Return a multipart parser that calls this object's methods."""
         return MultipartParser(
             boundary,
             {
@@ -140,13 +141,13 @@ class _Form:
         self._part = self._spool.begin(filename or "") if name == FILE_PART else _Text(name)
 
     def _parameter(self, name: str) -> str | None:
-        """A parameter of the part's Content-Disposition, in plain or in RFC 2231 notation."""
+        """Return a parameter of the part's Content-Disposition header, in plain or RFC 2231 notation, or None."""
         try:
             value = self._headers.get_param(name, header="content-disposition")
             if value is None:
                 return None
             text = collapse_rfc2231_value(value)
-            text.encode()  # the notation names its own character set, and some of them decode to a lone surrogate
+            text.encode()  # RFC 2231 values name their character set; some character sets decode to a lone surrogate
         except ValueError as error:
             raise FormParserError("a part's Content-Disposition cannot be decoded.") from error
         return text
@@ -162,14 +163,14 @@ class _Form:
 
 
 class _Text:
-    """The text of a part, which is bounded."""
+    """Collects the content of a form part other than the file, up to MAX_FIELD_BYTES."""
 
     def __init__(self, name: str) -> None:
         self._name = name[:200]
         self._content = b""
 
     def write(self, piece: bytes) -> None:
-        """Add the next bytes. Raises PayloadTooLarge."""
+        """Add the next bytes of the text field. Raises PayloadTooLarge."""
         self._content += piece
         if len(self._content) > MAX_FIELD_BYTES:
             raise errors.PayloadTooLarge(
@@ -177,7 +178,7 @@ class _Text:
             )
 
     def finish(self) -> str:
-        """The whole text. Raises FormParserError."""
+        """Return the text field's value. Raises FormParserError if it is not UTF-8 or contains NUL."""
         text = _decoded(self._content, f"the field {self._name}")
         if "\0" in text:
             raise FormParserError(f"the field {self._name} holds NUL.")

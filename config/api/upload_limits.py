@@ -6,7 +6,7 @@ from django.conf import settings
 
 FORM = "multipart/form-data"
 MAX_BASE64_FILE_BYTES = 20 * 1024 * 1024
-BESIDE_THE_FILE_BYTES = 1_000_000  # the other fields of a form or of a JSON body
+BESIDE_THE_FILE_BYTES = 1_000_000  # allowance for the other fields of a form or JSON body
 
 
 def most_bytes(content_type: str) -> int:

@@ -1,7 +1,7 @@
-"""Files that callers send: streamed to this machine's disk while they come in, and gone when the request is over.
+"""Uploaded files: streamed to this machine's disk as they are received, and deleted when the request ends.
 
-An upload comes as multipart/form-data, whose part `file` is the file, or as JSON, which holds it in base64 or names an
-address (config/api/upload_body.py). Either way the operation gets one Upload.
+A client sends a file as the part `file` of multipart/form-data, or in JSON as base64 or as a URL
+(config/api/upload_body.py). The operation gets an Upload in each case.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from config.api.serializers import StrictSerializer
 logger = logging.getLogger(__name__)
 JSON = "application/json"
 FILE_PART = "file"
-HEAD_BYTES = 65_536  # what has to be there of a file before its kind is looked at
+HEAD_BYTES = 65_536  # bytes to receive before the kind of file is detected
 
 
 @dataclass(frozen=True)
 class UploadRules:
-    """How an operation takes a file of `mime_types`: as `form`, or in JSON as one of `shapes` (its body checks them all).
+    """The upload formats of an API operation: `form` is the multipart serializer, `shapes` are the JSON alternatives.
 
-    `most_bytes` is given the beginning of a file on disk and says how long a file of its kind may be; given None, how
-    long any.
+    The operation's body serializer validates all of them. `most_bytes` takes the path of a partly received file and returns
+    the maximum size for its kind of file; for None it returns the maximum of all kinds.
     """
 
     form: type[StrictSerializer]
@@ -43,7 +43,7 @@ class UploadRules:
 
 @dataclass(frozen=True)
 class Upload:
-    """A whole file on this machine's disk. `filename` is what the caller calls it: a label that never names a path."""
+    """A completely received file on this machine's disk. `filename` is the caller's name for it, never used as a path."""
 
     path: Path
     filename: str = field(repr=False)
@@ -51,19 +51,19 @@ class Upload:
     sha256: str
 
     def __str__(self) -> str:
-        """What tells the requests of one Idempotency-Key apart."""
+        """Return the file's SHA-256, which stands for the file in the fingerprint of a request with an Idempotency-Key."""
         return self.sha256
 
     @classmethod
     def of(cls, path: Path, filename: str) -> Self:
-        """The file at `path` as it stands now."""
+        """Return an Upload for the existing file at `path`, with its size and SHA-256."""
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         return cls(path, filename, path.stat().st_size, digest)
 
 
 class UploadInProgress:
-    """A file that is being written; the first bytes decide how long it may become."""
+    """An upload that is being written to disk; its first bytes determine the kind of file and so its maximum size."""
 
     def __init__(self, file: IO[bytes], filename: str, most_bytes: Callable[[Path | None], int]) -> None:
         self._file, self._path, self._filename = file, Path(file.name), filename
@@ -86,7 +86,7 @@ class UploadInProgress:
         return len(piece)
 
     def finish(self) -> Upload:
-        """The whole file."""
+        """Close the file and return it as an Upload."""
         with _having_room():
             self._file.close()
         return Upload(self._path, self._filename, self._size, self._digest.hexdigest())
@@ -94,7 +94,7 @@ class UploadInProgress:
 
 @contextlib.contextmanager
 def _having_room() -> Iterator[None]:
-    """A disk that is full, or no folder for incoming files, is the service's own trouble and passes."""
+    """Raise ServiceUnavailable if the upload cannot be written, for example because the disk is full."""
     try:
         yield
     except OSError as error:
@@ -103,16 +103,16 @@ def _having_room() -> Iterator[None]:
 
 
 def too_large(limit: int) -> errors.PayloadTooLarge:
-    """The refusal of a file that is longer than files of its kind may be."""
+    """Return the error for a file that is larger than the `limit` for its kind of file."""
     return errors.PayloadTooLarge(
         f"A file of this kind may have {limit:,} bytes.", suggested_action="Send a smaller or more compressed file."
     )
 
 
 class Spool:
-    """The files of one request, in the folder for incoming ones; they go when the `with` block is left, however it is.
+    """The temporary files of one request's upload, in FILE_UPLOAD_TEMP_DIR; deleted when the `with` block ends.
 
-    `fields` is the form or JSON object as it was read, unchecked, for whoever asks what a refused request wanted.
+    `fields` is the parsed, unvalidated form or JSON object, from which the `dry_run` flag of an invalid request is read.
     """
 
     def __init__(self, most_bytes: Callable[[Path | None], int] | None) -> None:
@@ -128,7 +128,7 @@ class Spool:
         self._files.close()
 
     def begin(self, filename: str) -> UploadInProgress:
-        """A new, empty file, readable by the service alone."""
+        """Create an empty temporary file, readable only by the service's user, and return it for writing."""
         if self._most_bytes is None:
             raise TypeError("This operation takes no files.")
         with _having_room():
@@ -138,7 +138,7 @@ class Spool:
         return UploadInProgress(file, filename, self._most_bytes)
 
     def keep(self, content: bytes, filename: str) -> Upload:
-        """A file of these bytes."""
+        """Write `content` to a temporary file and return it as an Upload."""
         file = self.begin(filename)
         file.write(content)
         return file.finish()

@@ -44,11 +44,11 @@ class OperationViewSet(ViewSet):
 
     @property
     def declared(self) -> Operation | None:
-        """The operation declared for the request's method, or None."""
+        """Return the API operation that is declared for the request's method, or None."""
         return getattr(getattr(self, self.action or "", None), "operation", None)
 
     def _is_public(self) -> bool:
-        """Return whether no token is needed. A method without an operation is public if all operations at the path are."""
+        """Return whether the request needs no token. Without an operation: whether all operations at the path are public."""
         if self.declared:
             return self.declared.public
         operations = [getattr(getattr(self, action), "operation", None) for action in self.action_map.values()]

@@ -40,7 +40,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check; `todo` says what to do, "" if nothing."""
+    """The result of one check of `manage.py doctor`; `todo` says what to do, "" if nothing."""
 
     level: Level
     what: str
@@ -49,7 +49,7 @@ class Finding:
 
 
 def diagnose() -> Iterator[Finding]:
-    """Run all checks and yield their findings. A check that raises is reported as a fault."""
+    """Run all checks of the deployment and yield their findings. A check that raises is reported as a fault."""
     for name, check in CHECKS.items():
         try:
             yield from check(name)

@@ -50,11 +50,11 @@ class Prepared(Generic[Row]):
         return list(QuerySet(model=query.model, query=query, using=DEFAULT_DB_ALIAS))
 
     def first(self, *values: str) -> Row | None:
-        """Return the first row, or None."""
+        """Run the compiled query and return its first row, or None."""
         return next(iter(self(*values)), None)
 
     def get(self, *values: str) -> Row:
-        """Return the row. Raises the model's DoesNotExist."""
+        """Run the compiled query and return its only row. Raises the model's DoesNotExist."""
         row = self.first(*values)
         if row is None:
             model: Any = self._build(*values).model

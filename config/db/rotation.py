@@ -20,7 +20,7 @@ BATCH = 200
 
 @dataclass
 class Rotated:
-    """The result for one field: how many values it has, how many were encrypted again, and how many no key decrypts."""
+    """The result of a key rotation for one field: how many values it has, were encrypted again, and cannot be decrypted."""
 
     name: str
     values: int = 0
@@ -41,7 +41,7 @@ def encrypted_fields() -> list[tuple[type[Model], EncryptedJSONField]]:
 def rotate(*, dry_run: bool = False, say: Callable[[Rotated], None]) -> list[Rotated]:
     """Encrypt all values of other keys again with the first key; calls `say` with the progress after each batch.
 
-    A value that is written in the meantime is left unchanged. It uses the first key if the writing process knows it.
+    A value that is written in the meantime is left unchanged; it uses the first key if the writing process has that key.
     """
     found = []
     for model, field in encrypted_fields():

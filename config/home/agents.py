@@ -32,7 +32,7 @@ PER_PAGE = 50
 
 @workspace_page()
 def agents(page: WorkspacePage) -> HttpResponse:
-    """The workspace's agents, the newest first."""
+    """Dashboard page: list the workspace's agents, newest first."""
     found = selectors.agents_with_key_info(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -44,7 +44,7 @@ def agents(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation=CREATE)
 def new_agent(page: WorkspacePage) -> HttpResponse:
-    """Create an agent and show its claim token, which is not shown again."""
+    """Dashboard page: create an agent and show its claim token, which is not shown again."""
     require(page.caller, page.workspace.id, "api_keys.write", write=False)
     require_recent_sign_in(page.caller)
     form = AgentForm(page.request.POST or None, accounts=_choices(page))
@@ -83,7 +83,7 @@ def new_agent(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("GET", "POST", operation=UPDATE)
 def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Show an agent with its usage, posts and log; save its settings on POST."""
+    """Dashboard page: show an agent with its usage, posts and log; save its settings on POST."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     form = AgentForm(page.request.POST or None, agent=found, accounts=_choices(page, found.account_allowlist or ()))
     if page.request.method != "POST":
@@ -105,7 +105,7 @@ def agent(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="agents.rotate_key")
 def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Issue a new key to the agent; the response shows the key once."""
+    """Dashboard page: issue a new key to the agent; the response shows the key once."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     issued: list[services.RotatedKey] = []
 
@@ -130,7 +130,7 @@ def rotate(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation=UPDATE)
 def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Restrict the agent to dry runs, and cancel its scheduled posts if the form says so.
+    """Dashboard page: restrict the agent to dry runs, and cancel its scheduled posts if the form says so.
 
     An agent that is already stopped or revoked may still have scheduled posts.
     """
@@ -145,7 +145,7 @@ def stop(page: WorkspacePage, agent_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="agents.revoke")
 def revoke(page: WorkspacePage, agent_id: str) -> HttpResponse:
-    """Revoke the agent and its keys permanently."""
+    """Dashboard page: revoke the agent and its keys permanently."""
     found = selectors.agent_with_key_info(caller=page.caller, workspace_id=page.workspace.id, agent_id=agent_id)
     services.revoke_agent(caller=page.caller, agent_id=found.id)
     return page.success_redirect(f"{found.name} is revoked. Its keys no longer work.", "agents")
@@ -196,7 +196,7 @@ def _shown(page: WorkspacePage, found: Agent, form: AgentForm, *, status: int = 
 
 
 def _tell_use(form: AgentForm, standing: SpendCap, counts: AgentCapUsage) -> None:
-    """Add the current usage to the help text of each cap."""
+    """Add the agent's current usage to the help text of each cap in the form."""
     cents = standing.spent_cents + standing.reserved_cents
     for name, used in (
         ("monthly_spend", f"{money(cents)} spent or reserved this month."),

@@ -1,4 +1,4 @@
-"""The home of a workspace."""
+"""The dashboard's home page of a workspace."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEARLY_SPENT = 0.8  # share of the monthly limit
 
 @workspace_page()
 def home(page: WorkspacePage) -> HttpResponse:
-    """Show what needs attention, the next posts, this month's spending and recent activity."""
+    """Home page of a workspace: what needs attention, the next posts, this month's spending and recent activity."""
     workspace_id = page.workspace.id
     groups = posts.groups_with_targets().filter(workspace=page.workspace)
     waiting = list(groups.filter(status__in=NEEDS_A_PERSON).order_by("-pk")[: SHOWN + 1])

@@ -1,4 +1,4 @@
-"""The registered pages that span several apps."""
+"""Navigation entries of the dashboard pages that use several apps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes of the pages that use several apps."""
+"""Routes of the dashboard pages that use several apps."""
 
 from __future__ import annotations
 

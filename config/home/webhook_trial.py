@@ -38,7 +38,7 @@ class TrialForm(forms.Form):
 
 @workspace_page("GET", "POST", operation=OPERATION)
 def webhook_trial(page: WorkspacePage) -> HttpResponse:
-    """Ask for a webhook URL and send it the events of a free sandbox post."""
+    """Dashboard page: ask for a webhook URL and deliver the events of a free sandbox post to it."""
     form = TrialForm(page.request.POST or None)
     if form.is_valid():
         try:
@@ -50,7 +50,7 @@ def webhook_trial(page: WorkspacePage) -> HttpResponse:
 
 
 def _send(page: WorkspacePage, *, webhook_url: str, ending: str) -> HttpResponse:
-    """Publish the post in the sandbox and redirect to its deliveries."""
+    """Publish the test post in the sandbox and redirect to its webhook deliveries."""
     text = TEST_TEXT + OUTCOMES[ending][1]
     body = {
         "workspace_id": page.workspace.id,

@@ -20,14 +20,14 @@ from config.db.models import DueRow
 from config.jobs.fenced_updates import Write, update_rows
 
 Row = TypeVar("Row", bound=DueRow)
-REST, LONGEST_REST = 20, 2.0  # the pause after an empty search, in multiples of its duration; at most so many seconds
+REST, LONGEST_REST = 20, 2.0  # the pause after an empty search: a multiple of its duration, at most so many seconds
 
 
 class LookPast:
     """Limits how often a worker searches for due rows behind the backlog of busy holders.
 
-    Such a search reads past all due rows of the busy holders, however many they are. While searches find nothing, they get
-    a small part of the worker's time.
+    Such a search reads all due rows of the busy holders, however many there are. While searches find nothing, pauses limit
+    them to a small part of the worker's time.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class LookPast:
 
 
 def due(queryset: QuerySet[Row], *, now: datetime | None = None) -> QuerySet[Row]:
-    """Due rows that no worker has claimed, earliest first."""
+    """Return the due rows that no worker has claimed, earliest first."""
     now = now or timezone.now()
     free = Q(lease_until=None) | Q(lease_until__lte=now)
     return queryset.filter(free, due_at__lte=now).order_by("due_at", "pk")
@@ -55,9 +55,9 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, looked: 
     """Claim up to `limit` due rows for `lease`; two workers never hold a claim of the same row at once.
 
     PostgreSQL skips rows that another worker is claiming; on SQLite only one IMMEDIATE transaction runs at a time. The
-    query before the transaction keeps an idle poll from taking SQLite's only write lock; `looked` skips it, for callers
-    that have just seen due rows. The queryset's joins are left out of the claim and read for the claimed rows only:
-    otherwise the database could join and sort all due rows before it applies the limit.
+    query before the transaction avoids taking SQLite's only write lock in an idle poll; `looked` skips that query, for
+    callers that have just found due rows. The claiming query runs without the queryset's joins, which are read for the
+    claimed rows only: otherwise the database could join and sort all due rows before it applies the limit.
     """
     now = timezone.now()
     if limit <= 0 or not (looked or due(queryset, now=now).exists()):
@@ -73,10 +73,10 @@ def claim_due(queryset: QuerySet[Row], *, limit: int, lease: timedelta, looked: 
 
 
 def held(queryset: QuerySet[Row], row: Row) -> QuerySet[Row]:
-    """A queryset of the row that is empty once this worker's claim is lost; outcomes are written through it."""
+    """Return a queryset of a claimed row that is empty once the worker's claim is lost; outcomes are written through it."""
     return queryset.filter(pk=row.pk, fence=row.fence)
 
 
 def give_back(rows: Sequence[DueRow]) -> None:
-    """Release the claims of rows whose work was not done, so that any worker may claim them at once; one statement."""
+    """Release the claims of rows that were not processed, so that any worker may claim them at once; runs one statement."""
     update_rows([Write(row, {"lease_until": None}) for row in rows])

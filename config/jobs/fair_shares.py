@@ -11,7 +11,7 @@ REMEMBERED = 1000
 
 @dataclass(frozen=True)
 class Shares:
-    """The limits: `places` in total, for one quick holder, for one slow holder, and for all slow holders together."""
+    """Limits of concurrent attempts: in total (`places`), for one quick or slow holder, and for all slow holders."""
 
     places: int
     quick: int
@@ -37,17 +37,17 @@ class FairShares:
 
     @property
     def places(self) -> int:
-        """The number of attempts that may start."""
+        """Return how many more attempts may start."""
         return self.shares.places - self.total
 
     @property
     def places_for_slow(self) -> int:
-        """The number of attempts that may start at slow holders."""
+        """Return how many more attempts of slow holders may start."""
         held = sum(count for holder, count in self._in_flight.items() if holder not in self._quick)
         return min(self.places, self.shares.slow_together - held)
 
     def room_at_quick(self) -> dict[str, int]:
-        """Return how many attempts may start at each quick holder that has at least a quarter of its places free.
+        """Return how many more attempts each quick holder with at least a quarter of its places free may start.
 
         Without this threshold, rows of a busy holder would be claimed and given back after each single attempt.
         """
@@ -62,14 +62,14 @@ class FairShares:
         return self._in_flight[holder] < (self.shares.quick if holder in self._quick else self.shares.slow)
 
     def take(self, holder: str) -> bool:
-        """Take a place for an attempt; returns False when the holder has none left."""
+        """Count a new attempt of the holder; returns False if the holder has no free place."""
         if not self.has_room(holder):
             return False
         self._in_flight[holder] += 1
         return True
 
     def release(self, holder: str, seconds: float | None) -> None:
-        """Give back a place. `seconds` is the duration of the attempt, None when no attempt was made."""
+        """Free the place of a holder's attempt. `seconds` is the attempt's duration, None if no attempt was made."""
         self._in_flight[holder] -= 1
         if not self._in_flight[holder]:
             del self._in_flight[holder]

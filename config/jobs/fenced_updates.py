@@ -1,7 +1,7 @@
 """Fenced bulk updates: one statement writes different values to many rows, and skips rows whose claim was lost.
 
 A worker that claims a row gets a fence, the number of that claim (config/jobs/due.py). When another worker has claimed the
-row since, the numbers differ and the row keeps the other worker's values. One statement for each row would cost several
+row since, the numbers differ and the other worker's values remain. One statement for each row would cost several
 times the CPU. The SQL is written by hand because the ORM's `bulk_update` cannot check a fence for each row; a test compares
 it with `held(...).update(...)`.
 """
@@ -24,7 +24,7 @@ ROWS_PER_STATEMENT = 100  # the driver's parser needs more time for each row of 
 
 @dataclass(frozen=True)
 class Write:
-    """New values for fields of one row, by field name.
+    """A fenced update of one row: new values by field name.
 
     A `DueRow` is written only if its fence in the database equals the one in memory. `states`, if given, are the values of
     its `status` from which it may change.

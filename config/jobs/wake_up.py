@@ -17,9 +17,9 @@ from django.db import transaction
 
 logger = logging.getLogger(__name__)
 WAKE_TASK = "config.wake"
-PAUSE_AFTER_FAILURE = 5.0  # no attempts for so many seconds, so that a broker outage does not slow every request
+PAUSE_AFTER_FAILURE = 5.0  # seconds without attempts, so that a broker outage does not slow every request
 
-_wakers: dict[str, Callable[[], None]] = {}  # by the name of the worker loop
+_wakers: dict[str, Callable[[], None]] = {}  # registered wakers, by the name of the worker loop
 _under_way: set[str] = set()  # loops whose wake-up is being sent; another one would have no effect
 _lock = threading.Lock()
 _silent_until = 0.0

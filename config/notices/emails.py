@@ -39,7 +39,7 @@ STATUS_PHRASES = {
 
 @dataclass(frozen=True)
 class Email:
-    """The subject and text of an e-mail."""
+    """The subject and text of a notice e-mail."""
 
     subject: str
     text: str
@@ -57,7 +57,7 @@ class _Body:
 
 
 def build_email(kind: NoticeKind, workspace: Workspace, notices: QuerySet[Notice]) -> Email | None:
-    """Build the e-mail for these notices from their current state; returns None when all of them are resolved."""
+    """Build the e-mail for these notices from the current state of their subjects; returns None if all are resolved."""
     body = _BODIES[kind](workspace, notices)
     if body is None:
         return None

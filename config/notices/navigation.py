@@ -1,4 +1,4 @@
-"""The registered page of notices."""
+"""Navigation entry of the dashboard page of e-mail notices."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ BUDGET_THRESHOLDS = (80, 100)
 
 @dataclass(frozen=True)
 class Occurrence:
-    """Something to notify about; the fields are those of Notice."""
+    """An occurrence to report in an e-mail notice; its fields are those of Notice."""
 
     workspace_id: str
     occurrence: str

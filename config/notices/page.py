@@ -1,4 +1,4 @@
-"""The page on which members choose their e-mail notices."""
+"""The dashboard page on which members choose their e-mail notices."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class NoticesForm(forms.Form):
 
     @property
     def wanted(self) -> list[str]:
-        """The checked kinds of a submitted form."""
+        """Return the kinds of notices that are checked in the submitted form."""
         self.is_valid()
         return [name for name, ticked in self.cleaned_data.items() if ticked]
 
 
 @workspace_page("GET", "POST", operation="notices.choose")
 def notices(page: WorkspacePage) -> HttpResponse:
-    """Show and save the signed-in member's choice of notices."""
+    """Dashboard page: show and save the signed-in member's choice of e-mail notices."""
     if page.request.method == "POST":
         wanted = NoticesForm(page.request.POST).wanted
         save_notice_choice(caller=page.caller, workspace_id=page.workspace.id, wanted=wanted)

@@ -1,4 +1,4 @@
-"""Route of the page on which a member chooses notices."""
+"""Route of the dashboard page on which a member chooses e-mail notices."""
 
 from __future__ import annotations
 

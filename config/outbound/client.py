@@ -1,4 +1,4 @@
-"""The HTTP client for platforms; its errors tell the caller whether a request may be repeated.
+"""The HTTP client for requests to platforms; the type of an error shows whether the request may be repeated.
 
 The requests library prepares the request, and a pinned connection sends it: no redirects, proxies, netrc or cookies. Every
 request uses a new connection. A reused one may be closing at the server, and the resulting reset could not be

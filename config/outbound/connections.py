@@ -24,7 +24,7 @@ from config.outbound.addresses import address_allowed
 from config.outbound.destinations import RESOLVE_SECONDS, Destination, DestinationNotAllowed, allowed_addresses
 from config.outbound.errors import ResponseTooLarge
 
-CONNECT_SECONDS = 5.0  # for each address, so that a dead one leaves time for the next
+CONNECT_SECONDS = 5.0  # for each address, so that an unreachable one leaves time for the next
 
 logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings quote the URL, which may hold a token
 
@@ -94,7 +94,7 @@ class PinnedConnection(HTTPConnection):
         self._exchange = exchange
 
     def connect(self) -> None:
-        """Connect, TLS included; raise DestinationNotAllowed, DestinationUnresolved or what the network gave."""
+        """Open the connection, including TLS. Raises DestinationNotAllowed, DestinationUnresolved, OSError."""
         super().connect()
         cast(_DeadlineSocket, self.sock).exchange = self._exchange
 

@@ -19,7 +19,7 @@ from typing import Any
 import pycares
 from django.conf import settings
 
-FIRST_TRY_SECONDS = 0.5  # c-ares doubles it at each try, and waits less for a server that answers quickly
+FIRST_TRY_SECONDS = 0.5  # c-ares doubles the time-out at each try, and waits less for a server that answers quickly
 TRIES = 4
 # A channel is replaced from time to time: its cache has no size limit, its query numbers have 16 bits, and it does not
 # notice every change of resolv.conf.

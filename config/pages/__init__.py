@@ -1,1 +1,1 @@
-"""The frame of every page: navigation, template tags, static files, security headers. Knows no app."""
+"""Shared parts of all dashboard pages: navigation, template tags, static files, security headers. Imports no other app."""

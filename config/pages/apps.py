@@ -1,4 +1,4 @@
-"""The app whose template tags and static files every page uses."""
+"""The `pages` app, with the template tags and static files that every dashboard page uses."""
 
 from __future__ import annotations
 

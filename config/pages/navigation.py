@@ -11,15 +11,15 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 from django.utils.module_loading import import_string
 
-MOST = 99  # more is shown as 99+
+MOST = 99  # higher counts are shown as 99+
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page that templates may link to by `{% page_link %}`. A page with a label is also in the menu.
+    """A registered dashboard page, to which templates may link by `{% page_link %}`. A page with a label is also in the menu.
 
-    `waiting` takes a workspace id, and counts to MOST + 1 what waits there for a person. `also_for`: first parts of
-    paths that lie below no entry's own, such as members, which belongs to the settings.
+    `waiting` takes a workspace id and returns how many items on the page wait for a person, counted up to MOST + 1.
+    `also_for`: first path segments of pages without a menu entry that belong to this one, such as members to settings.
     """
 
     route: str
@@ -33,11 +33,11 @@ class Link:
     label: str
     address: str
     open: bool
-    waiting: str = ""  # how many things there wait for a person
+    waiting: str = ""  # number of items on the page that wait for a person
 
 
 class _Page(Protocol):
-    """A page of a workspace (workspaces.workspace_page.WorkspacePage)."""
+    """The attributes of a workspace's dashboard page (workspaces.workspace_page.WorkspacePage) that navigation uses."""
 
     request: HttpRequest
     workspace: Any
@@ -46,18 +46,18 @@ class _Page(Protocol):
 
 
 def navigation(request: HttpRequest) -> dict[str, Any]:
-    """Context processor: `navigation` in a template of a workspace's page; its counts are read only where it is shown."""
+    """Context processor: adds `navigation`, the menu of a workspace's page; counts are queried only if it is rendered."""
     page: _Page | None = getattr(request, "workspace_page", None)
     return {"navigation": SimpleLazyObject(lambda: links(page))} if page else {}
 
 
 def entries() -> list[Entry]:
-    """All registered pages, in the menu's order."""
+    """Return all registered dashboard pages, in the menu's order."""
     return [import_string(path) for path in settings.NAVIGATION]
 
 
 def links(page: _Page) -> list[Link]:
-    """The menu's links. The open one has the first part of the path as its route's name."""
+    """Return the menu's links. The open page's link is the one whose route is the first segment of the path."""
     first = page.request.path.removeprefix(page.path("home")).strip("/").partition("/")[0]
     return [
         Link(

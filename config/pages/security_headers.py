@@ -1,4 +1,4 @@
-"""Headers that tell browsers what a page must not do. Sources: Content Security Policy Level 3, Permissions Policy (W3C)."""
+"""Middleware that sets security headers. Sources: Content Security Policy Level 3, Permissions Policy (W3C)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from django.http import HttpRequest, HttpResponse
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
-# Pages with forms whose answer sends the browser to an identity provider, a platform or the payment processor. Browsers
-# hold form-action against each redirect that follows a form, and where those lead cannot be listed (Mastodon, sign-in
-# by way of a company's own pages).
+# Pages with forms whose response redirects to an identity provider, a platform or the payment processor. Browsers apply
+# form-action also to the redirects after a form, and their destinations cannot be listed (Mastodon servers, a company's
+# own sign-in pages).
 FORMS_LEAD_OUT = re.compile(r"/dashboard/(sign-in|connect|workspaces/[^/]+/(accounts|usage|billing))(/|$)")
-CLOSED = "default-src 'none'; frame-ancestors 'none'"  # for what is no page
+CLOSED = "default-src 'none'; frame-ancestors 'none'"  # for responses that are not HTML
 PERMISSIONS = ", ".join(
     f"{feature}=()"
     for feature in (
@@ -33,7 +33,7 @@ PERMISSIONS = ", ".join(
 
 
 class SecurityHeadersMiddleware:
-    """Puts the headers on every answer; a view's own policy stands."""
+    """Adds Content-Security-Policy and Permissions-Policy to every response that has none from its view."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -49,7 +49,7 @@ class SecurityHeadersMiddleware:
 
 @lru_cache(maxsize=4)
 def page_policy(forms_lead_out: bool, loopback: bool) -> str:
-    """The Content-Security-Policy of a page: nothing inline, nothing from elsewhere but uploads where they are stored."""
+    """Return the Content-Security-Policy of an HTML page: no inline code, and no other origins except the file storage."""
     media = " ".join(["'self'", "data:", "blob:", *storage_origins(settings.STORAGES["default"].get("OPTIONS", {}))])
     targets = ["'self'"]
     if forms_lead_out:
@@ -68,7 +68,7 @@ def page_policy(forms_lead_out: bool, loopback: bool) -> str:
 
 
 def storage_origins(options: dict[str, str]) -> list[str]:
-    """Where the signed addresses of stored files lead: a bucket's hosts, or none when files are served from here."""
+    """Return the origins of signed URLs of stored files: the S3 bucket's hosts, or none if this service serves the files."""
     if "bucket_name" not in options:
         return []
     if "endpoint_url" not in options:

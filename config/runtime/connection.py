@@ -36,7 +36,7 @@ class Pace:
     moved: int = 0
 
     def seconds(self) -> float:
-        """Return the seconds since the start."""
+        """Return the seconds since the current request or answer started."""
         return time.monotonic() - self.began
 
     def seconds_left(self) -> float:
@@ -44,7 +44,7 @@ class Pace:
         return self.grace + self.moved / self.rate - self.seconds()
 
     def restart(self) -> None:
-        """Start again, for the next request or answer."""
+        """Restart the clock for the next request or answer."""
         self.began, self.moved = time.monotonic(), 0
 
 
@@ -59,11 +59,11 @@ class AnswerWriter:
 
     @property
     def sent(self) -> bool:
-        """Whether the whole answer was sent."""
+        """Return whether the whole answer was sent to the client."""
         return not self._unsent and self._file is None
 
     def sendall(self, data: bytes) -> None:
-        """Send what the client takes now and leave the rest to the main loop; called in a thread.
+        """Send as much of the answer as the client takes now and leave the rest to the main loop; called in a thread.
 
         It waits only while more than UNSENT_BYTES of earlier data are unsent.
         """
@@ -79,13 +79,13 @@ class AnswerWriter:
         self.send_more()
 
     def sendfile(self, file: IO[bytes], offset: int, count: int) -> None:
-        """Queue `count` bytes of a file after the data so far; the main loop sends them."""
+        """Queue `count` bytes of a file after the data of the answer so far; the main loop sends them."""
         self._file = os.fdopen(os.dup(file.fileno()), "rb")
         self._file.seek(offset)
         self._file_missing = count
 
     def send_more(self) -> None:
-        """Send what the client takes now. Raises OSError when the connection is closed."""
+        """Send as much of the queued answer as the client takes now. Raises OSError when the connection is closed."""
         with contextlib.suppress(BlockingIOError):
             while not self.sent:
                 if self._file and not self._unsent:
@@ -109,7 +109,7 @@ class AnswerWriter:
         raise OSError("The main loop ends the connection.")
 
     def close(self) -> None:
-        """Discard unsent data."""
+        """Discard the unsent data of the answer."""
         self._unsent.clear()
         if self._file:
             self._file.close()
@@ -124,14 +124,14 @@ class UploadSlots:
         self._holders: dict[Connection, str] = {}
 
     def take(self, conn: Connection, holder: str) -> bool:
-        """Take a slot for this connection's upload; returns False when `holder` (a workspace or caller) has none left."""
+        """Reserve a slot for this connection's upload; returns False when `holder` (a workspace or caller) has none left."""
         if len(self._holders) >= self._total or list(self._holders.values()).count(holder) >= self._each:
             return False
         self._holders[conn] = holder
         return True
 
     def give_back(self, conn: Connection) -> None:
-        """Free the slot of this connection."""
+        """Free the upload slot of this connection."""
         self._holders.pop(conn, None)
 
 
@@ -145,7 +145,7 @@ class Connection:
         self, client_socket: socket.socket, client: Any, server: Any, cfg: Any, pace: Pace, folder: str
     ) -> None:
         self.socket, self.client, self.server = client_socket, client, server
-        self.pace = pace  # of received data
+        self.pace = pace  # minimum speed of received data
         self.sock = AnswerWriter(client_socket, Pace(pace.grace, pace.rate))
         self.request: Request | None = None
         self.body: IncomingBody | None = None
@@ -153,7 +153,7 @@ class Connection:
         self.admitted = False  # the application has started to read the body
         self.expects_continue = False  # the client sent "Expect: 100-continue" (RFC 9110)
         self.hung_up = False  # the client closed its side
-        self.reusable = False  # for another request after this answer
+        self.reusable = False  # whether the connection stays open for another request after this answer
         self._cfg, self._folder = cfg, folder
         self._arrived = bytearray()  # incomplete headers, or the start of the next request
         self._chunked = self._must_close = False
@@ -161,11 +161,11 @@ class Connection:
 
     @property
     def idle(self) -> bool:
-        """Whether no byte of the next request has arrived."""
+        """Return whether no byte of the next request has arrived."""
         return self.request is None and not self._arrived
 
     def receive(self) -> None:
-        """Read available data. Raises OSError, and gunicorn's ParseException for invalid HTTP."""
+        """Read available data of the request. Raises OSError, and gunicorn's ParseException for invalid HTTP."""
         try:
             data = self.socket.recv(RECEIVE_BYTES)
         except BlockingIOError:

@@ -30,7 +30,7 @@ class MetricsServer(bootsteps.StartStopStep):
 
     @property
     def port(self) -> int | None:
-        """The listening port, or None."""
+        """Return the port on which the metrics server listens, or None."""
         return self._server.server_port if self._server is not None else None
 
     def start(self, worker: Any) -> None:
@@ -50,7 +50,7 @@ class MetricsServer(bootsteps.StartStopStep):
 
 
 def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Answer /metrics as web processes do (WSGI application)."""
+    """WSGI application that answers GET /metrics in a worker process as web processes do."""
     close_old_connections()
     try:
         asked = environ["PATH_INFO"] == "/metrics"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 logger = logging.getLogger(__name__)
 
-PAUSE_SECONDS = 0.1  # between two checks of the children
+PAUSE_SECONDS = 0.1  # seconds between two checks of the children
 PARENT_DEATH_WATCH = Path(__file__).with_name("parent_death_watch.py")
 
 

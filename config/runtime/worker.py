@@ -1,6 +1,6 @@
 """Steps of the Celery worker: the worker loops with their heartbeats, and the embedded beat.
 
-They start and stop with the worker. The beat is a thread, because `-B` would fork a process that a `memory://` broker
+The steps start and stop with the worker. The beat is a thread, because `-B` would fork a process that a `memory://` broker
 cannot reach. Two beats are harmless: required work is a row that only one worker claims.
 """
 

@@ -13,12 +13,12 @@ from posts.serializers.requests import RejectPostSerializer
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 PER_PAGE = 10
-MAX_LISTED_CHARACTERS = 6000  # a longer post is shown in full, and approved, on its own page only
+MAX_LISTED_CHARACTERS = 6000  # a longer post can be read and approved only on its own page
 
 
 @workspace_page()
 def approvals(page: WorkspacePage) -> HttpResponse:
-    """List the posts awaiting approval, oldest first."""
+    """Dashboard page: list the posts awaiting approval, oldest first."""
     found = selectors.posts_awaiting_approval(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -40,7 +40,7 @@ def approvals(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.confirm")
 def confirm(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Approve a post, if the version on the page is still the current one."""
+    """Dashboard page: approve a post, if the version on the page is still the current one."""
     group = page_post_group(page, post_group_id)
     version = submitted_content_version(page)
     confirmed = services.confirm_post(caller=page.caller, post_group_id=group.id, content_version=version)

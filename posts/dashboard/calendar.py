@@ -19,8 +19,8 @@ from posts.states import NEEDS_A_PERSON
 from workspaces.workspace_page import WorkspacePage, workspace_page
 
 VIEWS = {"month": "Month", "week": "Week", "day": "Day"}
-MAX_POSTS_PER_DAY = {"month": 3, "week": 12}  # a day with more posts links to the day view
-PER_PAGE = 80  # posts in the day view
+MAX_POSTS_PER_DAY = {"month": 3, "week": 12}  # the day view shows the other posts
+PER_PAGE = 80  # posts on a page of the day view
 WEEK = timedelta(days=7)
 DAY = timedelta(days=1)
 
@@ -51,7 +51,7 @@ class Span:
 
 @workspace_page()
 def calendar(page: WorkspacePage) -> HttpResponse:
-    """Show a month, a week or a day of posts."""
+    """Dashboard page: show the calendar of posts by month, week or day."""
     asked = page.request.GET
     view = asked.get("view", "") if asked.get("view", "") in VIEWS else "month"
     today = timezone.now().astimezone(page.zone).date()
@@ -70,7 +70,7 @@ def calendar(page: WorkspacePage) -> HttpResponse:
 
 
 def _by_day(page: WorkspacePage, span: Span) -> dict[str, Any]:
-    """The posts of one day, with a cursor for more."""
+    """Return the template context of the day view: the posts of one day, with a cursor for more."""
     found = selectors.calendar_day(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -83,7 +83,7 @@ def _by_day(page: WorkspacePage, span: Span) -> dict[str, Any]:
 
 
 def _days(page: WorkspacePage, view: str, span: Span, today: date) -> dict[str, Any]:
-    """The first posts of each day in the span."""
+    """Return the days of the span, each with its first posts."""
     groups = selectors.calendar_days(
         caller=page.caller,
         workspace_id=page.workspace.id,
@@ -133,7 +133,7 @@ def _window(page: WorkspacePage, span: Span) -> tuple[datetime, datetime]:
 
 
 def _date(written: str, today: date) -> date:
-    """The date in the address, or today if it is missing or invalid."""
+    """Return the date in the query string, or today if it is missing or invalid."""
     try:
         day = date.fromisoformat(written)
     except ValueError:

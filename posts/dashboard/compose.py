@@ -27,13 +27,13 @@ SAVE, SCHEDULE, PUBLISH = "save", "schedule", "publish"
 
 @workspace_page("GET", "POST", operation="posts.create", files=True)
 def compose(page: WorkspacePage) -> HttpResponse:
-    """The page on which a person composes a new post."""
+    """Dashboard page: compose a new post."""
     return _answer(page, None)
 
 
 @workspace_page("GET", "POST", operation="posts.update", files=True)
 def edit(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Edit a draft, a scheduled post, or a post awaiting approval."""
+    """Dashboard page: edit a draft, a scheduled post, or a post awaiting approval."""
     group = page_post_group(page, post_group_id)
     if page.request.method != "POST" and (group.status not in EDITABLE or was_tried(group)):
         raise InvalidState("This post was already published or attempted, so it can no longer be edited.")
@@ -64,7 +64,7 @@ def _answer(page: WorkspacePage, group: PostGroup | None) -> HttpResponse:
 
 
 def _act(composer: Composer, action: str, subject: str) -> None:
-    """Handle a button that changes the form but does not save; unknown actions show the form unchanged."""
+    """Handle a composer button that changes the form without saving; unknown actions show the form unchanged."""
     match action:
         case "upload":
             composer.take_files(files_of(composer.page.request, "file"))
@@ -103,7 +103,7 @@ def _save(composer: Composer, how: str) -> HttpResponse:
 
 
 def _write(composer: Composer, how: str, at: datetime | None) -> Any:
-    """Create the post group, or update it and approve it if the button says so."""
+    """Save the composer's content: create the post group, or update it and approve it if the button says so."""
     caller, body = composer.page.caller, dict(composer.composition.body)
     if composer.group is None:
         body |= {"workspace_id": composer.page.workspace.id, "draft": how == SAVE}
@@ -120,7 +120,7 @@ def _write(composer: Composer, how: str, at: datetime | None) -> Any:
 
 
 def _new_time(group: PostGroup, how: str, at: datetime | None) -> dict[str, Any]:
-    """The changed `scheduled_at` as request data; empty if it stays. A time to schedule for is always validated again."""
+    """Return a changed `scheduled_at` as API request data, else nothing. A time for scheduling is always validated again."""
     if how == PUBLISH and group.status == GroupStatus.SCHEDULED:
         return _time(timezone.now())
     if how == SCHEDULE or at != group.scheduled_at:

@@ -48,7 +48,7 @@ UNIT_NAMES = {"bytes": "bytes"}  # every other unit is shown as "characters"
 
 @dataclass(frozen=True)
 class ChosenTarget:
-    """A chosen account with its text and options, as the form shows them."""
+    """A chosen account with its text and options, as the composer form shows them."""
 
     account: ConnectedAccount
     label: str
@@ -67,7 +67,7 @@ class ShownIssue:
 
 @dataclass(frozen=True)
 class CheckedTarget:
-    """The validation result for one account, as the page shows it."""
+    """The validation result for one account, as the composer page shows it."""
 
     label: str
     account: ConnectedAccount
@@ -79,11 +79,11 @@ class CheckedTarget:
 
 @dataclass
 class Preview:
-    """One version of the text with the accounts that get it; `left_out` counts the characters that are cut off."""
+    """A preview of one version of the text with its accounts; `left_out` counts the characters that are not shown."""
 
     texts: list[str]
     left_out: int
-    choices: tuple[str, ...]  # of the poll
+    choices: tuple[str, ...]  # the choices of the poll
     targets: list[CheckedTarget] = field(default_factory=list)
 
 
@@ -105,7 +105,7 @@ class Composer:
 
     @classmethod
     def of(cls, page: WorkspacePage, group: PostGroup | None) -> Composer:
-        """Build the composer from the request: from the submitted form, the stored group, or empty."""
+        """Build the composer from the submitted form, else from the stored post group, else empty."""
         sent = page.request.POST if page.request.method == "POST" else None
         before = Composition.of_group(group) if group else Composition()
         chosen = before.chosen if sent is None else sent.getlist("account")
@@ -131,7 +131,7 @@ class Composer:
         self.media_problems += problems
 
     def repair(self, name: str) -> None:
-        """Apply the repair hint of the named issue, if the issue still exists."""
+        """Apply the repair hint of the named validation issue to the content, if the issue still exists."""
         issue = find_issue(self.validation, name) if self.validation else None
         if issue is None:
             return
@@ -142,7 +142,7 @@ class Composer:
 
     @cached_property
     def validation(self) -> Validation | None:
-        """The result of POST /posts/validate; None if no account is chosen or the request itself is refused."""
+        """Validate the content as POST /posts/validate does; None if no account is chosen or the request is refused."""
         if not self.composition.targets:
             return None
         try:
@@ -155,7 +155,7 @@ class Composer:
             return None
 
     def show(self, template: str = "posts/compose.html", *, status: int = 200) -> HttpResponse:
-        """Render the page, or a part of it."""
+        """Render the composer page or one of its partial templates."""
         checks = self._checks()  # must run first: it may add problems
         errors = sum(issue.severity == "error" for issue in all_issues(self.validation)) if self.validation else 0
         return self.page.render(
@@ -171,7 +171,7 @@ class Composer:
 
     @property
     def choices(self) -> list[tuple[ConnectedAccount, str, bool]]:
-        """The accounts to choose from, each with its platform's label and whether it is chosen."""
+        """Return the accounts to choose from, each with its platform's label and whether it is chosen."""
         chosen = set(self.composition.chosen)
         return [(account, platform(account.platform).label, account.id in chosen) for account in self.accounts]
 
@@ -185,7 +185,7 @@ class Composer:
 
     @cached_property
     def library(self) -> Any:
-        """A page of the media library: assets to attach, and the cursor of the next page."""
+        """Return a page of the media library: assets to attach, and the cursor of the next page."""
         found = media.list_assets(
             caller=self.page.caller,
             workspace_id=self.page.workspace.id,
@@ -197,7 +197,7 @@ class Composer:
 
     @property
     def stays_simulated(self) -> bool:
-        """Whether a real account is chosen for a group that was created for the simulator."""
+        """Return whether a real account is chosen for a post group that was created for the simulator."""
         simulated = self.group is not None and self.group.sandbox
         real = {account.id for account in self.accounts if not account.sandbox}
         return simulated and not real.isdisjoint(self.composition.chosen)
@@ -231,7 +231,7 @@ class Composer:
         return next(account for account in self.accounts if account.id == account_id)
 
     def _drop_deleted_media(self) -> None:
-        """Drop attached assets that were deleted, and alt texts that equal the asset's own."""
+        """Remove deleted assets from the content, and alt texts that equal the asset's own."""
         attached = []
         for each in self.composition.media:
             asset = self.assets.get(each["media_id"])
@@ -246,7 +246,7 @@ class Composer:
 
 
 def error_text(error: ApiError) -> str:
-    """An error as one paragraph, with the message of each invalid field."""
+    """Return an API error as one paragraph, with the message of each invalid field."""
     rows = [f"{row['field']}: {row['message']}" for row in error.details or []]
     return " ".join([error.message, *(rows or [error.suggested_action])])
 
@@ -269,7 +269,7 @@ def _poll_in_words(poll: Mapping[str, Any] | None) -> str:
 
 
 def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
-    """Each distinct text once, in the order of its first account; all previews together are cut at MAX_PREVIEW_CHARACTERS."""
+    """Return a preview of each distinct text, in the order of the accounts; all together up to MAX_PREVIEW_CHARACTERS."""
     found: dict[tuple[tuple[str, ...], ...], Preview] = {}
     remaining = MAX_PREVIEW_CHARACTERS
     for check in checks:
@@ -287,12 +287,12 @@ def _previews(checks: Sequence[CheckedTarget]) -> list[Preview]:
 
 
 def _choices(target: TargetInput) -> tuple[str, ...]:
-    """The choices of the target's poll, up to the number that its platform allows."""
+    """Return the choices of the target's poll, up to the number that its platform allows."""
     rules = target.capabilities.poll
     return tuple(target.poll["choices"][: rules.max_choices]) if rules and target.poll else ()
 
 
 def _asked_for(page: WorkspacePage) -> datetime | None:
-    """The time in the address, such as the day a calendar link names."""
+    """Return the publishing time in the query string, which links of the calendar set."""
     form = ScheduleForm({"when": page.request.GET.get("when", ""), "which": "0"}, zone=page.zone)
     return form.at if form.is_valid() else None

@@ -1,4 +1,4 @@
-"""Content in the composer, in the format of POST /posts, and the changes that the composer's buttons make to it."""
+"""The content of the composer page in the format of POST /posts, and the changes that the composer's buttons make."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Composition:
 
     @classmethod
     def of_form(cls, sent: QueryDict, accounts: Sequence[ConnectedAccount]) -> Composition:
-        """The content of the submitted composer form; targets whose account is not in `accounts` are dropped."""
+        """Read the content from the submitted composer form; targets whose account is not in `accounts` are omitted."""
         chosen = set(sent.getlist("account"))
         return cls(
             normalize_text(sent.get("text", "")),
@@ -50,7 +50,7 @@ class Composition:
 
     @property
     def body(self) -> dict[str, Any]:
-        """Fields for POST /posts, PATCH /posts/{id} and POST /posts/validate."""
+        """Return the content as fields for POST /posts, PATCH /posts/{id} and POST /posts/validate."""
         return {"text": self.text, "targets": self.targets, "media": self.media}
 
     @property
@@ -65,13 +65,13 @@ class Composition:
         self.media = [each for each in self.media if each["media_id"] != media_id]
 
     def move_ahead(self, media_id: str) -> None:
-        """Move the asset one place forward."""
+        """Move an attached media asset one place forward."""
         place = self._media_ids().index(media_id) if media_id in self._media_ids() else 0
         if place:
             self.media[place - 1 : place + 1] = [self.media[place], self.media[place - 1]]
 
     def repair(self, issue: Issue) -> None:
-        """Apply the repair hint of an issue, if a button can apply it."""
+        """Apply the repair hint of a validation issue to the content, if a button can apply it."""
         hint = issue.repair_hint
         if hint is None or not repairable(issue):
             return
@@ -91,7 +91,7 @@ class Composition:
 
 
 def repairable(issue: Issue) -> bool:
-    """Whether a button can repair the issue: by setting a value, or by removing one asset or option."""
+    """Return whether a button can repair the validation issue: by setting a value, or by removing one asset or option."""
     hint = issue.repair_hint
     if hint is None:
         return False
@@ -101,7 +101,7 @@ def repairable(issue: Issue) -> bool:
 
 
 def find_issue(validation: Validation, name: str) -> Issue | None:
-    """The issue with this name (field and code), or None if it no longer exists."""
+    """Return the validation issue with this name (field and code), or None if it no longer exists."""
     return next((issue for issue in all_issues(validation) if issue_key(issue) == name), None)
 
 

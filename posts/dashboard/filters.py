@@ -1,4 +1,4 @@
-"""Account and agent filters for lists of posts."""
+"""Account and agent filters of the dashboard's lists of posts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MAX_AGENTS = 200
 
 
 def chosen_filters(page: WorkspacePage) -> dict[str, Any]:
-    """The account and the agent in the query string."""
+    """Return the account and agent filters in the page's query string."""
     asked = page.request.GET
     return {"account_id": asked.get("account") or None, "agent_id": asked.get("agent") or None}
 
 
 def filter_choices(page: WorkspacePage) -> dict[str, Any]:
-    """The workspace's accounts with their labels, and its agents, for the filter form."""
+    """Return the choices of the filter form: the workspace's accounts with their labels, and its agents."""
     accounts = selectors.selectable_accounts(caller=page.caller, workspace_id=page.workspace.id)
     agents = agents_of(caller=page.caller, workspace_id=page.workspace.id, limit=MAX_AGENTS).rows
     return {"accounts": [(account, _named(account)) for account in accounts], "agents": agents}

@@ -51,7 +51,7 @@ class ScheduleForm(forms.Form):
 
     @property
     def at(self) -> datetime | None:
-        """The chosen instant, or None. A time that was not changed keeps its seconds."""
+        """Return the chosen instant, or None. An unchanged time retains its seconds."""
         if not self.instants:
             return None
         at = self.instants[int(self.cleaned_data.get("which", 0))]
@@ -85,7 +85,7 @@ class LinesField(forms.CharField):
     widget = forms.Textarea({"rows": 4, "class": "short"})
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
-        """The lines without surrounding spaces."""
+        """Convert the submitted text into a list of its lines, without surrounding spaces."""
         return _lines(normalize_text(str(value or "")))
 
 
@@ -113,12 +113,12 @@ class OptionsForm(forms.Form):
 
     @property
     def groups(self) -> list[OptionGroup]:
-        """The fields in the order of the schema, the fields of one object together."""
+        """Return the form's fields in the order of the schema, grouped by option."""
         return [OptionGroup(legend, said, [self[name] for name in names]) for legend, said, names in self._groups]
 
     @property
     def options(self) -> dict[str, Any]:
-        """The submitted options with the schema's types. Values of a wrong type are left as text for validation to report."""
+        """Return the submitted options with the schema's types; a value of a wrong type remains text for validation."""
         self.is_valid()
         values = {name: self.cleaned_data.get(name, self[name].value()) for name in self.fields}
         options = _object(values.pop("unshown") or "")
@@ -133,7 +133,7 @@ class OptionsForm(forms.Form):
 
 
 def _fields_of(schema: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], dict[str, forms.Field]]]:
-    """Each option that can have fields, with its schema and its fields by name. An object needs a field for each part."""
+    """Return each option that can have form fields, with its schema and fields. An object needs a field for each part."""
     found = {}
     for name, rule in schema.get("properties", {}).items():
         parts = {f"{name}.{part}": each for part, each in rule["properties"].items()} if "properties" in rule else {}
@@ -145,7 +145,7 @@ def _fields_of(schema: Mapping[str, Any]) -> dict[str, tuple[Mapping[str, Any], 
 
 
 def _field(name: str, rule: Mapping[str, Any], *, needed: bool) -> forms.Field | None:
-    """The form field for a value, with label and help text; None if the type is not supported."""
+    """Return the form field for an option's schema, with label and help text; None if the type is not supported."""
     field = _plain_field(rule)
     if field:
         field.label = _label(name.rpartition(".")[2], rule) + (" (needed)" if needed else "")
@@ -159,7 +159,7 @@ def _label(name: str, rule: Mapping[str, Any]) -> str:
 
 
 def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
-    """The form field for a plain value or a list of texts; None for other types. Of `anyOf`, the first supported type."""
+    """Return the form field for a plain value or list of texts, else None; for `anyOf`, that of the first supported type."""
     if "anyOf" in rule:
         fields = (_plain_field(each) for each in rule["anyOf"])
         return next((field for field in fields if field), None)
@@ -187,7 +187,7 @@ def _plain_field(rule: Mapping[str, Any]) -> forms.Field | None:
 
 
 def _is_shown(rule: Mapping[str, Any], value: Any) -> bool:
-    """Whether the fields for this schema can show the value completely."""
+    """Return whether the form fields for this schema can show the option's value completely."""
     match rule.get("type"):
         case "object":
             parts = rule["properties"]
@@ -203,14 +203,14 @@ def _is_shown(rule: Mapping[str, Any], value: Any) -> bool:
 
 
 def _initial(name: str, value: Any) -> dict[str, Any]:
-    """Initial values for the fields of an option."""
+    """Return the initial values of an option's form fields."""
     if isinstance(value, dict):
         return {f"{name}.{part}": _written(own) for part, own in value.items()}
     return {name: _written(value)}
 
 
 def _written(value: Any) -> Any:
-    """An option's value as its form field shows it."""
+    """Return an option's value as its form field shows it."""
     if isinstance(value, list):
         return "\n".join(value)
     return str(value).lower() if isinstance(value, bool) else value
@@ -221,7 +221,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The JSON object in a hidden field; empty if the field is invalid."""
+    """Return the JSON object in a hidden field; an empty one if the field is invalid."""
     try:
         value = parse_json(text.encode()) if text else {}
     except MalformedRequest:
@@ -230,7 +230,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _read(written: str) -> datetime | None:
-    """The naive datetime in a datetime-local field, or None if invalid."""
+    """Parse the naive datetime of a datetime-local field; None if it is invalid."""
     try:
         wall = datetime.fromisoformat(written) if _WALL.fullmatch(written) else None
     except ValueError:  # well-formed, but no valid date or time

@@ -1,4 +1,4 @@
-"""Reading and validating input from dashboard pages, with the API's serializers."""
+"""Reads input of dashboard pages and validates it with the API's serializers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.workspace_page import WorkspacePage
 
 
 def validated_data(serializer: type[StrictSerializer], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Validate the data with an API serializer and return it. Raises ValidationFailed."""
+    """Validate a page's input with an API serializer and return the validated data. Raises ValidationFailed."""
     form = serializer(data=dict(body))
     try:
         form.is_valid(raise_exception=True)
@@ -26,7 +26,7 @@ def validated_data(serializer: type[StrictSerializer], body: Mapping[str, Any]) 
 
 
 def page_post_group(page: WorkspacePage, post_group_id: str) -> PostGroup:
-    """The post group in the URL of a workspace page. Raises NotFound if it belongs to another workspace."""
+    """Return the post group in the URL of a workspace page. Raises NotFound if it belongs to another workspace."""
     group = selectors.get_post_group(caller=page.caller, post_group_id=post_group_id)
     if group.workspace_id != page.workspace.id:
         raise not_found_error(None, "post group")
@@ -39,6 +39,6 @@ def normalize_text(text: str) -> str:
 
 
 def submitted_content_version(page: WorkspacePage) -> int:
-    """The content_version that the submitted page showed; 0, which matches no group, if it is missing."""
+    """Return the content_version that the submitted page showed; 0, which matches no post group, if it is missing."""
     sent = page.request.POST.get("content_version", "")
     return int(sent) if sent.isdecimal() and len(sent) < 10 else 0

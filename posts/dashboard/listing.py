@@ -14,7 +14,7 @@ PER_PAGE = 50
 
 @workspace_page()
 def posts(page: WorkspacePage) -> HttpResponse:
-    """List the posts that match the filters, newest first."""
+    """Dashboard page: list the posts that match the filters, newest first."""
     asked = page.request.GET
     status = asked.get("status", "")
     found = selectors.search_posts(

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 
 def instants_at_local_time(wall: datetime, zone: ZoneInfo) -> list[datetime]:
-    """The UTC instants at which clocks in the zone show this naive time.
+    """Return the UTC instants at which clocks in the time zone show this naive time.
 
     Usually one; two if clocks are set back over the time, none if they are set forward over it.
     """
@@ -20,5 +20,5 @@ def instants_at_local_time(wall: datetime, zone: ZoneInfo) -> list[datetime]:
 
 
 def shift_past_clock_change(wall: datetime, zone: ZoneInfo) -> datetime:
-    """The local time moved forward by the length of the clock change that skipped it."""
+    """Return a skipped local time moved forward by the length of the clock change that skipped it."""
     return wall.replace(tzinfo=zone).astimezone(UTC).astimezone(zone)

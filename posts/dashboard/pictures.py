@@ -20,17 +20,17 @@ class Picture:
 
     @property
     def thumbnail(self) -> str:
-        """URL of the asset's preview picture, or ""."""
+        """Return the URL of the asset's preview picture, or ""."""
         return preview_link(self.asset) if self.asset else ""
 
     @property
     def file(self) -> str:
-        """URL of the asset's file, or "" if the asset was deleted."""
+        """Return the URL of the asset's file, or "" if the asset was deleted."""
         return file_link(self.asset) if self.asset else ""
 
 
 def pictures(media: Sequence[Mapping[str, Any]], assets: Mapping[str, MediaAsset]) -> list[Picture]:
-    """The pictures of a post's `media`, in order. The asset's alt text is used if the post has none of its own."""
+    """Return a Picture for each entry of a post's `media`, in order. The asset's alt text is used if the post has none."""
     return [_picture(each, assets.get(each["media_id"])) for each in media]
 
 

@@ -23,12 +23,12 @@ from posts.states import CANCELLABLE, RETRYABLE, UNFINISHED_TARGET_STATUSES, Gro
 from webhooks import selectors as webhooks
 from workspaces.workspace_page import WorkspacePage, submit_once, workspace_page
 
-MAX_ROWS = 50  # of events, and of deliveries
+MAX_ROWS = 50  # maximum number of events, and of deliveries
 
 
 @workspace_page()
 def post(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Show the post. The page reloads itself while the post is being published."""
+    """Dashboard page: show one post. The page reloads itself while the post is being published."""
     group = page_post_group(page, post_group_id)
     [shown] = shown_groups(page.workspace.id, [group])
     about: dict[str, Any] = {
@@ -65,7 +65,7 @@ def retry(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.resolve")
 def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Record whether an unconfirmed target was published: with its address, or not at all."""
+    """Dashboard page: record whether an unconfirmed target was published, and its URL."""
     group, sent = page_post_group(page, post_group_id), page.request.POST
     seen = (
         {"permalink": normalize_text(sent.get("permalink", "")).strip()} if "is-out" in sent else {"published": False}
@@ -84,7 +84,7 @@ def resolve(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.update")
 def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Change the time of a scheduled post; an invalid or ambiguous time shows the form again."""
+    """Dashboard page: change the time of a scheduled post; an invalid or ambiguous time shows the form again."""
     group = page_post_group(page, post_group_id)
     schedule = ScheduleForm(page.request.POST, zone=page.zone, at=group.scheduled_at, required=True)
     if not schedule.is_valid():
@@ -100,7 +100,7 @@ def reschedule(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="posts.create")
 def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
-    """Copy the post into a new draft, without media that were deleted, and open it for editing."""
+    """Dashboard page: copy the post into a new draft, without deleted media, and open the draft for editing."""
     group = page_post_group(page, post_group_id)
     [shown] = shown_groups(page.workspace.id, [group])
     content = Composition.of_group(group)
@@ -115,7 +115,7 @@ def duplicate(page: WorkspacePage, post_group_id: str) -> HttpResponse:
 
 
 def creator_name(group: PostGroup) -> str:
-    """Who created the post group, in words."""
+    """Return the display name of the post group's creator."""
     if group.agent_id:
         name = Agent.objects.filter(pk=group.agent_id).values_list("name", flat=True).first()
         return f"the agent {name}" if name else "an agent"
@@ -123,7 +123,7 @@ def creator_name(group: PostGroup) -> str:
 
 
 def _possible(page: WorkspacePage, shown: ShownGroup) -> dict[str, Any]:
-    """Which actions the page offers; the services check permissions again."""
+    """Return which actions the post page offers; the services check permissions again."""
     group = shown.group
     states = [each.target.status for each in shown.targets]
     editable = page.may_write and group.status in EDITABLE and not was_tried(group)

@@ -1,4 +1,4 @@
-"""Post groups as pages show them: each version of the text with its accounts, the media, and the platform options."""
+"""Post groups as dashboard pages show them: each version of the text with its accounts, media, and platform options."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class ShownTarget:
 
     @property
     def label(self) -> str:
-        """The platform's display name."""
+        """Return the display name of the target's platform."""
         return platform(self.target.platform).label
 
     @property
     def options(self) -> list[tuple[str, str]]:
-        """The platform options other than thread texts, as name and value in words."""
+        """Return the target's platform options except thread texts, as (name, value) for display."""
         given = {name: value for name, value in self.target.options.items() if name != THREAD}
         return [(name.replace("_", " "), _words(value)) for name, value in given.items()]
 
 
 @dataclass
 class Version:
-    """One version of the text, with the accounts that get it."""
+    """One version of a post's text, with the accounts that get it."""
 
     text: str
     further: tuple[str, ...]  # the texts of a thread after the first
@@ -51,7 +51,7 @@ class ShownGroup:
 
     @property
     def versions(self) -> list[Version]:
-        """The distinct texts, in the order of their first accounts."""
+        """Return the distinct texts of the post group, in the order of their first accounts."""
         found: dict[tuple[str, ...], Version] = {}
         for shown in self.targets:
             text, further = shown.target.shown_text, further_texts(shown.target.options)
@@ -60,12 +60,12 @@ class ShownGroup:
 
     @property
     def length(self) -> int:
-        """Number of characters in all versions together."""
+        """Return the number of characters in all versions of the text together."""
         return sum(len(text) for version in self.versions for text in (version.text, *version.further))
 
 
 def shown_groups(workspace_id: str, groups: Sequence[PostGroup]) -> list[ShownGroup]:
-    """Load the accounts and assets of the groups with two queries."""
+    """Prepare post groups for display; loads their accounts and media assets with two queries."""
     accounts = _accounts(target.account_id for group in groups for target in group.targets.all())
     ids = {each["media_id"] for group in groups for each in group.media}
     assets = get_assets(workspace_id=workspace_id, ids=ids) if ids else {}

@@ -1,4 +1,4 @@
-"""Beginning an attempt to publish: checks, credentials and media are prepared, and the first step is committed as begun."""
+"""Begins attempts to publish: runs the checks, prepares credentials and media, and commits the first step as begun."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _begun(attempts: Sequence[Attempt]) -> list[Attempt]:
 
 
 def _made_ready(target: PostTarget, adapter: Platform) -> Attempt:
-    """Build the attempt with credentials and media; an error is stored in its `fault`."""
+    """Build the attempt to publish a target, with credentials and media; an error is stored in its `fault`."""
     attempt = Attempt(target, adapter, may_be_published(target, adapter))
     try:
         attempt.grant, attempt.media = target.account.grant(), adapter_media_files(target.group)
@@ -132,7 +132,7 @@ def count_attempt(target: PostTarget) -> None:
 
 
 def _cannot_begin(attempt: Attempt, fault: Exception) -> errors.PlatformError:
-    """The platform error for credentials that cannot be decrypted, or for deleted media."""
+    """Return the platform error for credentials that cannot be decrypted, or for deleted media."""
     if isinstance(fault, SealedValueError):
         logger.error("The credentials for %s cannot be decrypted.", attempt.target.id, exc_info=fault)
         return errors.Transient("The service cannot read the account's credentials at the moment.")
@@ -144,9 +144,9 @@ def _cannot_begin(attempt: Attempt, fault: Exception) -> errors.PlatformError:
 
 
 def begin_step(target: PostTarget, progress: Progress) -> None:
-    """Commit that the next step begins, and extend the lease. Raises ClaimLost.
+    """Commit that the target's next publishing step begins, and extend the lease. Raises ClaimLost.
 
-    `step_begun_at` in memory keeps the time of the previous attempt at this step.
+    `step_begun_at` in memory remains the time of the previous attempt at this step.
     """
     target.phase, target.progress = progress.phase, dict(progress.state)
     tried_at = target.step_begun_at

@@ -1,4 +1,4 @@
-"""Finishing targets: their rows, money, group status and events are written in one transaction."""
+"""Finishes targets: writes their rows, money, group status and events in one transaction."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_final_outcomes(ends: Sequence[tuple[PostTarget, Mapping[str, Any]]]) -
 
 
 def lock_groups(group_ids: Iterable[str]) -> list[PostGroup]:
-    """Lock the rows of the groups in one order, so that concurrent outcomes update a group one after the other."""
+    """Lock the rows of post groups in a fixed order, so that concurrent outcomes update a group one after the other."""
     return list(PostGroup.objects.filter(pk__in=set(group_ids)).order_by("pk").select_for_update())
 
 

@@ -1,4 +1,4 @@
-"""Publishing one claimed target, step by step.
+"""Publishes one claimed target, step by step.
 
 Each step is committed as begun, runs outside any transaction, and its outcome is written together with the money and the
 events, guarded by the claim's fence. So the row of a dead worker shows how far it came, and a worker that lost its claim
@@ -41,8 +41,8 @@ logger = logging.getLogger(__name__)
 class SendAgain:
     """Result of a search: the step may be repeated once `settled_at` has passed.
 
-    Until then an unanswered attempt may still be carried out. `proven`: the platform does not have the post; otherwise its
-    state is unknown and a person asked to send it again.
+    Until then the platform may still process an unanswered attempt. `proven`: the platform does not have the post;
+    otherwise the post's state is unknown and a person asked to send it again.
     """
 
     settled_at: datetime
@@ -50,7 +50,7 @@ class SendAgain:
 
 
 def publishable_targets() -> QuerySet[PostTarget]:
-    """Post targets with the related rows that publishing needs."""
+    """Return a queryset of post targets with the related rows that publishing needs."""
     return PostTarget.objects.select_related("group__workspace", "account")
 
 
@@ -119,7 +119,7 @@ def _look(attempt: Attempt, progress: Progress) -> Progress | Published | SendAg
 
 
 def _step(attempt: Attempt, progress: Progress) -> Progress | Published:
-    """Take the step. An unexpected error counts as an unknown outcome if the step is irreversible."""
+    """Run the attempt's next step at the platform. An unexpected error in an irreversible step is an unknown outcome."""
     try:
         return attempt.adapter.publish(attempt.grant, attempt.content, progress)
     except errors.PlatformError:
@@ -132,7 +132,7 @@ def _step(attempt: Attempt, progress: Progress) -> Progress | Published:
 
 
 def _record_result(attempt: Attempt, progress: Progress, result: Progress | Published | SendAgain) -> Progress | None:
-    """Write the result of a step or a search; returns the step to take next in this claim, if any.
+    """Write the result of a publishing step or search; returns the step to take next in this claim, if any.
 
     A next step is not stored here: the write that begins it stores it.
     """
@@ -152,7 +152,7 @@ def _record_result(attempt: Attempt, progress: Progress, result: Progress | Publ
             return None
         return progress
     if len(result.state.get("sent", ())) > published_segments(target):
-        target.maybe_out = False  # the doubt was about the segment that is now published
+        target.maybe_out = False  # the earlier unanswered attempt was about the segment that is now published
     if result.ready_at is not None:
         retry_while_database_down(outcomes.advance, target, result)
         return None
@@ -172,7 +172,7 @@ def _record_published(target: PostTarget, result: Published) -> None:
 
 
 def _stopped_meanwhile(attempt: Attempt, progress: Progress) -> bool:
-    """Check workspace and account again before sending something that took long to prepare."""
+    """Stop the attempt if workspace or account changed during a long preparation; returns whether it was stopped."""
     target = attempt.target
     long = time.monotonic() - attempt.began > LEASE.total_seconds()
     if not long or attempt.doubtful or progress.phase not in attempt.adapter.irreversible or OUT in progress.state:
@@ -185,7 +185,7 @@ def _stopped_meanwhile(attempt: Attempt, progress: Progress) -> bool:
 
 
 def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:
-    """Refresh expired tokens, once per claim. Raises PlatformError if that fails."""
+    """Refresh the account's expired tokens, once per claim. Raises PlatformError if that fails."""
     if attempt.renewed:
         raise errors.Transient(f"The platform refuses tokens that it has just issued: {stale.message}")
     attempt.renewed = True
@@ -228,14 +228,14 @@ def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
 
 
 def _is_about_earlier_tries(attempt: Attempt) -> bool:
-    """Whether a rejection also applies to earlier attempts; it does not if the step sent the post once more."""
+    """Return whether a rejection also applies to earlier attempts; it does not if the step sent the post once more."""
     retry_safety = attempt.adapter.capabilities.retry_safety
     looked_or_asked = attempt.doubtful or attempt.target.phase not in attempt.adapter.irreversible
     return retry_safety == "idempotent" or (retry_safety == "verifiable" and looked_or_asked)
 
 
 def _meaning(error: errors.PlatformError, adapter: Platform) -> tuple[str, bool]:
-    """The error code of the API, and whether a further attempt would be pointless."""
+    """Return the API error code for a platform error, and whether a further attempt would be pointless."""
     if isinstance(error, errors.ContentRejected):
         return "PLATFORM_REJECTED", True
     if isinstance(error, errors.AccountDisconnected | errors.TokenExpired):

@@ -1,4 +1,4 @@
-"""Writing the outcomes of publishing. completion.py adds the money, the group's status and the events of final ones.
+"""Writes the outcomes of publishing. completion.py adds the money, the group's status and the events of final outcomes.
 
 Every write is guarded by the claim's fence; ClaimLost means that another worker took over and nothing was written.
 """
@@ -27,16 +27,16 @@ from posts.publishing.writer import write_batched
 from posts.states import GroupStatus, TargetStatus, statuses_before
 
 logger = logging.getLogger(__name__)
-LEASE = timedelta(seconds=20)  # renewed while the target is being published (worker_loop.py)
-_OUTCOME_KNOWN: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # cleared when a step's outcome is known
+LEASE = timedelta(seconds=20)  # the lease is renewed while the target is being published (worker_loop.py)
+_OUTCOME_KNOWN: dict[str, Any] = {"step_begun_at": None, "worker_losses": 0}  # written when a step's outcome is certain
 
 
 class ClaimLost(Exception):
-    """Raised when another worker has claimed the row."""
+    """Raised when another worker has claimed the target."""
 
 
 def write_beginnings(targets: Sequence[PostTarget]) -> list[bool]:
-    """Write that the next step of each target begins, all or none; returns for each whether its claim was valid.
+    """Commit that the next step of each target begins, all or none; returns for each whether its claim was valid.
 
     A scheduled group becomes publishing with its first target.
     """
@@ -77,13 +77,13 @@ _MAY_BEGIN = statuses_before(TargetStatus.PUBLISHING)
 
 
 def begin(target: PostTarget) -> None:
-    """Write that the target's next step begins, batched with other threads' writes. Raises ClaimLost."""
+    """Commit that the target's next step begins, batched with other threads' writes. Raises ClaimLost."""
     if not write_batched(write_beginnings, target):
         raise ClaimLost
 
 
 def advance(target: PostTarget, progress: Progress) -> None:
-    """Store the progress; with `ready_at` the next step is postponed and the claim released."""
+    """Store a target's publishing progress; with `ready_at` the next step is postponed and the claim released."""
     changes: dict[str, Any] = {"phase": progress.phase, "progress": dict(progress.state), **_OUTCOME_KNOWN}
     if progress.ready_at is not None:
         changes |= {"status": TargetStatus.PROCESSING, "due_at": progress.ready_at, "lease_until": None}
@@ -91,34 +91,34 @@ def advance(target: PostTarget, progress: Progress) -> None:
 
 
 def postpone(target: PostTarget, until: datetime) -> None:
-    """Release the claim and make the target due later, without counting an attempt."""
+    """Release the claim of a target and make it due later, without counting an attempt."""
     _write(target, due_at=until, lease_until=None)
 
 
 def wait_for_turns(targets: Sequence[PostTarget]) -> None:
-    """Release the claims until the targets' turns at their accounts, stored in `turn_at`."""
+    """Release the claims of targets until their turns at their accounts, which are stored in `turn_at`."""
     update_rows(
         [Write(each, {"due_at": each.turn_at, "turn_at": each.turn_at, "lease_until": None}) for each in targets]
     )
 
 
 def wait_for_turn(target: PostTarget) -> None:
-    """Release the claim until the target's turn at its account."""
+    """Release the claim of a target until its turn at its account."""
     _write(target, due_at=target.turn_at, turn_at=target.turn_at, lease_until=None)
 
 
 def look_again(target: PostTarget, at: datetime) -> None:
-    """Search again later: the post was not found, but an unanswered attempt may still be carried out."""
+    """Schedule another search for the post: it was not found, but the platform may still process an unanswered attempt."""
     _stand_by(target, at, step_begun_at=target.step_begun_at, worker_losses=0)
 
 
 def wait_for_tokens(target: PostTarget, at: datetime, *, may_be_out: bool) -> None:
-    """Wait while another worker renews the account's tokens."""
+    """Postpone the target while another worker renews the account's tokens."""
     _stand_by(target, at, **({"worker_losses": 0} if may_be_out else _OUTCOME_KNOWN))
 
 
 def _stand_by(target: PostTarget, at: datetime, **changes: Any) -> None:
-    """Make the target due at that time, without counting this claim as an attempt."""
+    """Make the target due at a later time, without counting this claim as an attempt."""
     _write(
         target,
         status=TargetStatus.RETRYING,
@@ -131,9 +131,10 @@ def _stand_by(target: PostTarget, at: datetime, **changes: Any) -> None:
 
 
 def retry(target: PostTarget, code: str, error: PlatformError, *, may_be_out: bool) -> bool:
-    """Schedule a further attempt; returns False if none is left. The platform's own delay applies if it is longer.
+    """Schedule a further attempt to publish; returns False if none is left. The platform's own delay applies if it is longer.
 
-    `may_be_out` is stored until the step's outcome is known, whatever later attempts return.
+    `may_be_out`: the step may have published. It is stored until the step's outcome is certain, whatever later attempts
+    return.
     """
     retry_after = getattr(error, "retry_after", None) or 0.0
     pause = scheduled_pause(settings.PUBLISH_RETRY_SCHEDULE, target.round_attempts, retry_after=retry_after)
@@ -212,7 +213,7 @@ def unconfirmed(target: PostTarget, message: str, *, doubtful: bool = True) -> N
 
 
 def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
-    """Finish a target, batched with other threads' writes. Raises ClaimLost."""
+    """Write a target's final status, batched with other threads' writes. Raises ClaimLost."""
     whole = {"status": status, "due_at": None, "lease_until": None, "turn_at": None, **_OUTCOME_KNOWN, **changes}
     if not write_batched(write_final_outcomes, (target, whole)):
         raise ClaimLost
@@ -220,7 +221,7 @@ def _finish(target: PostTarget, status: TargetStatus, **changes: Any) -> None:
 
 
 def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
-    """The error of a target whose retry was cancelled, so that the attempt before it counts."""
+    """Return the error of a target whose retry was cancelled, so that the attempt before the retry counts."""
     message = with_published_segments(
         target, "The retry was cancelled. The attempt before it may have been published.", doubtful=True
     )
@@ -228,7 +229,7 @@ def retry_cancelled_error(target: PostTarget) -> dict[str, Any]:
 
 
 def not_published_error() -> dict[str, Any]:
-    """The error of a target that a person marked as not published."""
+    """Return the error of a target that a person marked as not published."""
     return _error(
         "PLATFORM_REJECTED", "A person checked: the post was not published.", "Retry the post to send it again."
     )
@@ -240,7 +241,7 @@ def _count(target: PostTarget, outcome: str, error: Mapping[str, Any] | None) ->
 
 
 def _note(result: Published) -> dict[str, Any] | None:
-    """The error that describes what is missing from a published post, or None."""
+    """Return the error that describes what is missing from a published post, or None."""
     action = "The post is published, so do not send it again. If needed, add what is missing at the platform."
     return _error("PUBLISHED_INCOMPLETE", result.note, action) if result.note else None
 

@@ -28,22 +28,22 @@ from posts.states import TargetStatus
 logger = logging.getLogger(__name__)
 Stop = Callable[[], None]
 PAUSED_WORKSPACE_DELAY = timedelta(seconds=30)
-TURN_VALIDITY = timedelta(seconds=2)  # after which a missed turn expires, so that missed turns are not used all at once
-MAX_WORKER_LOSSES = 3  # after so many dead workers a step is not tried again
+TURN_VALIDITY = timedelta(seconds=2)  # a missed turn expires then, so that missed turns are not used all at once
+MAX_WORKER_LOSSES = 3  # number of dead workers after which a step is not tried again
 
 
 def may_be_published(target: PostTarget, adapter: Platform) -> bool:
-    """Whether an earlier attempt at the next step may have published the post."""
+    """Return whether an earlier attempt at the target's next step may have published the post."""
     return target.step_begun_at is not None and target.phase in adapter.irreversible
 
 
 def worker_losses(target: PostTarget) -> int:
-    """Number of workers that died in the current step, including this claim's predecessor."""
+    """Return how many workers died in the target's current step, including the previous claim's worker."""
     return target.worker_losses + (target.status == TargetStatus.PUBLISHING)
 
 
 def preflight(target: PostTarget, adapter: Platform) -> Stop | None:
-    """What prevents this claim from publishing, or None."""
+    """Return the Stop that prevents a claimed target from being published, or None."""
     if target.group.workspace.status == WorkspaceStatus.PAUSED:
         return partial(outcomes.postpone, target, timezone.now() + PAUSED_WORKSPACE_DELAY)
     doubtful = may_be_published(target, adapter)
@@ -54,8 +54,8 @@ def preflight(target: PostTarget, adapter: Platform) -> Stop | None:
         return past
     untried = not target.round_attempts
     if doubtful:
-        # A possibly published target is completed whatever has changed. But where a check means sending it again, the
-        # time limit of a retry applies.
+        # A possibly published target is completed whatever has changed. But if the platform can only be checked by
+        # sending the post again, the time limit of a retry applies.
         looks_by_sending = adapter.capabilities.retry_safety == "idempotent"
         return _missed_its_time(target) if looks_by_sending and untried else None
     return stop_if_not_allowed(target, untried=untried) or _wait_for_its_turn(target)
@@ -79,7 +79,7 @@ def _stop_of_its_past(target: PostTarget, adapter: Platform, *, doubtful: bool) 
 
 
 def stop_if_not_allowed(target: PostTarget, *, untried: bool) -> Stop | None:
-    """What stops the target because of its workspace, account or schedule, or None.
+    """Return the Stop that its workspace, account or schedule imposes on a target, or None.
 
     `untried`: nothing was sent since the release or the last retry. Only then a missed schedule stops it.
     """
@@ -127,14 +127,14 @@ def _with_later_turns(targets: Sequence[PostTarget]) -> list[PostTarget]:
 
 
 def _wait_for_its_turn(target: PostTarget) -> Stop | None:
-    """Postpone the target until its turn: targets of one account are paced to avoid rate limits."""
+    """Return the Stop that postpones a target until its turn at the account, or None; pacing avoids rate limits."""
     if _is_held(target):
         return partial(outcomes.postpone, target, cast(datetime, target.account.held_until))
     return partial(outcomes.wait_for_turn, target) if _with_later_turns([target]) else None
 
 
 def _stands(target: PostTarget) -> bool:
-    """Whether no stored status prevents the target from being published."""
+    """Return whether no stored status prevents the target from being published."""
     if target.platform not in PLATFORMS or target.step_begun_at is not None or _is_held(target):
         return False
     return (target.account.status, target.group.workspace.status) == (
@@ -153,7 +153,7 @@ def _lacks_its_turn(target: PostTarget, pace: Pace) -> bool:
 
 
 def _pace(target: PostTarget) -> Pace | None:
-    """The platform's pace; None for the simulator and for posts that the platform is processing already."""
+    """Return the platform's pace for a target; None for the simulator and for posts that the platform already processes."""
     if target.sandbox or target.status == TargetStatus.PROCESSING:
         return None
     return publisher(target.platform, sandbox=False).capabilities.pace

@@ -10,7 +10,7 @@ from posts.models import PostTarget
 
 
 def published_segments(target: PostTarget) -> int:
-    """Number of published segments of the target's thread; 0 without a thread."""
+    """Return the number of published segments of the target's thread; 0 without a thread."""
     return len(target.progress.get("sent", ()))
 
 
@@ -25,7 +25,7 @@ def with_published_segments(target: PostTarget, message: str, *, doubtful: bool)
 
 
 def unconfirmed_action(target: PostTarget) -> str:
-    """The suggested action for an unconfirmed target: check the account, then resolve or retry."""
+    """Return the suggested action for an unconfirmed target: check the account, then resolve or retry."""
     count = published_segments(target)
     if not count:
         return "Check the account. Resolve the target if the post is there; otherwise retry with include_unconfirmed."

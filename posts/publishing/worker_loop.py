@@ -35,12 +35,12 @@ RENEW_SECONDS = LEASE.total_seconds() / 4
 THREADS = 256
 SHARES = Shares(places=THREADS, quick=24, slow=4, slow_together=32)
 MAX_SLOW_PER_PLATFORM = 8
-PAUSE_SECONDS = 0.02  # between two queries, so that the second one finds more
-MIN_FREE_PLACES = 24  # a platform's free threads that justify a claim before the next poll
+PAUSE_SECONDS = 0.02  # minimum time between two queries, so that the second one finds more rows
+MIN_FREE_PLACES = 24  # number of a platform's free threads that justifies a claim before the next poll
 
 
 class PublishLoop(WorkerLoop):
-    """Claims as many targets as there are free threads.
+    """The worker loop that publishes: claims as many due targets as there are free threads.
 
     A target frees its place when it ends, and wakes the loop when many places are free.
     """
@@ -54,7 +54,7 @@ class PublishLoop(WorkerLoop):
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._shares = FairShares(SHARES)
-        self._in_hand: dict[int, PostTarget] = {}  # by the attempts' id()
+        self._in_hand: dict[int, PostTarget] = {}  # keyed by the id() of each attempt
         self._due: list[str] = []
         self._claimed: dict[str, float] = {}
         self._past_quick: defaultdict[str, LookPast] = defaultdict(LookPast)
@@ -80,7 +80,7 @@ class PublishLoop(WorkerLoop):
         return False
 
     def finish(self, seconds: float) -> None:
-        """Wait until the targets being published end; targets not yet begun are released.
+        """Wait until targets that are being published finish; targets that were not begun are released.
 
         Work that takes longer continues until the process exits, and its leases are renewed until then.
         """
@@ -93,7 +93,7 @@ class PublishLoop(WorkerLoop):
             self._over.set()
 
     def _platforms_with_due(self) -> list[str]:
-        """The platforms with due targets, queried at each poll and, while there are none, at each wake-up."""
+        """Return the platforms with due targets; queries them at each poll and, while there are none, at each wake-up."""
         if not self._due or time.monotonic() - self._looked >= POLL_SECONDS:
             _pause_since(self._looked)
             targets = due(PostTarget.objects.all()).order_by()
@@ -102,13 +102,13 @@ class PublishLoop(WorkerLoop):
         return self._due
 
     def _room(self, platform: str) -> int:
-        """How many more targets of the platform may be published at once: half of what other platforms leave."""
+        """Return how many more targets of the platform may be published: at most half of the threads that others leave."""
         with self._lock:
             here = sum(each.platform == platform for each in self._in_hand.values())
             return (THREADS - (len(self._in_hand) - here)) // 2 - here
 
     def _publish_some(self, platform: str) -> bool:
-        """Claim due targets of a platform and hand them to the threads; returns whether there were any."""
+        """Claim due targets of a platform and start publishing them in threads; returns whether there were any."""
         claimed = self._claim(publishable_targets().filter(platform=platform), platform)
         with self._lock:
             taken = [target for target in claimed if self._shares.take(target.account_id)]
@@ -129,14 +129,14 @@ class PublishLoop(WorkerLoop):
         return bool(claimed)
 
     def _taken_up(self, claimed: Sequence[PostTarget], taken: Sequence[PostTarget]) -> list[Attempt]:
-        """Begin attempts for the targets that have a place; the others are released."""
+        """Begin attempts for the claimed targets that have a free thread (`taken`); the others are released."""
         pks = set() if self.stopping else {target.pk for target in taken}
         give_back([target for target in claimed if target.pk not in pks])
         ready = take_account_turns([target for target in taken if target.pk in pks])
         return copy_context().run(begin_attempts, ready)  # a copy, because the trace context changes with each target
 
     def _claim(self, rows: QuerySet[PostTarget], platform: str) -> list[PostTarget]:
-        """Claim due targets: first of accounts known to be quick, then of the others."""
+        """Claim due targets of a platform: first of quick accounts, then of the others."""
         free = self._room(platform)
         with self._lock:
             room, left_out = self._shares.room_at_quick(), self._shares.left_out()
@@ -182,8 +182,8 @@ class PublishLoop(WorkerLoop):
     def _keep_leases(self) -> None:
         """Renew the leases of targets being published, so that leases can be short.
 
-        A killed worker's targets are taken over within seconds, and a slow step keeps its claim. Runs in a thread of its own,
-        since the loop may wait for a lock.
+        A killed worker's targets are taken over within seconds, and a slow step retains its claim. Runs in a separate
+        thread, since the loop may wait for a lock.
         """
         while not self._over.wait(RENEW_SECONDS):
             try:

@@ -24,7 +24,7 @@ from config.db.outage import DATABASE_ERRORS
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-WriteAll = Callable[[Sequence[Item]], Sequence[Result]]  # in transactions of its own; a result for each item
+WriteAll = Callable[[Sequence[Item]], Sequence[Result]]  # runs its own transactions; returns a result for each item
 MOST_AT_ONCE = 100
 GATHER_SECONDS, GATHER_AFTER_SECONDS = 0.02, 0.25
 
@@ -53,7 +53,7 @@ class Writer:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """End the thread after all pending writes."""
+        """Stop the writer thread after all pending writes."""
         self._requests.put(None)
         self._thread.join(seconds)
 
@@ -61,7 +61,7 @@ class Writer:
         _of_thread.writer = self
 
     def write(self, write_all: WriteAll[Item, Result], item: Item) -> Result:
-        """Write the item in a batch and return its result; raises the database's error."""
+        """Write an item in a batch with other threads' items and return its result; raises the database's error."""
         request = WriteRequest(write_all, item)
         self._requests.put(request)
         result: Result = request.result.result()
@@ -77,7 +77,7 @@ class Writer:
         connection.close()
 
     def _gather(self) -> list[WriteRequest]:
-        """Wait for requests; under load, collect them for some milliseconds."""
+        """Wait for write requests; under load, collect them for some milliseconds."""
         first = self._requests.get()
         if time.monotonic() - self._ended < GATHER_AFTER_SECONDS:
             time.sleep(GATHER_SECONDS)
@@ -136,7 +136,7 @@ def _each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> list[Resu
 
 
 def _database_answers() -> bool:
-    """Whether the database is up; a locked row raises OperationalError, too."""
+    """Return whether the database is up; an OperationalError alone may also mean a locked row."""
     return connection.is_usable()
 
 
@@ -148,5 +148,5 @@ def write_batched(write_all: WriteAll[Item, Result], item: Item) -> Result:
 
 def run_on_writer(call: Callable[..., Result], *args: Any, **named: Any) -> Result:
     """Run a short database call alone on the writer's connection, in this thread's trace context."""
-    context = copy_context()  # and a function of its own below, with which nothing else is written together
+    context = copy_context()  # the new lambda below is a batch key that no other write shares
     return write_batched(lambda _: [context.run(call, *args, **named)], None)

@@ -86,7 +86,7 @@ def mark_possibly_published(*, stopped_at: datetime, report: Callable[[int], Non
 
 
 def _possibly_published(targets: QuerySet[PostTarget], stopped_at: datetime) -> QuerySet[PostTarget]:
-    """Due targets of real accounts; nothing is published for deleted workspaces, before the dump or after it."""
+    """Filter to targets of real accounts that were due before `stopped_at`, without those of deleted workspaces."""
     return targets.filter(status__in=UNFINISHED_TARGET_STATUSES, due_at__lte=stopped_at, sandbox=False).exclude(
         group__workspace__status=WorkspaceStatus.DELETED
     )

@@ -22,7 +22,7 @@ from posts.services.create import commit_plans
 
 @dataclass(frozen=True)
 class BatchPreview:
-    """Result of a dry run: the plans, and the spend cap after all of them."""
+    """The result of a batch's dry run: the plans, and the spend cap after all of them."""
 
     workspace_id: str
     plans: list[PostPlan]
@@ -71,7 +71,7 @@ def create_batch(
 
 @contextmanager
 def _naming(index: int) -> Iterator[None]:
-    """Prefix the fields of errors raised in the block with the post's index."""
+    """Prefix the fields of API errors raised in the block with the post's index in the batch."""
     try:
         yield
     except ApiError as error:
@@ -81,7 +81,7 @@ def _naming(index: int) -> Iterator[None]:
 
 
 def _under(where: str, row: dict[str, Any]) -> dict[str, Any]:
-    """A row of `details` with the prefix added to its field and its repair hint's field."""
+    """Return an entry of an error's `details` with a prefix added to its field and its repair hint's field."""
     moved = {**row, "field": f"{where}.{row['field']}"}
     if hint := row.get("repair_hint"):
         moved["repair_hint"] = {**hint, "field": f"{where}.{hint['field']}"}

@@ -30,7 +30,7 @@ _REPORTED_ON_CREATION = (GroupStatus.SCHEDULED, GroupStatus.PENDING_CONFIRMATION
 
 @dataclass(frozen=True)
 class PostPreview:
-    """Result of a dry run: the plan, and the spend cap after it."""
+    """The result of a post's dry run: the plan, and the spend cap after it."""
 
     plan: PostPlan
     spend_cap: SpendCap
@@ -63,7 +63,7 @@ def create_post(*, caller: Caller, dry_run: bool = False, **content: Any) -> Pos
 
 
 def commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "posts.create") -> list[PostGroup]:
-    """Write plans of one workspace, in the caller's transaction, which has reserved the media."""
+    """Save the planned post groups of one workspace, in the caller's transaction, which has reserved the media."""
     groups = [plan.group for plan in plans]
     for group in groups:
         group.event_sequence = int(group.status in _REPORTED_ON_CREATION)
@@ -87,7 +87,7 @@ def commit_plans(caller: Caller, plans: Sequence[PostPlan], operation: str = "po
 
 
 def _hold(plans: Sequence[PostPlan]) -> None:
-    """Hold the money of released plans, ordered by time so that concurrent batches lock the counters in one order."""
+    """Hold the money of released plans, ordered by time so that concurrent batches lock the counters in the same order."""
     paying = sorted((plan for plan in plans if plan.released and plan.charges), key=attrgetter("due"))
     for _, of_day in groupby(paying, key=lambda plan: day_of(plan.due)):
         first, *others = of_day

@@ -1,4 +1,4 @@
-"""Resolving unconfirmed targets: a person says whether the post was published."""
+"""Resolves unconfirmed targets: a person says whether the post was published."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def retry_post(
     include_unconfirmed: bool = False,
     dry_run: bool = False,
 ) -> PostGroup:
-    """Send the failed targets again, now or at `scheduled_at`; unconfirmed targets with `include_unconfirmed` only.
+    """Retry a post group's failed targets, now or at `scheduled_at`; unconfirmed targets only with `include_unconfirmed`.
 
     Failed targets are charged again; unconfirmed ones still hold their money. Raises NotFound, ScopeMissing, InvalidState
     (nothing to retry), AgentModeForbids, AccountNotAllowed, ValidationFailed, WebhookUrlNotAllowed and the spend errors.

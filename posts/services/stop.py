@@ -1,4 +1,4 @@
-"""Withdrawing pending targets from the publisher, to cancel or edit them."""
+"""Withdraws pending targets from the publisher, to cancel or edit them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from posts.states import UNFINISHED_TARGET_STATUSES, GroupStatus, TargetStatus
 
 
 def stop_group(group: PostGroup, *, cancel: bool) -> None:
-    """Stop all pending targets of a locked group and release the money held; `cancel` also cancels them.
+    """Withdraw all pending targets of a locked post group and release the money held; `cancel` also cancels them.
 
     Competes with the publisher for the target rows. Raises InvalidState if the publisher has started one; the caller's
     transaction is then rolled back.
@@ -25,9 +25,9 @@ def stop_group(group: PostGroup, *, cancel: bool) -> None:
 
 
 def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list[str]:
-    """Stop those of the targets that are pending and unclaimed, in a transaction; returns their ids.
+    """Withdraw those of the targets that are pending and unclaimed, in a transaction; returns their ids.
 
-    A target that was unconfirmed before a retry becomes unconfirmed again and keeps its money when cancelled, since the
+    A target that was unconfirmed before a retry becomes unconfirmed again when cancelled; its money stays held, since the
     earlier attempt may have published it.
     """
     now = timezone.now()
@@ -47,7 +47,7 @@ def stop_waiting_targets(targets: QuerySet[PostTarget], *, cancel: bool) -> list
 
 
 def require_not_begun(group: PostGroup) -> list[PostTarget]:
-    """The unfinished targets, for a preview. Raises InvalidState if one of them is being published."""
+    """Return the post group's unfinished targets, for a preview. Raises InvalidState if one of them is being published."""
     now = timezone.now()
     waiting = [target for target in group.targets.all() if target.status in UNFINISHED_TARGET_STATUSES]
     for target in waiting:
@@ -57,7 +57,7 @@ def require_not_begun(group: PostGroup) -> list[PostTarget]:
 
 
 def too_late_error(group: PostGroup) -> InvalidState:
-    """The error for changing a group that has started publishing."""
+    """Return the error for changing a post group that has started publishing."""
     begun = GroupStatus.PUBLISHING if group.status == GroupStatus.SCHEDULED else group.status
     return InvalidState(
         f"The group is {begun}. Only drafts, scheduled groups and groups awaiting confirmation can be changed.",

@@ -41,7 +41,7 @@ TARGET_FIELDS = ("position", "sandbox", "text", "options", "content_sha256", "pr
 def update_post(
     *, caller: Caller, post_group_id: str, content_version: int | None = None, dry_run: bool = False, **changes: Any
 ) -> PostGroup:
-    """Change text, targets, media or scheduled_at, raise content_version, and hold the new price if the group is released.
+    """Change a post group's text, targets, media or scheduled_at, raise content_version, and hold the new price if released.
 
     An edit by an agent that needs confirmation sends the group back for approval. `content_version`, if given, must be the
     current version. Raises NotFound, ScopeMissing, InvalidState, Conflict, AgentModeForbids, ValidationFailed,
@@ -49,7 +49,7 @@ def update_post(
     """
     group = selectors.get_post_group(caller=caller, post_group_id=post_group_id, scope=WRITE_SCOPES, write=True)
     require(caller, group.workspace_id, WRITE_SCOPES if group.sandbox or dry_run else _scope(group, changes))
-    check_account_allowlist(caller, group.account_ids)  # the present accounts; `_plan` checks the new ones
+    check_account_allowlist(caller, group.account_ids)  # the current accounts; `_plan` checks the new ones
     if group.status not in EDITABLE:
         raise too_late_error(group)
     if any(target.attempts for target in group.targets.all()):
@@ -134,7 +134,7 @@ def _write(caller: Caller, group: PostGroup, plan: PostPlan) -> PostGroup:
 
 
 def _write_targets(group: PostGroup, plan: PostPlan) -> None:
-    """Update, insert and delete target rows; a target keeps its id as long as its account stays."""
+    """Update, insert and delete a post group's target rows; a target's id does not change while its account stays."""
     before, after = {each.id for each in group.targets.all()}, {row.id for row in plan.targets}
     PostTarget.objects.filter(pk__in=before - after).delete()
     for row in plan.targets:
@@ -144,7 +144,7 @@ def _write_targets(group: PostGroup, plan: PostPlan) -> None:
 
 
 def _check_money(caller: Caller, group: PostGroup, plan: PostPlan) -> None:
-    """Check the spend limits as if the old hold were released first."""
+    """Check the spend limits of the edited post group as if its old hold were released first."""
     if plan.released:
         billing.check_charges(
             workspace_id=group.workspace_id,

@@ -1,4 +1,4 @@
-"""Waiting until a post group is finished, for requests with `wait: true`."""
+"""Waits until a post group is finished, for API requests with `wait: true`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def stop_waiting() -> None:
 
 
 def wait_until_finished(post_group_id: str) -> PostGroup:
-    """Return the group when it is finished, or after WAIT_SECONDS; at once if too many requests wait already."""
+    """Return the post group when it is finished, or after WAIT_SECONDS; at once if too many requests wait already."""
     if waiting_threads.acquire():
         try:
             _look_until_finished(post_group_id, time.monotonic() + settings.WAIT_SECONDS)

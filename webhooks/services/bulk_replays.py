@@ -1,4 +1,4 @@
-"""Replay of many deliveries by operators, for example after an outage of a receiver."""
+"""Replays many webhook deliveries for operators, for example after an outage of a receiver."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ReplayCounts:
 def replay_deliveries(
     *, caller: Caller, ids: Sequence[str] | None = None, workspace_id: str | None = None, dry_run: bool = False
 ) -> ReplayCounts:
-    """Replay the given deliveries, or the dead letters of a workspace, up to MAX_PER_CALL.
+    """Replay the given webhook deliveries, or the dead letters of a workspace, up to MAX_PER_CALL.
 
     Raises Forbidden (not an operator), ValidationFailed naming unknown `ids` or the unknown `workspace_id`.
     """
@@ -68,7 +68,7 @@ def _existing(ids: Sequence[str]) -> list[str]:
 
 
 def _idle(deliveries: QuerySet[Delivery]) -> QuerySet[Delivery]:
-    """Deliveries that no worker has claimed."""
+    """Filter to deliveries that no worker has claimed."""
     return deliveries.filter(Q(lease_until=None) | Q(lease_until__lte=timezone.now())).order_by("pk")
 
 
@@ -77,7 +77,7 @@ def _count_by_workspace(wanted: QuerySet[Delivery]) -> Counter[str]:
 
 
 def _replay(wanted: QuerySet[Delivery], caller: Caller) -> Counter[str]:
-    """Replay the deliveries in batches, one transaction each; returns the counts by workspace."""
+    """Replay deliveries in batches, one transaction each; returns the counts by workspace."""
     replayed: Counter[str] = Counter()
     last = ""
     while replayed.total() < MAX_PER_CALL and (rows := _replay_batch(wanted.filter(pk__gt=last), caller)):

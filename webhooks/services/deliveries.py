@@ -1,4 +1,4 @@
-"""Claiming due deliveries, signing them, and recording their outcomes; webhooks/sender.py sends them."""
+"""Claims due webhook deliveries, signs them, and records their outcomes; webhooks/sender.py sends them."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ CLAIMED_FIELDS = (
 
 
 def claim_deliveries(deliveries: QuerySet[Delivery], *, limit: int, looked: bool = False) -> list[Delivery]:
-    """Claim up to `limit` due deliveries, with everything needed to send them.
+    """Claim up to `limit` due deliveries, with the related rows needed to send them.
 
-    `looked`: skip the query whether any are due, since there probably are.
+    `looked`: skip the check whether any delivery is due.
     """
     rows = deliveries.select_related("event", "workspace").only(*CLAIMED_FIELDS)
     return claim_due(rows, limit=limit, lease=LEASE, looked=looked)
 
 
 def signing_keys_for(deliveries: Iterable[Delivery]) -> dict[str, tuple[str, ...]]:
-    """The signing secrets for these deliveries, by workspace; deleted workspaces have none."""
+    """Return the signing secrets for these deliveries, by workspace; deleted workspaces have none."""
     return signing_keys(row.workspace_id for row in deliveries if row.workspace.status != WorkspaceStatus.DELETED)
 
 
 def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
-    """The headers of a delivery attempt, besides the user-agent."""
+    """Return the HTTP headers of a delivery attempt, without the user-agent."""
     return {
         "content-type": "application/json",
         signing.EVENT_HEADER: delivery.event.kind,
@@ -67,7 +67,7 @@ def delivery_headers(delivery: Delivery, signature: str) -> dict[str, str]:
 
 
 def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> DeliveryRequest | Outcome:
-    """The signed request for an attempt, or its outcome if the delivery cannot be sent."""
+    """Return the signed request of a delivery attempt, or the attempt's outcome if the delivery cannot be sent."""
     if delivery.workspace.status == WorkspaceStatus.DELETED:
         return Outcome(Verdict.REFUSED, error="The workspace was deleted.")
     if delivery.workspace_id not in keys:
@@ -79,7 +79,7 @@ def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> D
 
 
 def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
-    """Write the outcomes of claimed deliveries; returns how many were written. Rows whose claim was lost are skipped."""
+    """Save the outcomes of claimed deliveries; returns how many were saved. Deliveries whose claim was lost are skipped."""
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
     written = update_rows([Write(row, {name: getattr(row, name) for name in RECORDED}) for row in settled])
@@ -91,7 +91,7 @@ def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
 def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
     """Claim up to `limit` due deliveries, send them and record the outcomes; returns how many were claimed.
 
-    For commands and tests. The worker loop (webhooks/worker_loop.py) also keeps slow receivers from delaying others.
+    For commands and tests. The worker loop (webhooks/worker_loop.py) also prevents slow receivers from delaying others.
     """
     claimed = claim_deliveries(Delivery.objects.all(), limit=limit)
     keys = signing_keys_for(claimed)
@@ -103,7 +103,7 @@ def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
 
 
 def _settled(delivery: Delivery, outcome: Outcome, now: datetime) -> Delivery:
-    """A copy of the delivery with the outcome applied; a copy, so that a failed write can be repeated."""
+    """Return a copy of the delivery with the outcome applied; a copy, so that a failed write can be repeated."""
     row = copy(delivery)
     row.lease_until = None
     row.attempts += 1

@@ -1,4 +1,4 @@
-"""Replay of a single delivery."""
+"""Replays a single webhook delivery."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webhooks.services.events import LOOP_NAME
 
 
 def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) -> Delivery:
-    """Make a delivery due at once, whatever its status: the same body and id, a new signature, a new retry schedule.
+    """Replay a webhook delivery of any status: it is due at once, with the same body and id, and a new retry schedule.
 
     Raises ScopeMissing, NotFound, WorkspacePaused, AgentModeForbids, InvalidState (an attempt is in flight).
     """
@@ -43,6 +43,6 @@ def replay_delivery(*, caller: Caller, delivery_id: str, dry_run: bool = False) 
 
 
 def _require_mode(caller: Caller, dry_run: bool) -> None:
-    """Check the agent's mode: a replay needs allow_publish; agents limited to dry runs may preview it."""
+    """Check an agent's mode: a replay needs allow_publish; agents limited to dry runs may preview a replay."""
     if caller.mode != AgentMode.ALLOW_PUBLISH and not (dry_run and caller.mode == AgentMode.DRY_RUN):
         raise AgentModeForbids()

@@ -1,4 +1,4 @@
-"""Signing secrets: created on first use, read by their owner, and rotated with an overlap."""
+"""Webhook signing secrets: created on first use, read by their owner, and rotated with an overlap."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from webhooks import signing
 from webhooks.models import SigningSecret
 
 logger = logging.getLogger(__name__)
-ROTATION_OVERLAP = timedelta(hours=24)  # after a rotation, in which both secrets sign
+ROTATION_OVERLAP = timedelta(hours=24)  # period after a rotation in which both secrets sign
 
 
 def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
-    """The workspace's signing secret, for people and workspace keys. Raises ScopeMissing, NotFound, Forbidden (an agent)."""
+    """Return the signing secret for people and workspace keys. Raises ScopeMissing, NotFound, Forbidden (an agent)."""
     require(caller, workspace_id, "api_keys.write", write=False)
     if caller.agent_id:
         raise Forbidden("Agents cannot read the signing secret.")
@@ -38,7 +38,7 @@ def read_signing_secret(*, caller: Caller, workspace_id: str) -> str:
 
 
 def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = False) -> str | None:
-    """Replace the signing secret and return the new one (None in a dry run); the old one signs for 24 more hours.
+    """Replace the signing secret and return the new one (None in a dry run); the old secret signs for 24 more hours.
 
     Only the workspace's owner or a workspace key may do it. Raises ScopeMissing, NotFound, Forbidden, WorkspacePaused.
     """
@@ -59,7 +59,7 @@ def rotate_signing_secret(*, caller: Caller, workspace_id: str, dry_run: bool = 
 
 
 def signing_keys(workspace_ids: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The current signing secrets of each workspace, newest first; those that cannot be decrypted are left out."""
+    """Return the current signing secrets of each workspace, newest first; secrets that cannot be decrypted are omitted."""
     now = timezone.now()
     keys = {}
     for row in _secrets_of(workspace_ids):
@@ -76,7 +76,7 @@ def destroy_secrets_of_deleted_workspaces() -> int:
 
 
 def _secrets_of(workspace_ids: Iterable[str]) -> list[SigningSecret]:
-    """The signing secrets of these workspaces; missing ones are created, safely under concurrency."""
+    """Return the signing secrets of these workspaces; missing ones are created, safely under concurrency."""
     wanted = sorted(set(workspace_ids))
     found = list(SigningSecret.objects.filter(pk__in=wanted))
     if len(found) == len(wanted):

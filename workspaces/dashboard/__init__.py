@@ -1,1 +1,1 @@
-"""The pages of a person and of a workspace: sign-in, sessions, workspaces, members, settings, audit log."""
+"""Dashboard pages of users and workspaces: sign-in, sessions, workspaces, members, settings, audit log."""

@@ -1,4 +1,4 @@
-"""The audit log page: filtered list and CSV download."""
+"""The dashboard's audit log page: filtered list and CSV download."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PER_PAGE = 50
 
 @workspace_page()
 def audit_log(page: WorkspacePage) -> HttpResponse:
-    """Show the workspace's audit entries that match the filters, newest first."""
+    """Dashboard page: show the workspace's audit entries that match the filters, newest first."""
     form = LogFilterForm(page.request.GET, zone=page.zone)
     entries = selectors.entries_of(caller=page.caller, workspace_id=page.workspace.id, **form.filters)
     found = paginate(entries, limit=PER_PAGE, cursor=page.request.GET.get("cursor"))
@@ -37,7 +37,7 @@ def audit_log(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page()
 def audit_csv(page: WorkspacePage) -> StreamingHttpResponse:
-    """Download all audit entries that match the filters as CSV. Raises ValidationFailed for invalid filters."""
+    """Dashboard page: download the matching audit entries as CSV. Raises ValidationFailed for invalid filters."""
     form = LogFilterForm(page.request.GET, zone=page.zone)
     filters = form.filters
     if form.errors:

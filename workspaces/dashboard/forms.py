@@ -1,4 +1,4 @@
-"""Forms of the workspace pages: name and time zone, caps, deletion, audit log filters."""
+"""Forms of the dashboard's workspace pages: name and time zone, caps, deletion, audit log filters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from auditlog.models import ActorType, AuditEntry
 from config.api.fields import INT64, TIMEZONES
 from workspaces.models import Workspace
 
-# Other zone names are legacy aliases or plain offsets; a workspace that has one may keep it.
+# Other zone names are legacy aliases or plain offsets; a workspace that has one may retain it.
 TIMEZONE_REGIONS = frozenset(
     "Africa America Antarctica Arctic Asia Atlantic Australia Europe Indian Pacific".split()  # noqa: SIM905
 )
@@ -36,7 +36,7 @@ def timezone_choices(current: str) -> list[Any]:
 
 
 class GeneralForm(forms.Form):
-    """The workspace's name and time zone."""
+    """Form of the workspace's name and time zone."""
 
     name = forms.CharField(max_length=200, label="Name")
     default_timezone = forms.ChoiceField(
@@ -51,7 +51,7 @@ class GeneralForm(forms.Form):
 
 
 class CapsForm(forms.Form):
-    """The workspace's monthly caps, with money in dollars."""
+    """Form of the workspace's monthly caps, with money in dollars."""
 
     spend_cap = forms.DecimalField(
         label="Spend cap each month, in US dollars",
@@ -84,7 +84,7 @@ class CapsForm(forms.Form):
 
 
 class DeletionForm(forms.Form):
-    """Asks for the workspace's name, so that nobody deletes a workspace by mistake."""
+    """Form that asks for the workspace's name, so that nobody deletes a workspace by mistake."""
 
     name = forms.CharField(widget=forms.TextInput({"autocomplete": "off"}))
 
@@ -111,7 +111,7 @@ ACTOR_LABELS = {
 
 
 class LogFilterForm(forms.Form):
-    """Filters of the audit log. An invalid filter is ignored and shown as an error."""
+    """Form with the filters of the audit log. An invalid filter is ignored and shown as an error."""
 
     actor_type = forms.ChoiceField(label="Who", choices=[("", "Anybody"), *ACTOR_LABELS.items()], required=False)
     actor_id = forms.CharField(label="Whose id", max_length=64, required=False, widget=forms.TextInput({"size": 14}))

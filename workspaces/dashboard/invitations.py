@@ -1,4 +1,4 @@
-"""The page that an invitation link opens."""
+"""The dashboard page that an invitation link opens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workspaces.workspace_page import caller_of, error_page
 @never_cache
 @login_required
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the invitation and accept it on POST; anyone else than the invited person sees an error page."""
+    """Dashboard page: show the invitation and accept it on POST; anyone but the invited person sees an error page."""
     caller = caller_of(request)
     try:
         if request.method == "POST":

@@ -1,4 +1,4 @@
-"""The members page: members, roles, invitations, ownership."""
+"""The dashboard's members page: members, roles, invitations, ownership."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 
 @workspace_page()
 def members(page: WorkspacePage) -> HttpResponse:
-    """Show the workspace's members and, to owners and admins, its invitations."""
+    """Dashboard page: show the workspace's members and, to owners and admins, its invitations."""
     return _members(page)
 
 
 @workspace_page("POST", operation="members.invite")
 def invite(page: WorkspacePage) -> HttpResponse:
-    """Invite `email` as `role`; the response shows the invitation link once."""
+    """Dashboard page: invite `email` to the workspace as `role`; the response shows the invitation link once."""
     form = page.request.POST
     invited = services.invite_member(
         caller=page.caller,
@@ -34,14 +34,14 @@ def invite(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="members.withdraw_invitation")
 def withdraw(page: WorkspacePage, invitation_id: int) -> HttpResponse:
-    """Withdraw an invitation."""
+    """Dashboard page: withdraw an invitation to the workspace."""
     services.withdraw_invitation(caller=page.caller, workspace_id=page.workspace.id, invitation_id=invitation_id)
     return page.success_redirect("The invitation is withdrawn. Its link no longer works.", "members")
 
 
 @workspace_page("POST", operation="members.change_role")
 def change_role(page: WorkspacePage, user_id: str) -> HttpResponse:
-    """Change a member's role."""
+    """Dashboard page: change a member's role in the workspace."""
     role = page.request.POST.get("role", "")
     services.change_role(caller=page.caller, workspace_id=page.workspace.id, user_id=user_id, role=role)
     return page.success_redirect("The role is changed.", "members")
@@ -49,14 +49,14 @@ def change_role(page: WorkspacePage, user_id: str) -> HttpResponse:
 
 @workspace_page("POST", operation="members.remove")
 def remove(page: WorkspacePage, user_id: str) -> HttpResponse:
-    """Remove a member from the workspace."""
+    """Dashboard page: remove a member from the workspace."""
     services.remove_member(caller=page.caller, workspace_id=page.workspace.id, user_id=user_id)
     return page.success_redirect("The member is removed. Everything they created here stays.", "members")
 
 
 @workspace_page("POST", operation="members.leave")
 def leave(page: WorkspacePage) -> HttpResponse:
-    """Leave the workspace."""
+    """Dashboard page: end the user's own membership in the workspace."""
     services.leave_workspace(caller=page.caller, workspace_id=page.workspace.id)
     messages.success(page.request, f"You have left {page.workspace.name}.")
     return page.redirect(reverse("dashboard"))
@@ -64,7 +64,7 @@ def leave(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.hand_over")
 def hand_over(page: WorkspacePage) -> HttpResponse:
-    """Make another member the owner."""
+    """Dashboard page: make another member the owner of the workspace."""
     new_owner_id = page.request.POST.get("user_id", "")
     services.hand_over_workspace(caller=page.caller, workspace_id=page.workspace.id, user_id=new_owner_id)
     return page.success_redirect("The workspace has a new owner. You are now an admin.", "members")

@@ -1,4 +1,4 @@
-"""The page of the signed-in user's own sessions."""
+"""The dashboard page of the signed-in user's own sessions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workspaces.workspace_page import caller_of, error_page
 @never_cache
 @login_required
 def sessions(request: HttpRequest) -> HttpResponse:
-    """List the signed-in user's sessions, most recently used first."""
+    """Dashboard page: list the signed-in user's sessions, most recently used first."""
     here = request.session.session_key
     shown = [
         {"session": row, "browser": describe_user_agent(row.user_agent), "this": row.session_id == here}
@@ -36,7 +36,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
 @require_POST
 @login_required
 def end(request: HttpRequest, user_session_id: int) -> HttpResponse:
-    """End one of the user's sessions."""
+    """Dashboard page: end one of the user's sessions."""
     here = request.session.session_key or ""
     try:
         services.end_session(caller=caller_of(request), user_session_id=user_session_id)
@@ -51,7 +51,7 @@ def end(request: HttpRequest, user_session_id: int) -> HttpResponse:
 @require_POST
 @login_required
 def end_others(request: HttpRequest) -> HttpResponse:
-    """End all other sessions of the user; the current one continues with a new key."""
+    """Dashboard page: end all other sessions of the user; the current session continues with a new key."""
     user = services.end_other_sessions(caller=caller_of(request), session_key=request.session.session_key or "")
     update_session_auth_hash(request, user)
     messages.success(request, "You are signed out everywhere else.")

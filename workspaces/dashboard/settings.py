@@ -1,4 +1,4 @@
-"""The settings page: name and time zone, caps, pause, export, deletion."""
+"""The dashboard's settings page of a workspace: name and time zone, caps, pause, export, deletion."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from workspaces.workspace_page import WorkspacePage, workspace_page
 
 @workspace_page()
 def settings(page: WorkspacePage) -> HttpResponse:
-    """Show the workspace's settings; users without write access see no forms."""
+    """Dashboard page: show the workspace's settings; users without write access see no forms."""
     return _settings(page)
 
 
 @workspace_page("POST", operation="workspaces.update")
 def general(page: WorkspacePage) -> HttpResponse:
-    """Change the workspace's name and time zone."""
+    """Dashboard page: change the workspace's name and time zone."""
     form = GeneralForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, general=form)
@@ -37,7 +37,7 @@ def general(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.update_caps")
 def caps(page: WorkspacePage) -> HttpResponse:
-    """Change the workspace's caps."""
+    """Dashboard page: change the workspace's monthly caps."""
     form = CapsForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, caps=form)
@@ -47,14 +47,14 @@ def caps(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.pause")
 def pause(page: WorkspacePage) -> HttpResponse:
-    """Pause the workspace as its owner."""
+    """Dashboard page: pause the workspace as its owner."""
     services.pause_workspace(caller=page.caller, workspace_id=page.workspace.id)
     return page.success_redirect("Everything is stopped.", "settings")
 
 
 @workspace_page("POST", operation="workspaces.resume")
 def resume(page: WorkspacePage) -> HttpResponse:
-    """Lift the owner's pause; an operator's pause stays."""
+    """Dashboard page: lift the owner's pause of the workspace; an operator's pause stays."""
     workspace = services.resume_workspace(caller=page.caller, workspace_id=page.workspace.id)
     if workspace.paused_by:
         return page.success_redirect(
@@ -67,7 +67,7 @@ def resume(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page(operation="workspaces.export")
 def export(page: WorkspacePage) -> HttpResponse:
-    """Download the workspace's export as a JSON file."""
+    """Dashboard page: download the workspace's export as a JSON file."""
     workspace = services.export_workspace(caller=page.caller, workspace_id=page.workspace.id)
     exported = WorkspaceExportSerializer({"exported_at": timezone.now(), "workspace": workspace})
     answer = JsonResponse(exported.data, json_dumps_params={"indent": 2, "ensure_ascii": False})
@@ -77,7 +77,7 @@ def export(page: WorkspacePage) -> HttpResponse:
 
 @workspace_page("POST", operation="workspaces.delete")
 def delete(page: WorkspacePage) -> HttpResponse:
-    """Delete the workspace if its name was typed correctly."""
+    """Dashboard page: delete the workspace if its name was typed correctly."""
     form = DeletionForm(page.request.POST, workspace=page.workspace)
     if not form.is_valid():
         return _settings(page, status=422, deletion=form)

@@ -40,8 +40,8 @@ from workspaces.sign_in.sessions import (
 from workspaces.workspace_page import caller_of, error_page
 
 logger = logging.getLogger(__name__)
-NEXT_PAGE = "next"  # name in query, form and session: the page to open after sign-in
-SIGN_IN_AGAIN = "signing_in_again"  # name in the session: a signed-in user signs in again
+NEXT_PAGE = "next"  # parameter name in query, form and session: the page to open after sign-in
+SIGN_IN_AGAIN = "signing_in_again"  # session key: a signed-in user signs in again
 # Label of the button that submits a saved form, by operation.
 BUTTON_LABELS = {
     "api_keys.create": "Create the API key",
@@ -61,14 +61,14 @@ INVALID_ANSWER = "The identity provider's answer is not valid, so you are not si
 @require_safe
 @never_cache
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """Show the ways to sign in."""
+    """Sign-in page: show the available sign-in methods."""
     return _sign_in_page(request, next_page=_local_address(request, request.GET.get(NEXT_PAGE)))
 
 
 @require_POST
 @never_cache
 def begin_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect to the identity provider; state, nonce and PKCE verifier are stored in the session."""
+    """Redirect to the identity provider to sign in; state, nonce and PKCE verifier are stored in the session."""
     return _begin(request, again=False)
 
 
@@ -76,7 +76,7 @@ def begin_sign_in(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def sign_in_again(request: HttpRequest) -> HttpResponse:
-    """Explain why a recent sign-in is needed, and start it in the way in which the session began."""
+    """Explain why a recent sign-in is needed, and start a new sign-in with the method of the current session."""
     next_page = _local_address(request, request.POST.get(NEXT_PAGE) or request.GET.get(NEXT_PAGE)) or reverse(
         "dashboard"
     )
@@ -89,7 +89,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
         return redirect(reverse("admin:login", query={"again": "1", NEXT_PAGE: next_page}))
     if settings.PRODUCTION or settings.OIDC_ISSUER:
         return _begin(request, again=True)
-    set_authenticated_at(request, timezone.now())  # in development no provider can confirm it
+    set_authenticated_at(request, timezone.now())  # in development no provider can confirm the new sign-in
     return redirect(next_page)
 
 

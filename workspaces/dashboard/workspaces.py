@@ -1,4 +1,4 @@
-"""The dashboard's first page: the workspaces of a person, and a form for another one."""
+"""The dashboard's first page: the workspaces of a user, and a form to create one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workspaces.workspace_page import add_api_error, caller_of
 @never_cache
 @login_required
 def choose(request: HttpRequest) -> HttpResponse:
-    """List the person's workspaces with a form to create one; redirect to the only workspace unless `?all` is given."""
+    """Dashboard page: list the user's workspaces, with a form to create one; redirects to a single one without `?all`."""
     mine = list(live_workspaces().filter(members__user=request.user.pk).order_by("name", "pk"))
     if request.method == "POST":
         form = GeneralForm(request.POST, workspace=Workspace())
@@ -35,7 +35,7 @@ def choose(request: HttpRequest) -> HttpResponse:
 
 
 def _make(request: HttpRequest, form: GeneralForm) -> HttpResponse | None:
-    """Create the workspace and redirect to it; on a refusal add the errors to the form and return None."""
+    """Create a workspace from the form and redirect to it; on a refusal add the errors to the form and return None."""
     caller = caller_of(request)
     try:
         plan = create_workspace(caller=caller, owner_user_id=caller.actor_id, **form.cleaned_data)

@@ -24,7 +24,7 @@ from workspaces.sign_in.oidc_claims import normalize_email
 
 INVITATION_LIFETIME = timedelta(days=7)
 MAX_OPEN_INVITATIONS = 50
-MAX_INVITATIONS_PER_MINUTE = 10  # by one user
+MAX_INVITATIONS_PER_MINUTE = 10  # invitations by one user
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ def accept_invitation(*, caller: Caller, token: str) -> Workspace:
     """
     with transaction.atomic():
         workspace = lock_workspace(get_open_invitation(caller=caller, token=token).workspace_id)
-        invitation = get_open_invitation(caller=caller, token=token)  # read again under the lock
+        invitation = get_open_invitation(caller=caller, token=token)  # read the invitation again under the lock
         if workspace.status == WorkspaceStatus.PAUSED:
             raise WorkspacePaused()
-        # An existing member keeps their role.
+        # The role of an existing member does not change.
         Member.objects.get_or_create(workspace=workspace, user_id=caller.actor_id, defaults={"role": invitation.role})
         _record(caller, "members.accept_invitation", invitation)
         invitation.delete()

@@ -19,8 +19,8 @@ from workspaces.models import OutgoingMail
 
 logger = logging.getLogger(__name__)
 MAIL_LOOP = "mail"
-MAIL_LEASE = timedelta(minutes=2)  # several times EMAIL_TIMEOUT
-RETRY_DELAYS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 360))  # after each failed attempt
+MAIL_LEASE = timedelta(minutes=2)  # the lease of a claimed message: several times EMAIL_TIMEOUT
+RETRY_DELAYS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 360))  # pauses after each failed attempt
 MAX_ATTEMPTS = len(RETRY_DELAYS) + 1
 
 
@@ -76,5 +76,5 @@ def _give_up(mail: OutgoingMail, fault: str) -> None:
 
 
 def _finish(mail: OutgoingMail, **outcome: object) -> None:
-    """Mark the e-mail as finished and delete its content."""
+    """Mark an outgoing e-mail as finished and delete its content."""
     held(OutgoingMail.objects.all(), mail).update(due_at=None, lease_until=None, content=None, **outcome)

@@ -13,7 +13,7 @@ from workspaces.models import Member, Workspace
 from workspaces.services.create import require_workspace_quota
 
 ADMIN_ROLES = (Member.Role.OWNER, Member.Role.ADMIN)
-ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner role is handed over instead
+ASSIGNABLE_ROLES = (Member.Role.ADMIN, Member.Role.MEMBER)  # the owner role can only be handed over
 
 
 def change_role(*, caller: Caller, workspace_id: str, user_id: str, role: str) -> Member:

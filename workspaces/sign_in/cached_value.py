@@ -14,22 +14,25 @@ from config.api.errors import RateLimited
 from config.api.request_limits import outbound_slot
 
 logger = logging.getLogger(__name__)
-FRESH_FOR = timedelta(hours=1)  # a value this young is not fetched again
-USABLE_FOR = timedelta(hours=24)  # a value this young may be used while fetching fails
-RENEWAL_PAUSE = timedelta(seconds=30)  # between two fetches of `get_newer`
-FAILURE_PAUSE = timedelta(seconds=5)  # after a failed fetch
+FRESH_FOR = timedelta(hours=1)  # maximum age of a value that is used without fetching
+USABLE_FOR = timedelta(hours=24)  # maximum age of a value that is used while fetching fails
+RENEWAL_PAUSE = timedelta(seconds=30)  # minimum time between two fetches of `get_newer`
+FAILURE_PAUSE = timedelta(seconds=5)  # pause after a failed fetch
 BUDGET_KEY = "identity provider"  # in place of a workspace id
-FETCH_WAIT_SECONDS = 2.0  # for another thread's fetch
+FETCH_WAIT_SECONDS = 2.0  # how long a thread waits for another thread's fetch
 
 Value = TypeVar("Value")
 
 
 class ProviderUnavailable(Exception):
-    """A published value is not in the cache, or too old, and cannot be fetched."""
+    """A value that the identity provider publishes is not cached, or too old, and cannot be fetched."""
 
 
 class CachedValue(Generic[Value]):
-    """Caches one published value in this process. `fetch` gets it with its own time limit, or raises ProviderUnavailable."""
+    """Caches one value that the identity provider publishes, in this process.
+
+    `fetch` gets the value with its own time limit, or raises ProviderUnavailable.
+    """
 
     def __init__(self, fetch: Callable[[], Value]) -> None:
         self._fetch = fetch

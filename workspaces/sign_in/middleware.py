@@ -13,7 +13,7 @@ from workspaces.sign_in.sessions import operator_session_expired, record_session
 
 
 class UserSessionMiddleware:
-    """Runs only for requests with a session cookie; API requests have none."""
+    """Updates a session's last use and ends expired operator sessions. Skips requests without a session cookie."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

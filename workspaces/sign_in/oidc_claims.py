@@ -15,12 +15,12 @@ from django.core.validators import validate_email
 MAX_SUBJECT_LENGTH = 255
 MAX_NAME_LENGTH = 200
 MAX_EMAIL_LENGTH = 254
-NEVER = datetime.fromtimestamp(0, UTC)  # stands for an unknown time of authentication
+NEVER = datetime.fromtimestamp(0, UTC)  # represents an unknown time of authentication
 MAX_TIMESTAMP = 253_402_300_800  # end of the year 9999
 
 
 class InvalidSubject(Exception):
-    """The claim `sub` is missing, too long or not printable."""
+    """The OIDC claim `sub` is missing, too long or not printable."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from config import outbound
 from workspaces.sign_in.cached_value import CachedValue, ProviderUnavailable
 
 SIGNING_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-LEEWAY_SECONDS = 30  # by which the provider's clock may differ from ours
+LEEWAY_SECONDS = 30  # seconds by which the provider's clock may differ from this machine's
 FETCH_SECONDS = 5.0
 MAX_ISSUER_LENGTH = 255
 REQUIRED_FIELDS = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -98,6 +98,6 @@ def _find_key(keys: list[dict[str, Any]], header: dict[str, Any]) -> dict[str, A
 def _is_key_for(algorithm: str, key: dict[str, Any]) -> bool:
     try:
         jwt.PyJWK(key, algorithm=algorithm)
-    except (jwt.PyJWTError, ValueError, TypeError, KeyError):  # of another algorithm, or incomplete
+    except (jwt.PyJWTError, ValueError, TypeError, KeyError):  # the key has another algorithm or is incomplete
         return False
     return True

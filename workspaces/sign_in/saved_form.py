@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from django.http import HttpRequest
 
 SESSION_KEY = "held_form"
-ORIGIN_FIELD = "came_from"  # the field by which the form says, when it is sent again, on which page it stood
+ORIGIN_FIELD = "came_from"  # hidden field with the page that contained the form
 MAX_FORM_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True)
 class SavedForm:
-    """A saved form: its path, its operation, the page that contained it, and its fields in order."""
+    """A form saved in the session: its path, its operation, the page that contained it, and its fields in order."""
 
     path: str
     operation: str

@@ -22,7 +22,7 @@ from workspaces.models import User
 
 logger = logging.getLogger(__name__)
 SIGN_IN = "operators.sign_in"
-KNOWN_ADDRESS_AGE = timedelta(days=30)  # how long an address counts as known after a sign-in
+KNOWN_ADDRESS_AGE = timedelta(days=30)  # how long an address is exempt from the limits after a sign-in
 MAX_SIGN_INS_READ = 200
 RESET_HINT = "`manage.py reset_second_factor` lets an operator set up a new authenticator app and new recovery codes."
 FAILURES_TIER = "pro"  # failed sign-ins are stored for 90 days, since anybody can cause them

@@ -4,7 +4,7 @@
 - Twenty failures from one address, over all names, lock the address for 15 minutes.
 - Ten failures for a name, over all addresses, slow the name down: attempts must be 1 second apart, then 2, 4, and so on up to
   60. Addresses from which the operator has signed in during the last 30 days
-  are exempt, so an attack from elsewhere never keeps the operator out.
+  are exempt, so an attack from elsewhere never locks out the operator.
 
 An attempt refused by a limit is not checked and not counted, and does not extend the limit.
 """

@@ -34,7 +34,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="second_factor")
     secrets = EncryptedJSONField()  # {"key": hex, "recovery_codes": [...]}
-    last_step = models.BigIntegerField(default=-1)  # of the last accepted code; it and earlier codes are refused
+    last_step = models.BigIntegerField(default=-1)  # time step of the last accepted code; codes up to it are refused
 
     class Meta:
         db_table = "site_secondfactor"
@@ -53,12 +53,12 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
 
     @property
     def key_in_base32(self) -> str:
-        """The key as a person types it into an authenticator app."""
+        """Return the TOTP key in base32, as a person types it into an authenticator app."""
         return b32encode(self._key).decode()
 
     @property
     def config_url(self) -> str:
-        """The otpauth:// URL of the key, for the QR code."""
+        """Return the otpauth:// URL of the TOTP key, for the QR code."""
         label = f"{ISSUER}:{self.user.get_username()}@{urlsplit(settings.BASE_URL).hostname}"
         query = urlencode({"secret": self.key_in_base32, "issuer": ISSUER}, quote_via=quote)
         return f"otpauth://totp/{quote(label)}?{query}"

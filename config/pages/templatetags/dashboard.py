@@ -1,4 +1,4 @@
-"""What the dashboard's templates share: times, money, states and cursors."""
+"""Template tags and filters of all dashboard pages: times, money, statuses, links and pagination."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from config.pages.navigation import entries
 
 register = template.Library()
 
-# What a state means to a person: it went well, it went wrong, it waits (for a person or for its time), it is over.
+# The CSS class of each status: success, problem, needs attention, in progress. All other statuses are shown as "over".
 TONES = {
     "good": ("published", "active", "delivered", "ready", "clean", "confirmed", "succeeded"),
     "bad": ("failed", "needs_reauth", "dead_letter", "refused", "revoked", "expired"),
@@ -39,7 +39,7 @@ _WORDS = {
 
 @register.simple_tag
 def when(moment: datetime | None, form: str = "j M Y, H:i") -> SafeString | str:
-    """A time in the workspace's zone, with UTC on hover."""
+    """Render a time in the workspace's time zone, with UTC on hover."""
     if moment is None:
         return "–"
     at = moment.astimezone(UTC)
@@ -54,7 +54,7 @@ def when(moment: datetime | None, form: str = "j M Y, H:i") -> SafeString | str:
 
 @register.filter
 def money(cents: int | None) -> str:
-    """Cents of US dollars as people write them."""
+    """Format cents as US dollars, such as $1,234.50."""
     if cents is None:
         return "–"
     sign = "−" if cents < 0 else ""
@@ -63,25 +63,25 @@ def money(cents: int | None) -> str:
 
 @register.simple_tag
 def pill(state: str, words: str = "") -> SafeString:
-    """A state as a small label whose colour says how it stands; the words say it too."""
+    """Render a status as a coloured label with text."""
     return format_html('<span class="pill {}">{}</span>', _TONE_OF.get(state, "over"), words or state_words(state))
 
 
 @register.filter
 def state_words(state: str) -> str:
-    """A state as people say it."""
+    """Return the display name of a status."""
     return _WORDS.get(state) or state.replace("_", " ").capitalize()
 
 
 @register.filter
 def platform_label(name: str) -> str:
-    """A platform as people know it."""
+    """Return the display name of a platform."""
     return str(import_string(settings.PLATFORM_LABEL)(name))
 
 
 @register.simple_tag(takes_context=True)
 def query(context: dict[str, Any], **changed: Any) -> str:
-    """This page's query string with some of its parameters changed (None or "" leaves one out)."""
+    """Return the current page's query string with some parameters changed; None or "" removes a parameter."""
     given = {name: value for name, value in context["request"].GET.items() if name not in changed}
     given |= {name: value for name, value in changed.items() if value not in (None, "")}
     return f"?{urlencode(given)}" if given else "?"
@@ -98,6 +98,6 @@ def page_link(content: str, route: str, *arguments: str, css_class: str = "", **
 
 @register.inclusion_tag("pages/pager.html", takes_context=True)
 def pager(context: dict[str, Any], next_cursor: str | None) -> dict[str, Any]:
-    """Links to the first page and to the next one of a list read by cursor."""
+    """Render the links to the first and the next page of a list with cursor pagination."""
     request = context["request"]
     return {"request": request, "next_cursor": next_cursor, "further": "cursor" in request.GET}

@@ -55,7 +55,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{found.awaiting_person:>9,}  groups are drafts or await confirmation")
 
     def _report_progress(self, done: int) -> None:
-        """Write progress to stderr, apart from the report."""
+        """Print progress to stderr, separate from the report on stdout."""
         self.stderr.write(f"{done:,} done")
 
 

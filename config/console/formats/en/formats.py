@@ -1,4 +1,4 @@
-"""Times with seconds and time zone, so that operators can compare them with logs."""
+"""Date formats of the operators' console: times with seconds and time zone, for comparison with logs."""
 
 from __future__ import annotations
 
