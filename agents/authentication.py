@@ -97,7 +97,7 @@ def _key_caller(token: str) -> tuple[Caller, ApiKey]:
 
 
 def _record_use(caller: Caller, key: ApiKey) -> None:
-    """Save when and from which network the key is used, at most once a minute for a network seen before."""
+    """Save the time and network of an API key's use, at most once a minute for a network seen before."""
     now = timezone.now()
     if record_network(caller=caller, key=key, now=now):
         return

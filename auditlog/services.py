@@ -50,7 +50,7 @@ def record(
 def record_many(
     *, caller: Caller, operation: str, workspace_id: str, resource_type: str, resources: Mapping[str, dict[str, Any]]
 ) -> None:
-    """Write an audit entry for each resource of one call, in one statement. `resources` maps ids to metadata."""
+    """Write an audit entry for each resource of one service call, in one statement. `resources` maps ids to metadata."""
     AuditEntry.objects.bulk_create(
         _entry(
             caller,

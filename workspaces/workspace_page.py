@@ -67,7 +67,7 @@ class WorkspacePage:
         return reverse(name, kwargs={"workspace_id": self.workspace.id, **named})
 
     def render(self, template: str, *, status: int = 200, **shown: Any) -> HttpResponse:
-        """Render the template with `page` and `shown` as its context."""
+        """Render a template of this page with `page` and `shown` as its context."""
         return render(self.request, template, {"page": self, **shown}, status=status)
 
     def success_redirect(self, message: str, name: str, **named: str) -> HttpResponse:

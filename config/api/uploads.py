@@ -51,7 +51,7 @@ class Upload:
     sha256: str
 
     def __str__(self) -> str:
-        """Return the file's SHA-256, which stands for the file in the fingerprint of a request with an Idempotency-Key."""
+        """Return the file's SHA-256, by which the file is compared in requests with an Idempotency-Key."""
         return self.sha256
 
     @classmethod

@@ -88,7 +88,7 @@ class OperatorConsole(admin.AdminSite):
         return {**super().each_context(request), "provider": settings.OIDC_ISSUER if settings.OIDC_CLIENT_ID else ""}
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Show the front page: queues, alarms and other problems."""
+        """Admin page: the console's front page with queues, alarms and other problems."""
         return super().index(request, {**front_page_context(), **(extra_context or {})})
 
     def find(self, request: HttpRequest) -> HttpResponse:
@@ -103,7 +103,7 @@ class OperatorConsole(admin.AdminSite):
         return redirect(reverse("admin:workspaces_workspace_changelist", query={"q": word}))
 
     def trace(self, request: HttpRequest, trace_id: str) -> TemplateResponse:
-        """Show all rows of a trace, newest first."""
+        """Admin page: show all rows with a trace id, newest first."""
         if search_word_kind(trace_id) != TRACE:
             raise Http404
         tables = []
@@ -115,7 +115,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/trace.html", {**self.each_context(request), **shown})
 
     def run_retention(self, request: HttpRequest) -> HttpResponse:
-        """Show how many rows are expired, and delete them on confirmation."""
+        """Admin page: show how many rows are expired by the retention rules, and delete them on confirmation."""
         _require_superuser(request)
         if request.method == "POST":
             done = retention.run_for_operator(caller=signed_in_operator(request))
@@ -130,7 +130,7 @@ class OperatorConsole(admin.AdminSite):
         return TemplateResponse(request, "admin/run_retention.html", {**self.each_context(request), **shown})
 
     def reconcile_billing(self, request: HttpRequest) -> HttpResponse:
-        """Run the nightly comparison of subscriptions and ledger now."""
+        """Admin page: run the nightly comparison of subscriptions and ledger now."""
         _require_superuser(request)
         if request.method == "POST":
             found = reconcile_now(caller=signed_in_operator(request))
@@ -172,7 +172,7 @@ def _require_superuser(request: HttpRequest) -> None:
 
 
 def _record_change(request: HttpRequest, verb: str, row: Any, message: Any) -> None:
-    """Write the audit entry for a change. Django's change message names the fields without their values."""
+    """Write the audit entry for a change in the console. Django's change message names the fields without their values."""
     record(
         caller=signed_in_operator(request),
         operation=f"console.{verb}",

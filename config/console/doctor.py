@@ -58,7 +58,7 @@ def diagnose() -> Iterator[Finding]:
 
 
 def _settings(name: str) -> Iterator[Finding]:
-    """Check the settings with our production checks and Django's deployment checks; the scanner has its own check."""
+    """Check the settings with the service's production checks and Django's deployment checks, without the scanner."""
     problems = check_production(None)
     if settings.PRODUCTION:
         problems += [each for each in checks.run_checks(include_deployment_checks=True) if each not in problems]

@@ -36,7 +36,7 @@ class Write:
 
 
 def update_rows(writes: Sequence[Write]) -> list[bool]:
-    """Write to rows of one table, in one transaction; returns for each write whether the row was changed.
+    """Run fenced updates of rows of one table, in one transaction; returns for each whether the row was changed.
 
     Writes to the same fields from the same states share a statement. Rows that were changed get the new values in memory
     too. Rows are sorted by primary key within a statement. Callers whose rows others write at the same
@@ -60,7 +60,7 @@ def update_rows(writes: Sequence[Write]) -> list[bool]:
 
 
 def _update(writes: Sequence[Write], names: Sequence[str], states: Sequence[str]) -> list[str]:
-    """Write to rows that change the same fields from the same states; returns the primary keys of the changed rows."""
+    """Run fenced updates of the same fields from the same states; returns the primary keys of the changed rows."""
     options, quote = writes[0].row._meta, connection.ops.quote_name
     guards = ["fence"] if isinstance(writes[0].row, DueRow) else []
     fields: list[Any] = [options.get_field(name) for name in names]

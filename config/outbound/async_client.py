@@ -91,7 +91,7 @@ async def post(
     timeout: float,
     read_limit: int = 4096,
 ) -> PostAnswer:
-    """Send `body` and return the answer; a 3xx is an answer like any other.
+    """Send a POST request with `body` and return the answer; a 3xx is an answer like any other.
 
     `timeout` limits the whole exchange in seconds, from the DNS lookup to the end of the excerpt. At most `read_limit`
     bytes of the answer are read. If a reused connection closes without an answer, the request is sent again, so the

@@ -63,7 +63,7 @@ def request(
     timeout: float = 30.0,
     max_bytes: int = 1_000_000,
 ) -> Response:
-    """Send one request and return its answer; a 3xx is an answer like any other.
+    """Send one HTTP request and return its answer; a 3xx is an answer like any other.
 
     `json`, `data`, `files` and `params` are those of requests: `data` may be bytes, a form or an open file, which is
     streamed. `timeout` limits the whole exchange in seconds, from the DNS lookup to the last byte.

@@ -99,7 +99,7 @@ class PinnedConnection(HTTPConnection):
         cast(_DeadlineSocket, self.sock).exchange = self._exchange
 
     def send(self, data: Any) -> None:
-        """Write to the connection. From now on the request counts as possibly sent."""
+        """Write data to the connection. From now on the request counts as possibly sent."""
         self._exchange.begun = True
         super().send(data)
 

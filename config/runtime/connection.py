@@ -222,7 +222,7 @@ class Connection:
         self._arrived += self.body.feed(rest)
 
     def prepare_run(self) -> None:
-        """Set the headers for a run of the application: a chunked body gets the Content-Length that WSGI needs."""
+        """Set the request's headers for a run of the application: a chunked body gets the Content-Length that WSGI needs."""
         if not self.request or not self.body:
             return
         if self._chunked:

@@ -52,7 +52,7 @@ class Child:
     delay: float = field(default=0.0, init=False)
 
     def start(self) -> None:
-        """Start the program in its own session, so that Ctrl-C in the terminal reaches only the supervisor."""
+        """Start the child's program in its own session, so that Ctrl-C in the terminal reaches only the supervisor."""
         watch = [sys.executable, "-IS", str(PARENT_DEATH_WATCH), str(os.getpid())] if sys.platform == "linux" else []
         self.process = subprocess.Popen(  # noqa: S603 (commands are ours)
             [*watch, *self.command], stdin=subprocess.DEVNULL, start_new_session=True
@@ -64,12 +64,12 @@ class Child:
         return None if self.process is None else self.process.poll()
 
     def terminate(self) -> None:
-        """Send SIGTERM to the program."""
+        """Send SIGTERM to the child's program."""
         if self.process is not None:
             self.process.terminate()
 
     def kill_group(self) -> None:
-        """Kill the program's process group with SIGKILL, so that no process keeps its port."""
+        """Kill the program's process group with SIGKILL, so that no process continues to use its port."""
         if self.process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)

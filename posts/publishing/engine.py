@@ -201,7 +201,7 @@ def _renew_tokens(attempt: Attempt, stale: errors.TokenExpired) -> None:
 
 
 def _record_fault(attempt: Attempt, error: errors.PlatformError) -> None:
-    """Write what an error means for the target: failed, retried later, or unconfirmed.
+    """Write the outcome of a platform error for the target: failed, retried later, or unconfirmed.
 
     A target that an earlier attempt may have published is not marked as failed, since a retry would publish it again. A
     rejection proves it unpublished on idempotent platforms, or if it is the platform's answer about the earlier attempt.

@@ -251,7 +251,7 @@ def _unknown(message: str, suggested_action: str) -> dict[str, Any]:
 
 
 def _write(target: PostTarget, **changes: Any) -> None:
-    """Write to a target if its claim and status allow it, batched with other threads' writes. Raises ClaimLost."""
+    """Update a target if its claim and status allow the change, batched with other threads' writes. Raises ClaimLost."""
     states = statuses_before(changes["status"]) if "status" in changes else ()
     if not write_batched(update_rows, Write(target, {**changes, "updated_at": timezone.now()}, states)):
         raise ClaimLost

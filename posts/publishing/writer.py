@@ -92,7 +92,7 @@ class Writer:
 
 
 def _carry_out(requests: Sequence[WriteRequest]) -> None:
-    """Write the items and set the result of each request, also after an error: their threads wait for it."""
+    """Write the items of the requests and set each result, also after an error, because the requests' threads wait."""
     try:
         close_old_connections()
         trust_if_fresh()
@@ -109,7 +109,7 @@ def _carry_out(requests: Sequence[WriteRequest]) -> None:
 
 
 def all_or_each(write_all: WriteAll[Item, Result], items: Sequence[Item]) -> Sequence[Result | Exception]:
-    """Write the items together, or one by one if that fails; a failed item's result is its exception.
+    """Write items in one batch, or one by one if that fails; a failed item's result is its exception.
 
     Raises OperationalError, InterfaceError if the database is down.
     """

@@ -97,7 +97,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
 @never_cache
 @login_required
 def saved_form_page(request: HttpRequest) -> HttpResponse:
-    """Show the form that was saved before the new sign-in, with a button to submit it."""
+    """Dashboard page: show the form that was saved before the new sign-in, with a button to submit it."""
     form = saved_form.load_form(request)
     if form is None:
         return redirect("dashboard")
@@ -216,7 +216,7 @@ def _address_of(request: HttpRequest) -> str:
 
 
 def _sign_in_failed(request: HttpRequest, error: SignInError) -> HttpResponse:
-    """Show why the sign-in failed. The log gets social-auth's code and stage, but no personal data."""
+    """Return a page that shows why the sign-in failed. The log gets social-auth's code and stage, but no personal data."""
     logger.warning("A sign-in failed: %s at %s.", error.code, error.stage)
     next_page = _local_address(request, request.session.get(NEXT_PAGE))
     for kinds, problem, status in (

@@ -164,7 +164,7 @@ def _digest(token: str) -> str:
 
 
 def _record(caller: Caller, operation: str, invitation: Invitation) -> None:
-    """Write an audit entry with the invitation's id and role, never its address."""
+    """Write an audit entry with the invitation's id and role, never the invited address."""
     record(
         caller=caller,
         operation=operation,

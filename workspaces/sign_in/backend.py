@@ -91,7 +91,7 @@ class OpenIdBackend(OpenIdConnectAuth[HttpResponse]):
         stage: ErrorStage = "user_info",
         **unused: Any,
     ) -> requests.Response:
-        """Send a request to the provider through config/outbound, with a checked address, one deadline and no redirects."""
+        """Send a request to the identity provider by config/outbound: checked address, one deadline, no redirects."""
         named = {name: value.decode() if isinstance(value, bytes) else value for name, value in (headers or {}).items()}
         if auth:
             named["Authorization"] = self.get_key_and_secret_basic_auth().decode()

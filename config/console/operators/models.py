@@ -68,7 +68,7 @@ class SecondFactor(ThrottlingMixin, TimestampMixin, Device):
         return len(self.secrets["recovery_codes"])
 
     def verify_token(self, token: str) -> bool:
-        """Check a code of the app or a recovery code. Each is accepted once; wrong codes delay the next attempt."""
+        """Check an authenticator or recovery code. Each code is accepted once; wrong codes delay the next attempt."""
         allowed, _ = self.verify_is_allowed()
         if not allowed:
             return False

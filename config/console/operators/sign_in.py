@@ -63,7 +63,7 @@ class PasswordStep(LoginView):
         return redirect("admin:second-factor")
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Record a wrong password. `sign_in_wait` is 0 if the password was checked, not refused by a limit."""
+        """Record an operator's wrong password. `sign_in_wait` is 0 if the password was checked, not refused by a limit."""
         if getattr(self.request, "sign_in_wait", None) == 0:
             audit.record_failed_sign_in(self.request, form.cleaned_data["username"], reason="wrong_password")
         return super().form_invalid(form)
