@@ -76,7 +76,7 @@ class CreateWorkspaceSerializer(WriteBody):
     commit_pack_id = fields.Name(required=False)
 
 
-class PlannedSandboxAccountsSerializer(serializers.Serializer):
+class SandboxAccountsSerializer(serializers.Serializer):
     count = serializers.IntegerField(min_value=0)
     platforms = serializers.ListField(child=serializers.CharField())
 
@@ -91,7 +91,7 @@ class WorkspaceToCreateSerializer(OmitNullCommitPack, CreateWorkspaceSerializer)
 
 class WouldCreateWorkspaceSerializer(serializers.Serializer):
     workspace = WorkspaceToCreateSerializer()
-    sandbox_accounts = PlannedSandboxAccountsSerializer()
+    sandbox_accounts = SandboxAccountsSerializer()
 
 
 CreateWorkspacePreview = preview_of(
