@@ -1,4 +1,4 @@
-"""What a Facebook page accepts through the Graph API.
+"""What a Facebook page accepts through the Graph API, and where the operator's app is registered at Meta.
 
 63,206 characters; up to ten photos, or one video. Photos have alt texts, of undocumented length. A reel is a video of 3 to
 90 seconds, a story a photo or a video of up to 60 seconds; a story shows no text and has no comments. A page may publish 30
@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.platforms.counting import characters
+from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
 NEEDED = ("pages_show_list", "pages_read_engagement", "pages_manage_posts")  # required for publishing
@@ -83,4 +84,28 @@ CAPABILITIES = Capabilities(
         "A scheduled post is not shown in Facebook's own planner: this service stores it until its time.",
     ),
     options=OPTIONS,
+)
+
+# Source: developers.facebook.com (pages-api/create-an-app, graph-api/overview/access-levels).
+SETUP = OperatorSetup(
+    {"oauth": "Their sign-in at Facebook, and a role on the page that may create content."},
+    (
+        PlatformApplication(
+            connects="Facebook pages",
+            portal="https://developers.facebook.com/apps",
+            products=(
+                "The use case Manage everything on your Page, with the permissions that are listed under the scopes.",
+                "Facebook Login for Business, with the redirect address as a valid OAuth redirect URI.",
+            ),
+            scopes=SCOPES,
+            settings=("FACEBOOK_CLIENT_ID", "FACEBOOK_CLIENT_SECRET"),
+            more_settings=("FACEBOOK_SCOPES", "FACEBOOK_API_VERSION"),
+            review="Meta's App Review of each permission, for Advanced Access, and the verification of the operator's "
+            "business.",
+            without_review="People who have a role on the app can connect the pages that they manage.",
+            notes=(
+                "Meta keeps each version of its API for about two years. Then FACEBOOK_API_VERSION must be raised.",
+            ),
+        ),
+    ),
 )

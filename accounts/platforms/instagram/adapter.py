@@ -8,8 +8,7 @@ from typing import Any
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
 from accounts.platforms.instagram import containers, posts
 from accounts.platforms.instagram.account import ERRORS, SITE, InstagramApplication, identity
-from accounts.platforms.instagram.capabilities import CAPABILITIES, SCOPES
-from accounts.platforms.instagram.setup import SETUP
+from accounts.platforms.instagram.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.meta.graph import unversioned
 from accounts.platforms.meta.platform import MetaPlatform
 from accounts.platforms.types import Grant, Identity

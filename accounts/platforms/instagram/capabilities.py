@@ -1,4 +1,4 @@
-"""What a professional Instagram account accepts through the API.
+"""What a professional Instagram account accepts through the API, and where the operator's app is registered at Meta.
 
 A caption of 2,200 characters with at most 30 hashtags and 20 mentions; since December 2025 Instagram recommends at most 5
 hashtags. JPEG only; a carousel mixes up to 10 images and videos; there are no posts of text alone; links in captions cannot
@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from accounts.platforms.counting import characters
+from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
 NEEDED = ("instagram_business_basic", "instagram_business_content_publish")  # required for publishing
@@ -139,4 +140,30 @@ CAPABILITIES = Capabilities(
         "A scheduled post is not shown in Instagram's own planner: this service stores it until its time.",
     ),
     options=OPTIONS,
+)
+
+# Source: developers.facebook.com (development/create-an-app/instagram-use-case, instagram-platform/app-review).
+SETUP = OperatorSetup(
+    {"oauth": "Their sign-in at Instagram, with a professional account (business or creator)."},
+    (
+        PlatformApplication(
+            connects="professional Instagram accounts",
+            portal="https://developers.facebook.com/apps",
+            products=(
+                "The use case Manage messaging and content on Instagram, set up with Instagram Login.",
+                "The redirect address, in its settings of the business login.",
+            ),
+            scopes=SCOPES,
+            settings=("INSTAGRAM_CLIENT_ID", "INSTAGRAM_CLIENT_SECRET"),
+            more_settings=("INSTAGRAM_SCOPES", "INSTAGRAM_API_VERSION"),
+            review="Meta's App Review of each permission, for Advanced Access, and the verification of the operator's "
+            "business.",
+            without_review="Accounts of people who have a role on the app can be connected.",
+            notes=(
+                "The settings are the Instagram app's own id and secret, which differ from those of the Meta app.",
+                "Instagram fetches files from BASE_URL, which must be reachable from the internet.",
+                "An account may publish 100 posts in 24 hours, some accounts fewer.",
+            ),
+        ),
+    ),
 )

@@ -9,8 +9,7 @@ from accounts.platforms.meta.graph import unversioned
 from accounts.platforms.meta.platform import MetaPlatform
 from accounts.platforms.threads import account, containers, posts
 from accounts.platforms.threads.account import ERRORS, ThreadsApplication
-from accounts.platforms.threads.capabilities import CAPABILITIES, SCOPES
-from accounts.platforms.threads.setup import SETUP
+from accounts.platforms.threads.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.types import Identity
 
 

@@ -1,4 +1,4 @@
-"""Threads' limits and options.
+"""Threads' limits and options, and where the operator's app is registered at Meta.
 
 500 characters, where an emoji counts by its bytes in UTF-8, and at most five different links in a post. A carousel mixes up
 to 20 images and videos, which Threads fetches itself. A profile may publish 250 posts and 1,000 replies in 24 hours. Sources:
@@ -10,6 +10,7 @@ from __future__ import annotations
 from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import threads_characters
 from accounts.platforms.links import links
+from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Threads has none
@@ -93,4 +94,29 @@ CAPABILITIES = Capabilities(
     },
     pace=Pace(seconds=432, burst=50),
     thread=THREAD,
+)
+
+# Source: developers.facebook.com (threads/get-started).
+SETUP = OperatorSetup(
+    {"oauth": "Their sign-in at Threads."},
+    (
+        PlatformApplication(
+            connects="Threads profiles",
+            portal="https://developers.facebook.com/apps",
+            products=(
+                "The use case Access the Threads API, with the permissions that are listed under the scopes.",
+                "The redirect address, in its settings, as a redirect callback URL.",
+            ),
+            scopes=SCOPES,
+            settings=("THREADS_CLIENT_ID", "THREADS_CLIENT_SECRET"),
+            more_settings=("THREADS_SCOPES",),
+            review="Meta's App Review of each permission.",
+            without_review="Profiles that are added to the app as Threads testers can be connected.",
+            notes=(
+                "The settings are the Threads app's own id and secret, which differ from those of the Meta app.",
+                "Threads fetches files from BASE_URL, which must be reachable from the internet.",
+                "A profile may publish 250 posts and 1,000 replies in 24 hours.",
+            ),
+        ),
+    ),
 )

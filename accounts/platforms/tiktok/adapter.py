@@ -7,9 +7,8 @@ from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.tiktok import creator, posts, publishing
-from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES
+from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.tiktok.client import ERRORS, Api
-from accounts.platforms.tiktok.setup import SETUP
 from accounts.platforms.tiktok.tokens import TikTokApplication
 from accounts.platforms.types import Absent, Content, Grant, Identity, Progress, Published
 

@@ -1,4 +1,4 @@
-"""TikTok's limits and options, by its Content Posting API v2.
+"""TikTok's limits and options, by its Content Posting API v2, and where the operator's app is registered.
 
 A post is one video, or up to 35 photos. Its text is the video's caption, 2,200 UTF-16 units, or the photos' description,
 4,000. The service asks TikTok right before each post what the creator may post, how long and for whom; a post must say who
@@ -8,6 +8,7 @@ may see it. Source: developers.tiktok.com (direct post, photo post, media transf
 from __future__ import annotations
 
 from accounts.platforms.counting import utf16_units
+from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
 
 SCOPES = ("user.info.basic", "video.publish")
@@ -94,4 +95,27 @@ CAPABILITIES = Capabilities(
         "additionalProperties": False,
     },
     pace=Pace(seconds=15, burst=2),  # six posts a minute for each creator
+)
+
+# Source: developers.tiktok.com (Content Posting API: get started, content sharing guidelines, media transfer guide).
+SETUP = OperatorSetup(
+    {"oauth": "Their sign-in at TikTok."},
+    (
+        PlatformApplication(
+            connects="TikTok accounts",
+            portal="https://developers.tiktok.com/apps",
+            products=(
+                "Login Kit, with the redirect address. It has to be https.",
+                "Content Posting API, with Direct Post switched on.",
+                "BASE_URL verified as a URL prefix, if photos are to go out. TIKTOK_VERIFIED_PREFIX names that prefix.",
+            ),
+            scopes=SCOPES,
+            settings=("TIKTOK_CLIENT_ID", "TIKTOK_CLIENT_SECRET"),
+            more_settings=("TIKTOK_VERIFIED_PREFIX", "TIKTOK_PKCE"),
+            review="TikTok approves the app and its scopes, and then audits how it posts.",
+            without_review="A post can be seen by its creator alone (privacy_level SELF_ONLY). The account has to be "
+            "private, and five accounts at most may post in 24 hours.",
+            notes=("What TikTok calls the client key is TIKTOK_CLIENT_ID.",),
+        ),
+    ),
 )

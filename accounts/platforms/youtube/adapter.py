@@ -9,9 +9,8 @@ from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.types import Absent, Connection, Content, Grant, Identity, Progress, Published
 from accounts.platforms.youtube import channel, videos
-from accounts.platforms.youtube.capabilities import CAPABILITIES, SCOPES
+from accounts.platforms.youtube.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.youtube.client import ERRORS, Api
-from accounts.platforms.youtube.setup import SETUP
 from accounts.platforms.youtube.tokens import YouTubeApplication
 
 
