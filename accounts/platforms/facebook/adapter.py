@@ -10,8 +10,7 @@ from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, 
 from accounts.platforms.facebook import media, posts
 from accounts.platforms.facebook.capabilities import CAPABILITIES, SCOPES, SETUP
 from accounts.platforms.facebook.lookup import COMMENTS
-from accounts.platforms.facebook.page import ERRORS, FIELDS, SITE, Page, identity_of
-from accounts.platforms.facebook.tokens import FacebookApplication
+from accounts.platforms.facebook.page import ERRORS, FIELDS, SITE, FacebookApplication, Page, identity_of
 from accounts.platforms.meta.graph import Graph, versioned
 from accounts.platforms.meta.platform import MetaPlatform
 from accounts.platforms.types import Connection, Grant, Identity

@@ -9,6 +9,7 @@ Sources: developers.facebook.com, graph-api/reference/page/published_posts, page
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -18,8 +19,7 @@ from accounts.platforms.facebook.post_kinds import kind_of
 from accounts.platforms.http.responses import as_object, objects_in
 from accounts.platforms.meta.comments import FirstComments
 from accounts.platforms.meta.errors import Meaning
-from accounts.platforms.meta.graph import id_of
-from accounts.platforms.meta.matching import earliest, same_text, time_of
+from accounts.platforms.meta.graph import earliest, id_of, same_text, time_of
 from accounts.platforms.types import Absent, CompleteList, Content, Published
 
 PAGE_SIZE, MAX_PAGES = "100", 3
@@ -65,11 +65,9 @@ def story_of(page: Page, media_id: str) -> Published | None:
 
     Errors are ignored, because the story is published anyway.
     """
-    try:
-        with ERRORS.platform_errors():
-            return _story(page, media_id)
-    except PlatformError:
-        return None
+    with suppress(PlatformError), ERRORS.platform_errors():
+        return _story(page, media_id)
+    return None
 
 
 def _find_post(page: Page, content: Content, state: Mapping[str, Any]) -> Published | Absent:

@@ -1,23 +1,24 @@
-"""Uploads to Facebook, which are not visible before a post uses them: photos one by one, videos in parts.
+"""Uploads to Facebook, which are not visible before a post uses them: photos one by one, videos in parts; videos' status.
 
 A video of a post is sent in the parts that Facebook asks for, to the API's host for videos. A video of a reel or story is
 announced at the API's usual host and sent whole to an address that Facebook names. Facebook deletes what no post has used
 after about a day, so every step may be repeated. Sources: developers.facebook.com, pages-api/posts (photos),
-graph-api/video-uploads (the host, the phases), video-api/reference/error-codes and video-api/guides/reels-publishing.
+graph-api/video-uploads (the host, the phases), graph-api/reference/video-status, video-api/reference/error-codes and
+video-api/guides/reels-publishing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.facebook import reels
-from accounts.platforms.facebook.page import ERRORS, Page
+from accounts.platforms.facebook.page import ERRORS, Page, permalink
 from accounts.platforms.facebook.post_kinds import VIDEO_KINDS, PostKind, kind_of
-from accounts.platforms.facebook.videos import get_video
 from accounts.platforms.http.client import required_object
-from accounts.platforms.http.responses import UnreadableAnswer
+from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, as_object, objects_in, safe_line
 from accounts.platforms.meta.graph import Graph, GraphError, id_of
 from accounts.platforms.types import Content, MediaFile, Progress
 from accounts.platforms.upload_addresses import is_own, open_address, seal_address
@@ -30,6 +31,18 @@ DOMAIN = "facebook.com"
 OTHER_OFFSET = 1363037  # the next part begins at another byte, which the error's data names
 
 State = Mapping[str, Any]
+VideoStatus = Literal["unpublished", "processing", "published", "failed"]
+FAILED = frozenset({"error", "expired", "upload_failed"})
+
+
+@dataclass(frozen=True)
+class Video:
+    """A video at Facebook: `is_uploaded` if all of it has arrived, `reason` if it failed."""
+
+    status: VideoStatus
+    permalink: str
+    is_uploaded: bool
+    reason: str
 
 
 def following(content: Content, state: State) -> Progress:
@@ -96,6 +109,19 @@ def send(page: Page, content: Content, state: State) -> Progress:
         return Progress("open", state)
 
 
+def get_video(page: Page, video_id: str) -> Video:
+    """Ask Facebook about a video. Raises TokenExpired, AccountDisconnected, Transient."""
+    with ERRORS.platform_errors():
+        answer = page.graph.get(f"/{video_id}", {"fields": "status,published,permalink_url"})
+    status = as_object(answer.get("status"))
+    return Video(
+        status=_status_in(answer, status),
+        permalink=permalink(answer.get("permalink_url"), f"reel/{video_id}"),
+        is_uploaded=as_object(status.get("uploading_phase")).get("status") == "complete",
+        reason=_failure_reason(status),
+    )
+
+
 def graph_of(page: Page, kind: PostKind) -> Graph:
     """A client of the Facebook API host that publishes posts of this kind."""
     return page.video_graph if kind == "video" else page.graph
@@ -107,16 +133,15 @@ def label(file: MediaFile) -> str:
 
 
 def _send_parts(page: Page, file: MediaFile, state: State) -> Progress:
-    offset, end = state["offset"], state["end"]
     with file.open() as opened:
         for _ in range(PARTS_PER_STEP):
-            if offset >= end:
-                return Progress("create", {**state, "offset": offset, "end": end})
-            following = _send_part(page, opened, file, {**state, "offset": offset, "end": end})
-            if following["offset"] == offset < following["end"]:
+            if state["offset"] >= state["end"]:
+                return Progress("create", state)
+            following = _send_part(page, opened, file, state)
+            if following["offset"] == state["offset"] < following["end"]:
                 raise Transient("Facebook did not accept the next part of the video.")
-            offset, end = following["offset"], following["end"]
-    return Progress("send", {**state, "offset": offset, "end": end})
+            state = {**state, **following}
+    return Progress("send", state)
 
 
 def _send_part(page: Page, opened: BinaryIO, file: MediaFile, state: State) -> dict[str, int]:
@@ -170,6 +195,31 @@ def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:
     if not all(each.isascii() and each.isdecimal() and len(each) <= 15 for each in offsets.values()):
         raise UnreadableAnswer("The response does not say which part of the video is next.")
     return {name: int(each) for name, each in offsets.items()}
+
+
+def _status_in(answer: Mapping[str, Any], status: Mapping[str, Any]) -> VideoStatus:
+    """The status of a Facebook video. Processing begins when Facebook is asked to publish, so it means that it was asked."""
+    video, published = status.get("video_status"), answer.get("published")
+    processing, publishing = (
+        as_object(status.get(f"{name}_phase")).get("status") for name in ("processing", "publishing")
+    )
+    if video in FAILED or "error" in (processing, publishing):
+        return "failed"
+    if publishing == "complete" or (publishing is None and (published or (video == "ready" and published is None))):
+        return "published"
+    if publishing == "in_progress" or processing in ("in_progress", "complete"):
+        return "processing"
+    return "processing" if video == "processing" and publishing is None else "unpublished"
+
+
+def _failure_reason(status: Mapping[str, Any]) -> str:
+    for name in ("uploading_phase", "processing_phase", "publishing_phase"):
+        phase = as_object(status.get(name))
+        errors = phase.get("errors") or phase.get("error")
+        for error in objects_in(errors if isinstance(errors, list) else [errors]):
+            if reason := safe_line(error.get("message")):
+                return reason
+    return NO_REASON
 
 
 class _Part:

@@ -1,7 +1,9 @@
-"""Facebook pages, and the meaning of Facebook's own error codes.
+"""Facebook pages, the operator's app, and the meaning of Facebook's own error codes.
 
-Source of the codes: those of posting and of uploads that clients report, and developers.facebook.com,
-video-api/reference/error-codes.
+A page's token that was read with a person's long-lived token does not expire. It ends with the person's password, role or
+consent, and only another login gives a new one. Sources: developers.facebook.com, facebook-login/guides/advanced/manual-flow,
+facebook-login/guides/access-tokens/get-long-lived, pages-api/manage-pages, video-api/reference/error-codes; the other codes
+are those of posting and of uploads that clients report.
 """
 
 from __future__ import annotations
@@ -11,13 +13,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from accounts.platforms.errors import CredentialsRejected
+from accounts.platforms.facebook.capabilities import NEEDED
 from accounts.platforms.http.responses import as_object, https_url, one_line
 from accounts.platforms.meta.errors import MetaErrors
-from accounts.platforms.meta.graph import Account, Graph, id_of
-from accounts.platforms.types import Identity
+from accounts.platforms.meta.graph import Account, Graph, entries, id_of
+from accounts.platforms.meta.platform import MetaApplication
+from accounts.platforms.types import Connection, Grant, Identity
 
 SITE = "https://www.facebook.com"
 FIELDS = "id,name,username,link,picture{url}"  # fields of a page that are requested
+PAGE_SIZE, MAX_PAGES = "100", 10  # of the list of a person's pages
+MAY_PUBLISH = frozenset({"CREATE_CONTENT", "PROFILE_PLUS_CREATE_CONTENT", "PROFILE_PLUS_FULL_CONTROL"})
 
 _PATH = re.compile(r"/[\x21-\x7e]{1,1000}")
 
@@ -36,23 +43,51 @@ class FacebookErrors(MetaErrors):
         1609008: "content",  # a link to Facebook itself
         2061006: "content",  # not a URL
         2069019: "content",  # not a media file
-        1363022: "content",  # a video that is too small, too large, or not a video
-        1363023: "content",
-        1363031: "content",
+        **dict.fromkeys((1363022, 1363023, 1363031), "content"),  # a video that is too small, too large, or not a video
         6000: "content",  # the video could not be uploaded
         1363042: "permission",  # not allowed to upload here
         1404078: "permission",  # the page has to be authorized to publish
         4854002: "permission",  # its owner has to confirm who they are
         1390008: "rate_limit",  # posting too fast
-        1363019: "transient",
-        1363030: "transient",
-        1363033: "transient",
-        1363047: "transient",
-        1609010: "transient",
+        **dict.fromkeys((1363019, 1363030, 1363033, 1363047, 1609010), "transient"),
     }
 
 
 ERRORS = FacebookErrors()
+
+
+class FacebookApplication(MetaApplication):
+    """The operator's app at Facebook, which exchanges codes and reads pages."""
+
+    label = "Facebook"
+    errors = ERRORS
+    needed = NEEDED
+
+    def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Exchange a code for the person's long-lived Facebook token. Raises as `exchange_token`."""
+        params = self.code_params(code, redirect_uri)
+        short = self.exchange_token("GET", self.token_url, params)
+        credentials = {name: params[name] for name in ("client_id", "client_secret")}
+        extension = {"grant_type": "fb_exchange_token", "fb_exchange_token": short["access_token"]}
+        return self.exchange_token("GET", self.token_url, {**credentials, **extension})
+
+    def connections(self, person: Graph) -> tuple[Connection, ...]:
+        """The Facebook pages to which the person may publish.
+
+        Raises CredentialsRejected (a missing scope, no page), GraphError, NotSent, NoAnswer.
+        """
+        permissions = entries(person.get("/me/permissions"))
+        scopes = tuple(str(each.get("permission")) for each in permissions if each.get("status") == "granted")
+        self.check_granted(scopes)
+        params = {"fields": f"{FIELDS},access_token,tasks", "limit": PAGE_SIZE}
+        pages = person.list_all("/me/accounts", params, max_pages=MAX_PAGES)
+        connections = tuple(_connection(page, scopes) for page in pages if _may_publish(page))
+        if not connections:
+            raise CredentialsRejected(
+                "This login opens no page to which the service may publish.",
+                suggested_action="Start again, choose the pages, and make sure that your role there may create content.",
+            )
+        return connections
 
 
 @dataclass(frozen=True)
@@ -80,3 +115,14 @@ def permalink(address: Any, path: str) -> str:
     if isinstance(address, str) and _PATH.fullmatch(address) and not address.startswith("//"):
         return f"{SITE}{address}"
     return https_url(address) or f"{SITE}/{path}"
+
+
+def _may_publish(page: Mapping[str, Any]) -> bool:
+    tasks, token = page.get("tasks"), page.get("access_token")
+    allowed = not isinstance(tasks, list) or bool(MAY_PUBLISH & set(map(str, tasks)))
+    return allowed and isinstance(token, str) and bool(token)
+
+
+def _connection(page: Mapping[str, Any], scopes: tuple[str, ...]) -> Connection:
+    identity = identity_of(page)
+    return Connection(identity, Grant({}, {"access_token": page["access_token"]}, identity.external_id), scopes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,7 +19,6 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformE
 from accounts.platforms.facebook import lookup, media, reels
 from accounts.platforms.facebook.page import ERRORS, Page, permalink
 from accounts.platforms.facebook.post_kinds import STORY_KINDS, VIDEO_KINDS, check, kind_of
-from accounts.platforms.facebook.videos import Video, get_video
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.graph import GraphError, id_of
 from accounts.platforms.processing import ask_again
@@ -53,7 +53,7 @@ def create(page: Page, content: Content, state: State) -> Progress | Published:
 
 def settle(page: Page, content: Content, state: State) -> Progress | Published:
     """Ask whether Facebook has processed the video of the post."""
-    return _after_status(page, content, state, get_video(page, state["video"]))
+    return _after_status(page, content, state, media.get_video(page, state["video"]))
 
 
 def find(page: Page, content: Content, state: State) -> Progress | Published | Absent:
@@ -64,13 +64,13 @@ def find(page: Page, content: Content, state: State) -> Progress | Published | A
     if kind_of(content) not in VIDEO_KINDS:
         found = lookup.find(page, content, state)
         return found if isinstance(found, Absent) else lookup.COMMENTS.following(content, state, found)
-    video = get_video(page, state["video"])
+    video = media.get_video(page, state["video"])
     if video.status == "unpublished":
         return Absent(AskedById("the video is unpublished"))
     return _after_status(page, content, {**state, TAKEN: True, "looks": 0}, video)
 
 
-def _after_status(page: Page, content: Content, state: State, video: Video) -> Progress | Published:
+def _after_status(page: Page, content: Content, state: State, video: media.Video) -> Progress | Published:
     if video.status == "failed":
         raise ContentRejected(f"Facebook could not process the video: {video.reason}")
     if video.status != "published":
@@ -125,11 +125,8 @@ def _after_success(page: Page, content: Content, state: State, answer: Mapping[s
 def _permalink(page: Page, post_id: str) -> str:
     """The URL at which Facebook shows the post. Errors are ignored, because the post is published anyway."""
     address = None
-    try:
-        with ERRORS.platform_errors():
-            address = page.graph.get(f"/{post_id}", {"fields": "permalink_url"}).get("permalink_url")
-    except PlatformError:
-        pass
+    with suppress(PlatformError), ERRORS.platform_errors():
+        address = page.graph.get(f"/{post_id}", {"fields": "permalink_url"}).get("permalink_url")
     return permalink(address, post_id)
 
 

@@ -13,7 +13,7 @@ from accounts.platforms.http.responses import https_url, one_line, text_in
 from accounts.platforms.instagram.capabilities import NEEDED
 from accounts.platforms.meta.errors import MetaErrors
 from accounts.platforms.meta.graph import Graph, id_of
-from accounts.platforms.meta.tokens import MetaApplication
+from accounts.platforms.meta.platform import MetaApplication
 from accounts.platforms.types import Identity
 
 SITE = "https://www.instagram.com"

@@ -4,7 +4,7 @@ A caption of 2,200 characters with at most 30 hashtags and 20 mentions; since De
 hashtags. JPEG only; a carousel mixes up to 10 images and videos; there are no posts of text alone; links in captions cannot
 be clicked. Images are between 4:5 and 1.91:1, except in stories. A single video is a reel of 3 seconds to 15 minutes, a
 story's video lasts up to 60 seconds. Images have alt texts, of undocumented length. Instagram fetches the files itself, and
-is asked how many posts an account may publish in 24 hours (quota.py). Sources: developers.facebook.com/docs/instagram-
+is asked how many posts an account may publish in 24 hours (containers.py). Sources: developers.facebook.com/docs/instagram-
 platform (content publishing, ig-user/media), and for video sizes the guidelines of a third party.
 """
 

@@ -2,7 +2,7 @@
 
 Each file is a container; a carousel is a container for each file, and one for all. A container lasts a day and can be
 published once. It is not visible before, so every step here may be repeated. Sources: developers.facebook.com,
-instagram-platform/content-publishing, ig-user/media, ig-container.
+instagram-platform/content-publishing, ig-user/media, ig-container, ig-user/content_publishing_limit.
 """
 
 from __future__ import annotations
@@ -10,36 +10,28 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any
 
 from django.utils import timezone
 
-from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, safe_line
-from accounts.platforms.instagram import quota
+from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, Transient
+from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, as_object, safe_line
 from accounts.platforms.instagram.account import ERRORS
-from accounts.platforms.meta.graph import Account, id_of
+from accounts.platforms.meta.errors import daily_limit_pause_seconds
+from accounts.platforms.meta.graph import Account, entries, id_of
 from accounts.platforms.processing import ask_again
 from accounts.platforms.types import Content, MediaFile, Progress
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 3.0, 60.0  # between checks whether a container is ready
 MAX_CHECKS = 60  # about an hour
 MAX_ROUNDS = 3  # how often all containers are created
-STATES = frozenset({"IN_PROGRESS", "FINISHED", "ERROR", "EXPIRED", "PUBLISHED"})
+STATUSES = frozenset({"IN_PROGRESS", "FINISHED", "ERROR", "EXPIRED", "PUBLISHED"})
 MAX_STORY_SECONDS = 60
 
 _SUBCODE = re.compile(r"\b22070?\d\d\d?\b")
 
 State = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Status:
-    """The status of an Instagram container: one of STATES, and Instagram's explanation."""
-
-    state: str
-    reason: str
 
 
 def begin(account: Account, content: Content, state: State) -> Progress:
@@ -55,7 +47,7 @@ def create(account: Account, content: Content, state: State) -> Progress:
     """
     files, children = content.media, state["children"]
     if not children:
-        quota.check(account, content.attempt)
+        _check_quota(account, content.attempt)
     file = files[len(children)]
     form = _file_form(content, file) if len(files) > 1 else {**_file_form(content, file), **_post_form(content)}
     container = _create(account, form, file.filename or "the file")
@@ -78,12 +70,12 @@ def process(account: Account, content: Content, state: State) -> Progress:
     """Ask Instagram whether the containers are ready."""
     pending = []
     for container in state["pending"]:
-        status = status_of(account, container)
-        if status.state == "EXPIRED":
+        status, reason = status_of(account, container)
+        if status == "EXPIRED":
             return create_again(state, "the media expired.")
-        if status.state == "ERROR":
-            return _after_failure(state, status)
-        if status.state == "IN_PROGRESS":
+        if status == "ERROR":
+            return _after_failure(state, reason)
+        if status == "IN_PROGRESS":
             pending.append(container)
     if pending:
         return wait({**state, "pending": pending})
@@ -112,14 +104,34 @@ def wait(state: State) -> Progress:
     )
 
 
-def status_of(account: Account, container: str) -> Status:
-    """The status of an Instagram container. Raises TokenExpired, AccountDisconnected, Transient."""
+def status_of(account: Account, container: str) -> tuple[str, str]:
+    """The status of an Instagram container, one of STATUSES, and the reason if it failed.
+
+    Raises TokenExpired, AccountDisconnected, Transient.
+    """
     with ERRORS.platform_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
-        state = answer.get("status_code")
-        if not isinstance(state, str) or state not in STATES:
+        status = answer.get("status_code")
+        if not isinstance(status, str) or status not in STATUSES:
             raise UnreadableAnswer("The response has no status of the container.")
-    return Status(state, safe_line(answer.get("status")) or NO_REASON)
+    return status, safe_line(answer.get("status")) or NO_REASON
+
+
+def _check_quota(account: Account, attempt: int) -> None:
+    """Raise RateLimited if the Instagram account has published its posts of 24 hours.
+
+    A quota that cannot be read stops no post.
+    """
+    quota: dict[str, Any] = {}
+    with suppress(PlatformError), ERRORS.platform_errors():
+        answer = account.graph.get(f"/{account.id}/content_publishing_limit", {"fields": "config,quota_usage"})
+        quota = next(iter(entries(answer)), {})
+    used, total = quota.get("quota_usage"), as_object(quota.get("config")).get("quota_total")
+    if type(used) is int and type(total) is int and used >= total:
+        raise RateLimited(
+            f"Instagram lets the account publish {total} posts in 24 hours, and it has published {used}.",
+            retry_after=daily_limit_pause_seconds(attempt),
+        )
 
 
 def _first_state(number: int) -> dict[str, Any]:
@@ -131,12 +143,12 @@ def _create(account: Account, form: Mapping[str, str], what: str) -> str:
         return id_of(account.graph.post_form(f"/{account.id}/media", form))
 
 
-def _after_failure(state: State, status: Status) -> Progress:
-    """The step after Instagram could not build a container. Instagram's explanation contains a subcode."""
-    subcode = _SUBCODE.search(status.reason)
+def _after_failure(state: State, reason: str) -> Progress:
+    """The step after Instagram could not build a container. Instagram's reason contains a subcode."""
+    subcode = _SUBCODE.search(reason)
     if subcode and ERRORS.meanings.get(int(subcode[0])) == "transient":
-        return create_again(state, status.reason)
-    raise ContentRejected(f"Instagram could not process the media: {status.reason}")
+        return create_again(state, reason)
+    raise ContentRejected(f"Instagram could not process the media: {reason}")
 
 
 def _file_form(content: Content, file: MediaFile) -> dict[str, str]:

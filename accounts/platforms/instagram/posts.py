@@ -8,6 +8,7 @@ instagram-platform/content-publishing.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from accounts.platforms.errors import PlatformError, RateLimited, Transient
@@ -15,9 +16,8 @@ from accounts.platforms.http.responses import https_url
 from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.account import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
 from accounts.platforms.meta.comments import FirstComments
-from accounts.platforms.meta.daily_limits import pause_seconds
-from accounts.platforms.meta.graph import Account, GraphError, entries, id_of
-from accounts.platforms.meta.matching import earliest, same_text, time_of
+from accounts.platforms.meta.errors import daily_limit_pause_seconds
+from accounts.platforms.meta.graph import Account, GraphError, earliest, entries, id_of, same_text, time_of
 from accounts.platforms.types import Absent, AskedById, Content, Progress, Published
 
 PAGE_SIZE = "50"
@@ -51,7 +51,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Publish
 
     Raises as `create`.
     """
-    status = containers.status_of(account, state["container"]).state
+    status, _ = containers.status_of(account, state["container"])
     if status == "PUBLISHED":
         return _after_publication(account, content, state)
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
@@ -66,7 +66,7 @@ def _after_refusal(account: Account, content: Content, state: State, refused: Gr
     mean that the post is rejected.
     """
     if refused.subcode == DAILY_LIMIT:
-        seconds = refused.retry_after or pause_seconds(content.attempt)
+        seconds = refused.retry_after or daily_limit_pause_seconds(content.attempt)
         raise RateLimited(ERRORS.platform_error(refused).message, retry_after=seconds) from refused
     if ERRORS.meaning_of(refused) in ("token", "permission", "rate_limit", "app"):
         raise refused
@@ -87,7 +87,7 @@ def _status_after(account: Account, content: Content, container: str, refused: G
     """
     is_expired = refused.subcode in EXPIRED
     try:
-        status = containers.status_of(account, container).state
+        status, _ = containers.status_of(account, container)
     except Transient:
         if is_expired and content.attempt == 1:
             return "EXPIRED"
@@ -97,11 +97,9 @@ def _status_after(account: Account, content: Content, container: str, refused: G
 
 def _permalink(account: Account, media_id: str) -> str:
     """The URL at which Instagram shows the post. Errors are ignored, because the post is published anyway."""
-    try:
-        with ERRORS.platform_errors():
-            return https_url(account.graph.get(f"/{media_id}", {"fields": "permalink"}).get("permalink"))
-    except PlatformError:
-        return ""
+    with suppress(PlatformError), ERRORS.platform_errors():
+        return https_url(account.graph.get(f"/{media_id}", {"fields": "permalink"}).get("permalink"))
+    return ""
 
 
 def _after_publication(account: Account, content: Content, state: State) -> Progress | Published:
@@ -113,16 +111,13 @@ def _after_publication(account: Account, content: Content, state: State) -> Prog
     edge, caption = ("stories", "") if is_story else ("media", content.text)
     start = earliest(state["since"])
     params = {"fields": "id,caption,permalink,timestamp", "limit": PAGE_SIZE}
-    try:
-        with ERRORS.platform_errors():
-            posts = entries(account.graph.get(f"/{account.id}/{edge}", params))
-            recent = [each for each in posts if (time := time_of(each, "timestamp")) and time >= start]
-            matching = [each for each in recent if same_text(each.get("caption"), caption)]
-            if len(matching) == 1:
-                published = Published(id_of(matching[0]), https_url(matching[0].get("permalink")))
-                return COMMENTS.following(content, state, published)
-    except PlatformError:
-        pass
+    with suppress(PlatformError), ERRORS.platform_errors():
+        posts = entries(account.graph.get(f"/{account.id}/{edge}", params))
+        recent = [each for each in posts if (time := time_of(each, "timestamp")) and time >= start]
+        matching = [each for each in recent if same_text(each.get("caption"), caption)]
+        if len(matching) == 1:
+            published = Published(id_of(matching[0]), https_url(matching[0].get("permalink")))
+            return COMMENTS.following(content, state, published)
     return Published(
         "", "", note="Instagram has published the post, but does not say which of the account's posts it is."
     )

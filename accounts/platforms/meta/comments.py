@@ -12,8 +12,7 @@ from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, ContentRejected, OutcomeUnknown
 from accounts.platforms.meta.errors import Meaning, MetaErrors
-from accounts.platforms.meta.graph import Account, id_of
-from accounts.platforms.meta.matching import same_text
+from accounts.platforms.meta.graph import Account, id_of, same_text
 from accounts.platforms.types import OUT, Absent, CompleteList, Content, Progress, Published
 
 

@@ -1,4 +1,4 @@
-"""The meaning of errors of Meta's products, by their codes and subcodes.
+"""The meaning of errors of Meta's products, by their codes and subcodes, and waiting for their daily limits.
 
 Sources: developers.facebook.com, graph-api/guides/error-handling and instagram-graph-api/reference/error-codes; subcodes of
 publishing are those that clients report.
@@ -26,25 +26,18 @@ from accounts.platforms.meta.graph import GraphError
 Meaning = Literal["token", "permission", "rate_limit", "transient", "content", "app"]
 
 DEFAULT_WAIT_SECONDS = 300.0  # Meta counts calls over the last hour; this is a part of it
+# A limit on what an account publishes within 24 hours allows another post 24 hours after one of those that are counted. Other
+# posts of the account may wait for it too, so the pauses grow with each attempt: the six pauses of the default retry schedule
+# together are longer than 24 hours.
+DAILY_LIMIT_PAUSES_HOURS = (0.5, 1.0, 2.0, 4.0, 8.0, 12.0)
 
 COMMON_MEANINGS: dict[int, Meaning] = {
-    1: "transient",
-    2: "transient",
-    3: "app",
-    4: "rate_limit",
-    10: "permission",
-    17: "rate_limit",
-    32: "rate_limit",
-    100: "content",
-    101: "app",
-    102: "token",
-    190: "token",
-    341: "rate_limit",
-    368: "content",
-    506: "content",
-    613: "rate_limit",
-    **dict.fromkeys(range(200, 300), "permission"),
-    **dict.fromkeys(range(80_000, 80_015), "rate_limit"),
+    **dict.fromkeys((1, 2), "transient"),
+    **dict.fromkeys((3, 101), "app"),
+    **dict.fromkeys((4, 17, 32, 341, 613, *range(80_000, 80_015)), "rate_limit"),
+    **dict.fromkeys((10, *range(200, 300)), "permission"),
+    **dict.fromkeys((100, 368, 506), "content"),
+    **dict.fromkeys((102, 190), "token"),
 }
 # Errors about the operator's credentials have various codes.
 _ABOUT_APP = re.compile(
@@ -118,3 +111,8 @@ class MetaErrors(ErrorTranslator[GraphError]):
         if meaning == "app":
             return ConnectionUnavailable(f"{self.label} does not accept this service's app: {error.reason}")
         return self.transient(error) if meaning == "transient" else None
+
+
+def daily_limit_pause_seconds(attempt: int) -> float:
+    """How long to wait for Meta's daily limit after this attempt, counted from 1 (Content.attempt)."""
+    return DAILY_LIMIT_PAUSES_HOURS[min(attempt, len(DAILY_LIMIT_PAUSES_HOURS)) - 1] * 3600

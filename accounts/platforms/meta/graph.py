@@ -1,4 +1,4 @@
-"""Meta's Graph API: calls, errors and the fields that all of Meta's products share.
+"""Meta's Graph API: calls, errors, and the ids, times and texts that all of Meta's products share.
 
 Errors are `{error: {message, type, code, error_subcode, is_transient, error_user_msg, error_data}}`; Instagram's token
 endpoint answers `{error_type, code, error_message}`, and the servers for uploads `{debug_info: {type, message}}`.
@@ -12,8 +12,10 @@ import hashlib
 import hmac
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from accounts.platforms.errors import PlatformError
@@ -31,6 +33,8 @@ from accounts.platforms.http.responses import (
 from config.outbound import Response, multipart
 
 VERSION = "v25.0"
+# Between Meta's clock and the service's, whose time is stored when a publication starts.
+MAX_CLOCK_DIFFERENCE = timedelta(minutes=5)
 
 _ID = re.compile(r"[0-9]{1,30}(?:_[0-9]{1,30})?")  # a post's id may be the page's id, `_` and its own
 _VERSION = re.compile(r"/v[0-9]{1,3}\.[0-9]{1,2}$")
@@ -144,6 +148,29 @@ def entries(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(listed, list):
         raise UnreadableAnswer("The response is not a list.")
     return objects_in(listed)
+
+
+def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
+    """A time in a response of Meta's Graph API, `2026-11-20T12:00:00+0000`; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(str(entity.get(name)))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
+def earliest(since: str) -> datetime:
+    """The earliest time of a post at Meta's products that can belong to a publication started at `since` (ISO 8601)."""
+    return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
+
+
+def same_text(shown: Any, given: str) -> bool:
+    """Whether Meta's product shows the text that it received, apart from white space, which Meta trims."""
+    return _without_space(shown if isinstance(shown, str) else "") == _without_space(given)
+
+
+def _without_space(text: str) -> str:
+    return "".join(unicodedata.normalize("NFC", text).split())
 
 
 def _error_in(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,15 +1,26 @@
-"""The base class of the platforms that are Meta's products."""
+"""The base classes of the platforms that are Meta's products: their adapters, and the operator's OAuth app.
+
+A code is exchanged for a short-lived token, that for a long-lived token, and the long-lived token is renewed. There is no
+PKCE, no refresh token and no revocation. Sources: developers.facebook.com, facebook-login/guides/advanced/manual-flow,
+instagram-platform/reference/oauth-authorize, threads/get-started.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
-from accounts.platforms.http.oauth import scopes_of
+from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, RateLimited, TokenExpired, Transient
+from accounts.platforms.http.oauth import OAuthApplication, scopes_of, wrong_code
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.meta.graph import VERSION, Account, Graph, versioned
+from accounts.platforms.http.responses import UnreadableAnswer
+from accounts.platforms.meta.errors import MetaErrors
+from accounts.platforms.meta.graph import VERSION, Account, Graph, GraphError, entries, versioned
 from accounts.platforms.types import Absent, Content, Grant, Progress, Published
+from config.outbound import OutboundError
 
+Method = Literal["GET", "POST"]
 Step = Callable[[Any, Content, Mapping[str, Any]], Progress | Published]
 Search = Callable[[Any, Content, Mapping[str, Any]], Progress | Published | Absent]
 
@@ -52,3 +63,92 @@ class MetaPlatform(OAuthPlatform):
     def scopes(self) -> tuple[str, ...]:
         """The scopes to request at Meta's product, which the operator may change."""
         return scopes_of({"scope": self.setting("SCOPES")}) or self.default_scopes
+
+
+@dataclass(frozen=True)
+class MetaApplication(OAuthApplication):
+    """The operator's OAuth app at one of Meta's products. `api` is the address, without a version, that extends tokens."""
+
+    api: str = ""
+
+    scope_separator = ","
+    errors: ClassVar[MetaErrors]
+    grant_prefix: ClassVar[str]  # prefix of the grant types, such as `th` of `th_exchange_token`
+    needed: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def required_scopes(self) -> tuple[str, ...]:
+        """The scopes without which nothing can be published at Meta's product."""
+        return self.needed
+
+    def exchange(self, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Exchange a code of Meta's for a token of sixty days. Returns the token endpoint's JSON, with the granted scopes.
+
+        Raises CredentialsRejected (the code, or a scope that was not granted), ConnectionUnavailable, Transient.
+        """
+        form = {"grant_type": "authorization_code", **self.code_params(code, redirect_uri)}
+        short = self.exchange_token("POST", self.token_url, form)
+        granted = _permissions(short)
+        self.check_granted(granted)
+        extension = {
+            "grant_type": f"{self.grant_prefix}_exchange_token",
+            "client_secret": self.client_secret,
+            "access_token": short["access_token"],
+        }
+        return {**self.exchange_token("GET", f"{self.api}/access_token", extension), "scope": ",".join(granted)}
+
+    def renew(self, token: str) -> dict[str, Any]:
+        """Exchange a long-lived token of Meta's that is a day old for a new one. Returns the token endpoint's JSON.
+
+        Raises AccountDisconnected only if Meta says that the token has expired, otherwise Transient.
+        """
+        params = {"grant_type": f"{self.grant_prefix}_refresh_token", "access_token": token}
+        try:
+            with self.errors.platform_errors():
+                return _tokens("GET", f"{self.api}/refresh_access_token", params)
+        except TokenExpired as error:
+            raise AccountDisconnected(error.message) from error
+        except (AccountDisconnected, ConnectionUnavailable) as error:
+            raise Transient(f"{self.label} did not renew the access: {error.message}") from error
+
+    def code_params(self, code: str, redirect_uri: str) -> dict[str, str]:
+        """The parameters that exchange a code of Meta's. Meta's pages append `#_` to codes, which is not part of them."""
+        return {
+            "client_id": self.client_id,
+            "client_secret": self.client_secret,
+            "redirect_uri": redirect_uri,
+            "code": code.removesuffix("#_"),
+        }
+
+    def exchange_token(self, method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
+        """Exchange a code or token at Meta.
+
+        Raises CredentialsRejected (the code or token), ConnectionUnavailable, Transient.
+        """
+        try:
+            return _tokens(method, url, params)
+        except (OutboundError, GraphError) as error:
+            meaning = self.errors.platform_error(error)
+            refused = isinstance(error, GraphError) and not self.errors.may_have_effect(error)
+            if not refused or isinstance(meaning, RateLimited | ConnectionUnavailable):
+                raise meaning from error
+            raise wrong_code(self.label) from error
+
+
+def _tokens(method: Method, url: str, params: Mapping[str, str]) -> dict[str, Any]:
+    graph = Graph(url)
+    answer = graph.get("", params) if method == "GET" else graph.post_form("", params)
+    if isinstance(answer.get("data"), list):  # Instagram wraps the response to a code
+        answer = next(iter(entries(answer)), {})
+    token = answer.get("access_token")
+    if not isinstance(token, str) or not token:
+        raise UnreadableAnswer("The response has no token.")
+    return answer
+
+
+def _permissions(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    """The scopes that Meta has granted: a list, or text separated by commas."""
+    granted = answer.get("permissions")
+    if isinstance(granted, str):
+        granted = granted.split(",")
+    return tuple(each.strip() for each in granted if isinstance(each, str)) if isinstance(granted, list) else ()

@@ -12,8 +12,7 @@ from typing import Any
 from accounts.platforms.chains import segments
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import as_object
-from accounts.platforms.meta.graph import Account, id_of
-from accounts.platforms.meta.matching import earliest, same_text, time_of
+from accounts.platforms.meta.graph import Account, earliest, id_of, same_text, time_of
 from accounts.platforms.threads.account import ERRORS
 from accounts.platforms.types import Content, MediaFile
 
