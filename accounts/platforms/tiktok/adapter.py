@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.tiktok import creator, posts, publishing
+from accounts.platforms.http.responses import as_object, https_url, one_line, text_in
+from accounts.platforms.tiktok import posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES, SETUP
-from accounts.platforms.tiktok.client import ERRORS, Api
-from accounts.platforms.tiktok.tokens import TikTokApplication
+from accounts.platforms.tiktok.client import ERRORS, SITE, Api, TikTokApplication, profile
 from accounts.platforms.types import Absent, Content, Grant, Identity, Progress, Published
+
+_OPEN_ID = re.compile(r"[\w-]{1,128}", re.ASCII)
 
 
 class TikTok(OAuthPlatform):
@@ -35,7 +38,7 @@ class TikTok(OAuthPlatform):
 
     def application(self) -> TikTokApplication:
         """The operator's app at TikTok."""
-        site = self.setting("AUTH_BASE", creator.SITE).rstrip("/")
+        site = self.setting("AUTH_BASE", SITE).rstrip("/")
         return TikTokApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
@@ -48,7 +51,18 @@ class TikTok(OAuthPlatform):
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """The one TikTok creator that an access token gives access to."""
-        return (creator.identity(self._api(tokens)),)
+        api = self._api(tokens)
+        user = as_object(api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user"))
+        open_id, username = text_in(user, "open_id", _OPEN_ID, "open id"), posts.ask_creator(api).username
+        return (
+            Identity(
+                external_id=open_id,
+                handle=username,
+                display_name=one_line(user.get("display_name")),
+                avatar_url=https_url(user.get("avatar_url")),
+                profile_url=profile(username),
+            ),
+        )
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Announce and send the video or the photos to TikTok, or ask for the post's status, as `progress` says."""

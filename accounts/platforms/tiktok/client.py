@@ -1,12 +1,16 @@
-"""TikTok's API v2: calls, and the meaning of TikTok's errors.
+"""TikTok's API v2: calls, the meaning of TikTok's errors, and OAuth 2.0, where TikTok calls the client id a client key.
 
 Every response is `{data, error: {code, message, log_id}}`. Only the code `ok` is success; errors may have the status 200.
-Sources: developers.tiktok.com, error handling and the references of content posting; the limits of posts are what clients
-report.
+
+Access tokens last some hours, refresh tokens some months. A renewal may replace the refresh token, after which the old one
+no longer works. Only some apps have to use PKCE, and TikTok's S256 challenge for them is in hexadecimal; so it is a setting
+of the operator (TIKTOK_PKCE: S256 or hex). Sources: developers.tiktok.com, error handling, the references of content posting,
+Login Kit for web and for desktop, manage user access tokens; the limits of posts are what clients report.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -21,9 +25,11 @@ from accounts.platforms.errors import (
 )
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import ApiError, UnreadableAnswer, as_object, json_object, safe_line
 from config.outbound import Response
 
+SITE = "https://www.tiktok.com"
 MINUTE_SECONDS = 60.0  # calls are limited per minute, and no header says when the next one begins
 DAY_PAUSE_SECONDS = 4 * 3600.0  # posts are limited per 24 hours, and TikTok does not say when they began
 
@@ -55,6 +61,19 @@ CONTENT_ERRORS = frozenset(
 BANNED = "spam_risk_user_banned_from_posting"
 TRANSIENT_ERRORS = frozenset({"internal_error", "internal", "timeout"})
 _CODE = re.compile(r"[\w.-]{1,80}", re.ASCII)
+
+
+class TikTokApplication(OAuthApplication):
+    """The operator's OAuth app at TikTok."""
+
+    label = "TikTok"
+    scope_separator = ","
+    client_id_parameter = "client_key"
+    revoked_statuses = frozenset({200, 400, 401})
+
+    def challenge(self, verifier: str) -> str:
+        """The PKCE challenge of a verifier for TikTok, in hexadecimal if the operator has set that."""
+        return hashlib.sha256(verifier.encode()).hexdigest() if self.pkce == "hex" else super().challenge(verifier)
 
 
 class TikTokError(ApiError):
@@ -134,3 +153,8 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
 
 
 ERRORS = TikTokErrors()
+
+
+def profile(username: str) -> str:
+    """The URL of a TikTok creator's profile, where the creator's posts are shown."""
+    return f"{SITE}/@{username}"

@@ -1,4 +1,4 @@
-"""The requests that publish a post at TikTok, and checks of the post against what the creator may post.
+"""The requests that publish a post at TikTok, and checks of the post against what TikTok says the creator may post now.
 
 Source: developers.tiktok.com, direct post and photo post, and its guidelines: the service never chooses for the creator who
 may see the post, and never allows what the creator's own settings forbid.
@@ -6,13 +6,45 @@ may see the post, and never allows what the creator's own settings forbid.
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from accounts.platforms.errors import ConnectionUnavailable, ContentRejected
-from accounts.platforms.tiktok.creator import Creator
+from accounts.platforms.http.responses import UnreadableAnswer, one_line, text_in
+from accounts.platforms.tiktok.client import Api
 from accounts.platforms.types import Content
 
 LABELS = ("brand_content_toggle", "brand_organic_toggle")
+_USERNAME = re.compile(r"[\w.]{1,64}")
+
+
+@dataclass(frozen=True)
+class Creator:
+    """What TikTok lets a creator post now; `longest_seconds` is None if TikTok names no limit for videos."""
+
+    username: str
+    privacy_levels: tuple[str, ...]
+    comment_disabled: bool
+    duet_disabled: bool
+    stitch_disabled: bool
+    longest_seconds: int | None
+
+
+def ask_creator(api: Api) -> Creator:
+    """Ask TikTok what the creator may post. Raises TikTokError, NotSent, NoAnswer."""
+    info = api.post("/v2/post/publish/creator_info/query/", json={})
+    levels, longest = info.get("privacy_level_options"), info.get("max_video_post_duration_sec")
+    if not isinstance(levels, list):
+        raise UnreadableAnswer("The response has no privacy levels.")
+    return Creator(
+        username=text_in(info, "creator_username", _USERNAME, "user name"),
+        privacy_levels=tuple(one_line(level) for level in levels),
+        comment_disabled=info.get("comment_disabled") is True,
+        duet_disabled=info.get("duet_disabled") is True,
+        stitch_disabled=info.get("stitch_disabled") is True,
+        longest_seconds=longest if type(longest) is int and longest > 0 else None,
+    )
 
 
 def is_video(content: Content) -> bool:

@@ -13,10 +13,16 @@ from typing import Any
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import UnreadableAnswer, text_in
-from accounts.platforms.tiktok import creator, posts, status
+from accounts.platforms.tiktok import posts, status
 from accounts.platforms.tiktok.client import ERRORS, Api
-from accounts.platforms.tiktok.creator import Creator
-from accounts.platforms.tiktok.transfer import CHUNK_BYTES, TRANSFER_ERRORS, OutOfStep, Transfer, TransferEnded, plan
+from accounts.platforms.tiktok.transfer import (
+    CHUNK_BYTES,
+    TRANSFER_ERRORS,
+    OutOfStep,
+    TransferEnded,
+    chunks_of,
+    send_chunk,
+)
 from accounts.platforms.types import Absent, AskedById, Content, Progress
 from accounts.platforms.upload_addresses import is_own, open_address, seal_address
 
@@ -35,12 +41,12 @@ def start(api: Api, content: Content, state: State) -> Progress:
     if state.get("announced", 0) >= status.MAX_ANNOUNCEMENTS:
         raise Transient("TikTok repeatedly ends the upload before it is complete.")
     with ERRORS.content_errors("this post"):
-        author = creator.ask(api)
-        posts.check(content, author)
-        following = {"username": author.username, "announced": state.get("announced", 0) + 1}
+        creator = posts.ask_creator(api)
+        posts.check(content, creator)
+        following = {"username": creator.username, "announced": state.get("announced", 0) + 1}
         if not posts.is_video(content):
-            return Progress("create", {**following, "comment_disabled": author.comment_disabled})
-        publish_id, address = _announce(api, content, author)
+            return Progress("create", {**following, "comment_disabled": creator.comment_disabled})
+        publish_id, address = _announce(api, content, creator)
     sealed = seal_address(address, key=content.key)
     return _next_chunk(content, {**following, "publish_id": publish_id, "address": sealed, "chunks": 0})
 
@@ -48,14 +54,14 @@ def start(api: Api, content: Content, state: State) -> Progress:
 def upload(api: Api, content: Content, state: State) -> Progress:
     """Send the next chunks of the video to TikTok, but not the last one."""
     [file] = content.media
-    _, count = plan(file)
+    _, count = chunks_of(file)
     first = state["chunks"]
     last = min(first + CHUNKS_A_STEP, count - 1)
     try:
-        transfer = _transfer(content, state)
+        address = _upload_address(content, state)
         with TRANSFER_ERRORS.content_errors("the video"), file.open() as opened:
             for index in range(first, last):
-                transfer.send(opened, index)
+                send_chunk(address, file, opened, index)
     except TransferEnded:
         return _start_again(state)
     except OutOfStep:
@@ -67,9 +73,9 @@ def finish(api: Api, content: Content, state: State) -> Progress:
     """Send the last chunk to TikTok, which publishes the video. Raises OutcomeUnknown if the chunk may have arrived."""
     [file] = content.media
     try:
-        transfer = _transfer(content, state)
+        address = _upload_address(content, state)
         with TRANSFER_ERRORS.publish_errors("the video"), file.open() as opened:
-            transfer.send(opened, state["chunks"])
+            send_chunk(address, file, opened, state["chunks"])
     except TransferEnded:
         return _start_again(state)
     except OutOfStep:
@@ -106,17 +112,17 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
     return _continue_at(content, state, received)
 
 
-def _announce(api: Api, content: Content, author: Creator) -> tuple[str, str]:
+def _announce(api: Api, content: Content, creator: posts.Creator) -> tuple[str, str]:
     """Announce a video to TikTok. Returns its publish id and its upload address."""
     [file] = content.media
-    size, count = plan(file)
+    size, count = chunks_of(file)
     source = {
         "source": "FILE_UPLOAD",
         "video_size": file.size_bytes,
         "chunk_size": size,
         "total_chunk_count": count,
     }
-    body = {"post_info": posts.video_info(content, author), "source_info": source}
+    body = {"post_info": posts.video_info(content, creator), "source_info": source}
     answer = api.post("/v2/post/publish/video/init/", json=body)
     address = answer.get("upload_url")
     if not isinstance(address, str) or not is_own(address, api.address, DOMAIN):
@@ -128,15 +134,15 @@ def _publish_id(answer: Mapping[str, Any]) -> str:
     return text_in(answer, "publish_id", _PUBLISH_ID, "publish id")
 
 
-def _transfer(content: Content, state: State) -> Transfer:
+def _upload_address(content: Content, state: State) -> str:
     address = open_address(state["address"], key=content.key)
     if address is None:
         raise TransferEnded
-    return Transfer(address, content.media[0])
+    return address
 
 
 def _next_chunk(content: Content, state: State) -> Progress:
-    _, count = plan(content.media[0])
+    _, count = chunks_of(content.media[0])
     return Progress("upload" if state["chunks"] < count - 1 else "finish", state)
 
 

@@ -22,8 +22,7 @@ from accounts.platforms.errors import (
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, one_line
 from accounts.platforms.processing import ask_again, check_later, later
 from accounts.platforms.tiktok.capabilities import PUBLIC
-from accounts.platforms.tiktok.client import ERRORS, Api
-from accounts.platforms.tiktok.creator import profile
+from accounts.platforms.tiktok.client import ERRORS, Api, profile
 from accounts.platforms.types import OUT, TAKEN, Content, Progress, Published
 
 FIRST_CHECK_SECONDS, LONGEST_PAUSE_SECONDS = 10, 300

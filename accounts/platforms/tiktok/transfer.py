@@ -6,7 +6,6 @@ one. The address needs no token, so none is sent. Source: developers.tiktok.com,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from accounts.platforms.errors import PlatformError, RateLimited
@@ -53,34 +52,24 @@ class TransferErrors(ErrorTranslator[ApiError]):
 TRANSFER_ERRORS = TransferErrors()
 
 
-@dataclass(frozen=True)
-class Transfer:
-    """An upload of a video to TikTok's `address`. Anybody who has the address can upload there."""
-
-    address: str = field(repr=False)
-    file: MediaFile
-
-    def send(self, opened: BinaryIO, index: int) -> None:
-        """Send the chunk with this index to TikTok. Raises TransferEnded, OutOfStep, ApiError, NotSent, NoAnswer."""
-        size, count = plan(self.file)
-        start, end = index * size, self.file.size_bytes if index == count - 1 else (index + 1) * size
-        opened.seek(start)
-        headers = {
-            "Content-Type": self.file.mime_type,
-            "Content-Range": f"bytes {start}-{end - 1}/{self.file.size_bytes}",
-        }
-        chunk = opened.read(end - start)
-        try:
-            JsonClient("").call("PUT", self.address, data=chunk, headers=headers, timeout=CHUNK_SECONDS)
-        except ApiError as error:
-            if error.status in ENDED:
-                raise TransferEnded from error
-            if error.status == OUT_OF_STEP:
-                raise OutOfStep from error
-            raise
+def send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> None:
+    """Send the chunk of a video with this index to TikTok. Raises TransferEnded, OutOfStep, ApiError, NotSent, NoAnswer."""
+    size, count = chunks_of(file)
+    start, end = index * size, file.size_bytes if index == count - 1 else (index + 1) * size
+    opened.seek(start)
+    headers = {"Content-Type": file.mime_type, "Content-Range": f"bytes {start}-{end - 1}/{file.size_bytes}"}
+    chunk = opened.read(end - start)
+    try:
+        JsonClient("").call("PUT", address, data=chunk, headers=headers, timeout=CHUNK_SECONDS)
+    except ApiError as error:
+        if error.status in ENDED:
+            raise TransferEnded from error
+        if error.status == OUT_OF_STEP:
+            raise OutOfStep from error
+        raise
 
 
-def plan(file: MediaFile) -> tuple[int, int]:
+def chunks_of(file: MediaFile) -> tuple[int, int]:
     """The size of a chunk for TikTok, and the number of chunks of the file."""
     if file.size_bytes < 2 * CHUNK_BYTES:
         return file.size_bytes, 1

@@ -7,11 +7,11 @@ from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
 from accounts.platforms.http.oauth_platform import OAuthPlatform
+from accounts.platforms.http.responses import as_object, https_url, one_line
 from accounts.platforms.types import Absent, Connection, Content, Grant, Identity, Progress, Published
-from accounts.platforms.youtube import channel, videos
+from accounts.platforms.youtube import videos
 from accounts.platforms.youtube.capabilities import CAPABILITIES, SCOPES, SETUP
-from accounts.platforms.youtube.client import ERRORS, Api
-from accounts.platforms.youtube.tokens import YouTubeApplication
+from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeApplication, id_of, items_of
 
 
 class YouTube(OAuthPlatform):
@@ -53,8 +53,9 @@ class YouTube(OAuthPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The YouTube channels that an access token gives access to."""
-        return channel.identities(self._api(tokens))
+        """The YouTube channels of an access token, usually one: owners of several choose one at the consent."""
+        answer = self._api(tokens).get("/youtube/v3/channels", {"part": "snippet", "mine": "true"})
+        return tuple(_identity(channel) for channel in items_of(answer))
 
     def exchange(self, *, code: str, redirect_uri: str, stored: Mapping[str, Any]) -> tuple[Connection, ...]:
         """The YouTube channels of the grant. Raises CredentialsRejected, ConnectionUnavailable, Transient."""
@@ -76,3 +77,16 @@ class YouTube(OAuthPlatform):
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
         return Api(self.setting("API_BASE", "https://www.googleapis.com").rstrip("/"), tokens["access_token"])
+
+
+def _identity(channel: Mapping[str, Any]) -> Identity:
+    snippet = as_object(channel.get("snippet"))
+    title, channel_id = one_line(snippet.get("title")), id_of(channel)
+    picture = as_object(as_object(snippet.get("thumbnails")).get("default"))
+    return Identity(
+        external_id=channel_id,
+        handle=one_line(snippet.get("customUrl")).removeprefix("@") or title or channel_id,
+        display_name=title,
+        avatar_url=https_url(picture.get("url")),
+        profile_url=f"{SITE}/channel/{channel_id}",
+    )

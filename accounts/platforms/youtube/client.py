@@ -1,8 +1,13 @@
-"""YouTube's Data API: calls, and the meaning of YouTube's errors.
+"""YouTube's Data API: calls, the meaning of YouTube's errors, and OAuth 2.0 at Google.
+
+Access tokens last an hour. A refresh token stays the same; Google issues one only with `access_type=offline` and, after the
+first consent, only with `prompt=consent`. It ends when the owner revokes the access, after half a year without use, or after
+a week while the operator's consent screen is in testing. Owners may grant a part of the scopes.
 
 Errors are `{error: {code, message, status, errors: [{domain, reason, message}]}}`, where the reason names the error. The
 daily quota belongs to the service and is reset at midnight in California, which no header says. Sources:
-developers.google.com/youtube/v3, errors and quota; the reasons of videos.insert, videos.list, thumbnails.set.
+developers.google.com/youtube/v3, errors and quota; the reasons of videos.insert, videos.list, thumbnails.set;
+developers.google.com/identity/protocols/oauth2/web-server, and its parent on expiration.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from django.utils import timezone
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError, RateLimited
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
@@ -29,6 +35,7 @@ from accounts.platforms.http.responses import (
 )
 from config.outbound import Response
 
+SITE = "https://www.youtube.com"
 CALIFORNIA = ZoneInfo("America/Los_Angeles")
 CHANNEL_PAUSE_SECONDS = 4 * 3600.0  # YouTube limits a channel's uploads per 24 hours and does not say when these began
 
@@ -51,6 +58,14 @@ CONTENT_ERRORS = re.compile(
     r"invalid[A-Z]\w*|forbidden\w*|mediaBodyRequired|defaultLanguageNotSet|mediaBytes\w+|\w*TooLarge"
 )
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+
+
+class YouTubeApplication(OAuthApplication):
+    """The operator's OAuth client at Google for YouTube."""
+
+    label = "YouTube"
+    authorize_params = {"access_type": "offline", "prompt": "consent", "include_granted_scopes": "true"}
+    authenticates_revocation = False
 
 
 class YouTubeError(ApiError):

@@ -24,11 +24,17 @@ from accounts.platforms.http.responses import as_object, safe_line
 from accounts.platforms.processing import check_later, later
 from accounts.platforms.types import TAKEN, Absent, AskedById, Content, MediaFile, Progress, Published
 from accounts.platforms.upload_addresses import open_address, seal_address
-from accounts.platforms.youtube import thumbnail
 from accounts.platforms.youtube.capabilities import MAX_TAGS, MAX_TITLE, PEOPLE_AND_BLOGS, PUBLIC, tags_length
-from accounts.platforms.youtube.channel import permalink
-from accounts.platforms.youtube.client import ERRORS, Api, YouTubeError, items_of
-from accounts.platforms.youtube.session import PIECE_BYTES, Session, SessionEnded, Uploaded, open_session
+from accounts.platforms.youtube.client import ERRORS, SITE, Api, YouTubeError, items_of
+from accounts.platforms.youtube.uploads import (
+    PIECE_BYTES,
+    Session,
+    SessionEnded,
+    Uploaded,
+    fetch_thumbnail,
+    open_session,
+    upload_thumbnail,
+)
 
 PIECES_A_STEP = 4
 MAX_SESSIONS = 3
@@ -127,7 +133,7 @@ def set_thumbnail(api: Api, content: Content, state: State) -> Progress:
     tries, note = state["tries"] + 1, ""
     try:
         with ERRORS.content_errors("this thumbnail"):
-            thumbnail.set_thumbnail(api, state["video"], content.options["thumbnail_url"])
+            upload_thumbnail(api, state["video"], content.options["thumbnail_url"])
     except TokenExpired:
         raise
     except PlatformError as error:
@@ -155,7 +161,7 @@ def process(api: Api, content: Content, state: State) -> Progress | Published:
         raise ContentRejected(f"YouTube received the video and does not show it: {reason}")
     if status.get("uploadStatus") != "processed" and state["looks"] + 1 < MAX_CHECKS:
         return check_later("process", state, first=SECOND_CHECK_SECONDS, longest=LONGEST_PAUSE_SECONDS)
-    return Published(state["video"], permalink(state["video"]), note=_note(content, state, status))
+    return Published(state["video"], f"{SITE}/watch?v={state['video']}", note=_note(content, state, status))
 
 
 STEPS = {"start": start, "upload": upload, "finish": finish, "thumbnail": set_thumbnail, "process": process}
@@ -168,7 +174,7 @@ def _check(content: Content) -> None:
     if length > MAX_TAGS:
         raise ContentRejected(f"The tags count {length} characters; YouTube accepts {MAX_TAGS}.")
     if "thumbnail_url" in content.options:
-        thumbnail.fetch(content.options["thumbnail_url"])
+        fetch_thumbnail(content.options["thumbnail_url"])
 
 
 def _resource(content: Content) -> dict[str, Any]:
