@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
-from accounts.platforms.facebook import reels
 from accounts.platforms.facebook.page import ERRORS, Page, permalink
-from accounts.platforms.facebook.post_kinds import VIDEO_KINDS, PostKind, kind_of
+from accounts.platforms.facebook.post_kinds import COUNTED_ATTEMPTS, VIDEO_KINDS, PostKind, check_reel_limit, kind_of
 from accounts.platforms.http.client import required_object
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, as_object, objects_in, safe_line
 from accounts.platforms.meta.graph import Graph, GraphError, id_of
@@ -77,8 +76,8 @@ def open_session(page: Page, content: Content, state: State) -> Progress:
     """
     file, kind = content.media[0], kind_of(content)
     form = {"upload_phase": "start"} | ({"file_size": str(file.size_bytes)} if kind == "video" else {})
-    if kind == "reel" and content.attempt <= reels.COUNTED_ATTEMPTS:
-        reels.check(page, content.attempt)
+    if kind == "reel" and content.attempt <= COUNTED_ATTEMPTS:
+        check_reel_limit(page, content.attempt)
     with ERRORS.content_errors(label(file)):
         answer = graph_of(page, kind).post_form(f"/{page.id}/{EDGES[kind]}", form)
         opened: dict[str, Any] = {"video": id_of(answer, "video_id"), "sessions": state.get("sessions", 0) + 1}

@@ -1,10 +1,23 @@
-"""The kinds of Facebook posts: chosen by the media and the option `post_type`, with the combinations that are refused."""
+"""The kinds of Facebook posts: chosen by the media and the option `post_type`, with what is refused, and the limit of reels.
+
+A page may publish 30 reels through the API within 24 hours. The page's reels are counted before a video is uploaded. The list
+includes those that were published by hand, so a page that does both may wait longer than necessary. A list that cannot be
+read stops no reel: Facebook then refuses the one that is too many, with an error that it does not document. Source:
+developers.facebook.com, video-api/guides/reels-publishing.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any, Literal
 
-from accounts.platforms.errors import ContentRejected
+from django.utils import timezone
+
+from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited
+from accounts.platforms.facebook.page import ERRORS, Page
+from accounts.platforms.meta.errors import daily_limit_pause_seconds
+from accounts.platforms.meta.graph import GraphError, entries, time_of
 from accounts.platforms.types import Content
 
 PostKind = Literal["text", "photos", "video", "reel", "photo_story", "video_story"]
@@ -12,6 +25,9 @@ VIDEO_KINDS: frozenset[PostKind] = frozenset({"video", "reel", "video_story"})
 STORY_KINDS: frozenset[PostKind] = frozenset({"photo_story", "video_story"})
 MAX_SECONDS: dict[PostKind, int] = {"reel": 90, "video_story": 60}
 MIN_SECONDS = 3
+MAX_REELS = 30  # in REELS_WINDOW
+REELS_WINDOW = timedelta(hours=24)
+COUNTED_ATTEMPTS = 2  # after so many waits Facebook decides: it does not count reels that were published by hand
 
 
 def kind_of(content: Content) -> PostKind:
@@ -61,3 +77,36 @@ def _check_length(content: Content) -> None:
             f"The video lasts {milliseconds / 1000:g} seconds; a {name} lasts {MIN_SECONDS} to {longest}.",
             suggested_action=f"Cut it to {longest} seconds, or publish it as a post.",
         )
+
+
+def check_reel_limit(page: Page, attempt: int, refusal: str = "") -> None:
+    """Raise RateLimited if the Facebook page has published its reels of the last 24 hours, until it may publish another one.
+
+    `refusal` is Facebook's answer to this reel, if it was sent already.
+    """
+    recent = _recent_reels(page)
+    if len(recent) < MAX_REELS:
+        return
+    free_at = recent[MAX_REELS - 1] + REELS_WINDOW
+    seconds = max((free_at - timezone.now()).total_seconds(), daily_limit_pause_seconds(attempt))
+    message = f"Facebook lets a page publish {MAX_REELS} reels in 24 hours, and the page has published {len(recent)}."
+    raise RateLimited(f"{message} {refusal}".rstrip(), retry_after=seconds)
+
+
+def check_reel_refusal(refused: GraphError, attempt: int) -> None:
+    """Raise RateLimited for a Facebook rate limit of unknown duration, which may be the limit of reels."""
+    if ERRORS.meaning_of(refused) == "rate_limit" and refused.retry_after is None:
+        raise RateLimited(
+            ERRORS.platform_error(refused).message, retry_after=daily_limit_pause_seconds(attempt)
+        ) from refused
+
+
+def _recent_reels(page: Page) -> list[datetime]:
+    """The creation times of the Facebook page's reels of the last 24 hours, newest first; empty if they cannot be read."""
+    params = {"fields": "created_time,published", "limit": "100"}
+    reels: list[dict[str, Any]] = []
+    with suppress(PlatformError), ERRORS.platform_errors():
+        reels = entries(page.graph.get(f"/{page.id}/video_reels", params))
+    times = (time_of(reel, "created_time") for reel in reels if reel.get("published") is not False)
+    since = timezone.now() - REELS_WINDOW
+    return sorted((each for each in times if each and each > since), reverse=True)

@@ -16,9 +16,16 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError
-from accounts.platforms.facebook import lookup, media, reels
+from accounts.platforms.facebook import lookup, media
 from accounts.platforms.facebook.page import ERRORS, Page, permalink
-from accounts.platforms.facebook.post_kinds import STORY_KINDS, VIDEO_KINDS, check, kind_of
+from accounts.platforms.facebook.post_kinds import (
+    STORY_KINDS,
+    VIDEO_KINDS,
+    check,
+    check_reel_limit,
+    check_reel_refusal,
+    kind_of,
+)
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.meta.graph import GraphError, id_of
 from accounts.platforms.processing import ask_again
@@ -138,7 +145,7 @@ def _after_refusal(page: Page, content: Content, state: State, refused: GraphErr
     """
     refusal, is_reel = ERRORS.refusal(refused, "this post"), kind_of(content) == "reel"
     if is_reel:
-        reels.check_refusal(refused, content.attempt)
+        check_reel_refusal(refused, content.attempt)
     if not isinstance(refusal, ContentRejected):
         raise refusal from refused
     is_duplicate = refused.number == DUPLICATE or refused.subcode == PHOTOS_POSTED
@@ -147,7 +154,7 @@ def _after_refusal(page: Page, content: Content, state: State, refused: GraphErr
         if not isinstance(found, Absent):
             return found
     if is_reel:
-        reels.check(page, content.attempt, refusal.message)
+        check_reel_limit(page, content.attempt, refusal.message)
     if is_duplicate and content.attempt > 1:
         message = "Facebook says that the page has published this already, but does not list it."
         raise OutcomeUnknown(message, final=True) from refused

@@ -1,4 +1,7 @@
-"""The Instagram adapter: connects professional accounts by Instagram Login, and publishes posts as containers."""
+"""The Instagram adapter: connects professional accounts by Instagram Login, and publishes posts as containers.
+
+Source of the login: developers.facebook.com, instagram-platform (business-login, refresh_access_token).
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected
+from accounts.platforms.http.responses import https_url, one_line
 from accounts.platforms.instagram import containers, posts
-from accounts.platforms.instagram.account import ERRORS, SITE, InstagramApplication, identity
-from accounts.platforms.instagram.capabilities import CAPABILITIES, SCOPES, SETUP
-from accounts.platforms.meta.graph import unversioned
-from accounts.platforms.meta.platform import MetaPlatform
+from accounts.platforms.instagram.capabilities import CAPABILITIES, NEEDED, SCOPES, SETUP
+from accounts.platforms.instagram.errors import ERRORS
+from accounts.platforms.meta.graph import id_of, unversioned, username_of
+from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
 from accounts.platforms.types import Grant, Identity
 
 TOKENS = "https://api.instagram.com"  # where codes are exchanged
+SITE = "https://www.instagram.com"
+
+
+class InstagramApplication(MetaApplication):
+    """The operator's app at Instagram, with the addresses of its OAuth endpoints."""
+
+    label = "Instagram"
+    errors = ERRORS
+    grant_prefix = "ig"
+    needed = NEEDED
 
 
 class Instagram(MetaPlatform):
@@ -61,8 +75,24 @@ class Instagram(MetaPlatform):
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one Instagram account that an access token gives access to."""
-        return (identity(self.graph(tokens)),)
+        """The one Instagram account that an access token gives access to. Raises CredentialsRejected for a personal one."""
+        fields = "user_id,username,name,account_type,profile_picture_url"
+        user = self.graph(tokens).get("/me", {"fields": fields})
+        username = username_of(user)
+        if user.get("account_type") == "PERSONAL":
+            raise CredentialsRejected(
+                "Instagram lets services publish for professional accounts only.",
+                suggested_action="Switch the account to a business or creator account, then connect it again.",
+            )
+        return (
+            Identity(
+                external_id=id_of(user, "user_id"),
+                handle=username,
+                display_name=one_line(user.get("name")),
+                avatar_url=https_url(user.get("profile_picture_url")),
+                profile_url=f"{SITE}/{username}/",
+            ),
+        )
 
     def identify(self, grant: Grant) -> Identity:
         """Ask Instagram which account the token belongs to. An account that has become personal is disconnected."""

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.platforms.errors import ContentRejected, PlatformError, RateLimited, Transient
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, as_object, safe_line
-from accounts.platforms.instagram.account import ERRORS
+from accounts.platforms.instagram.errors import ERRORS
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
 from accounts.platforms.meta.graph import Account, entries, id_of
 from accounts.platforms.processing import ask_again

@@ -14,7 +14,7 @@ from typing import Any
 from accounts.platforms.errors import PlatformError, RateLimited, Transient
 from accounts.platforms.http.responses import https_url
 from accounts.platforms.instagram import containers
-from accounts.platforms.instagram.account import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
+from accounts.platforms.instagram.errors import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
 from accounts.platforms.meta.comments import FirstComments
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
 from accounts.platforms.meta.graph import Account, GraphError, earliest, entries, id_of, same_text, time_of

@@ -37,6 +37,7 @@ VERSION = "v25.0"
 MAX_CLOCK_DIFFERENCE = timedelta(minutes=5)
 
 _ID = re.compile(r"[0-9]{1,30}(?:_[0-9]{1,30})?")  # a post's id may be the page's id, `_` and its own
+_USERNAME = re.compile(r"[A-Za-z0-9._]{1,50}")
 _VERSION = re.compile(r"/v[0-9]{1,3}\.[0-9]{1,2}$")
 
 
@@ -140,6 +141,11 @@ def id_of(entity: Mapping[str, Any], name: str = "id") -> str:
     """The id of an account, a post or a container in Meta's response. Raises UnreadableAnswer."""
     value = entity.get(name)
     return text_in({name: str(value) if type(value) is int else value}, name, _ID, "id")
+
+
+def username_of(user: Mapping[str, Any]) -> str:
+    """The user name of an account in Meta's response. Raises UnreadableAnswer."""
+    return text_in(user, "username", _USERNAME, "user name")
 
 
 def entries(answer: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,16 +1,28 @@
-"""The Threads adapter: connects profiles by Meta's OAuth, and publishes posts as containers with a status."""
+"""The Threads adapter: connects profiles by Meta's OAuth, and publishes posts as containers with a status.
+
+Source of the login: developers.facebook.com/docs/threads (profiles, get access tokens, long-lived tokens).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.meta.graph import unversioned
-from accounts.platforms.meta.platform import MetaPlatform
-from accounts.platforms.threads import account, containers, posts
-from accounts.platforms.threads.account import ERRORS, ThreadsApplication
+from accounts.platforms.http.responses import https_url, one_line
+from accounts.platforms.meta.graph import id_of, unversioned, username_of
+from accounts.platforms.meta.platform import MetaApplication, MetaPlatform
+from accounts.platforms.threads import containers, posts
 from accounts.platforms.threads.capabilities import CAPABILITIES, SCOPES, SETUP
+from accounts.platforms.threads.errors import ERRORS
 from accounts.platforms.types import Identity
+
+
+class ThreadsApplication(MetaApplication):
+    """The operator's OAuth app at Threads, which has an id and a secret of its own within the Meta app."""
+
+    label = "Threads"
+    errors = ERRORS
+    grant_prefix = "th"
 
 
 class Threads(MetaPlatform):
@@ -29,9 +41,8 @@ class Threads(MetaPlatform):
     setup = SETUP
     errors = ERRORS
     irreversible = frozenset({"publish"})
-    settles_seconds = (
-        120.0  # until an abandoned request is over: a container that is being published still counts as ready
-    )
+    # Until an abandoned request is over: a container that is being published still counts as ready.
+    settles_seconds = 120.0
     api_base = "https://graph.threads.net"
     default_scopes = SCOPES
     steps = {
@@ -57,7 +68,17 @@ class Threads(MetaPlatform):
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """The one Threads profile that an access token gives access to."""
-        return (account.identity(self.graph(tokens)),)
+        user = self.graph(tokens).get("/me", {"fields": "id,username,name,threads_profile_picture_url"})
+        username = username_of(user)
+        return (
+            Identity(
+                external_id=id_of(user),
+                handle=username,
+                display_name=one_line(user.get("name")),
+                avatar_url=https_url(user.get("threads_profile_picture_url")),
+                profile_url=f"https://www.threads.com/@{username}",
+            ),
+        )
 
     def version(self) -> str:
         """The version of Threads' API, which has only one."""

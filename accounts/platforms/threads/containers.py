@@ -14,7 +14,7 @@ from accounts.platforms.errors import ContentRejected, Transient, unmapped
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, safe_line
 from accounts.platforms.meta.graph import Account, GraphError, id_of
 from accounts.platforms.processing import ask_again
-from accounts.platforms.threads.account import ERRORS, UNKNOWN_CONTAINER
+from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.types import Content, MediaFile, Progress
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5, 60  # between checks whether a container is ready

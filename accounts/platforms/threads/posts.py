@@ -18,8 +18,8 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import as_object, https_url
 from accounts.platforms.meta.graph import Account, GraphError, earliest, id_of, same_text, time_of
 from accounts.platforms.threads import containers
-from accounts.platforms.threads.account import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, different_links
+from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
 from accounts.platforms.types import OUT, Absent, AskedById, Content, MediaFile, Progress, Published
 
 PAGE_SIZE, MAX_PAGES = "100", 3  # of the list of a profile's posts

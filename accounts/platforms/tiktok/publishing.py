@@ -1,36 +1,68 @@
-"""The steps that publish a post at TikTok. Source: developers.tiktok.com, content posting.
+"""The steps that publish a post at TikTok. Source: developers.tiktok.com, content posting and media transfer guide.
 
 An announced video gets a publish id, and nothing is visible before TikTok has the last byte. So the announcement may be
 repeated, and TikTok says by the id how many bytes it has. TikTok fetches photos itself: the call that announces them also
 publishes them, and without its response nobody has the id.
+
+A video is sent in chunks, in order, to a URL that is valid for an hour. A chunk has between five and 64 million bytes, and
+the last one includes the rest; a video of less than two chunks is sent as one. The URL needs no token, so none is sent.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
-from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
-from accounts.platforms.http.responses import UnreadableAnswer, text_in
+from accounts.platforms.errors import ContentRejected, OutcomeUnknown, PlatformError, RateLimited, Transient
+from accounts.platforms.http.client import JsonClient
+from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.responses import ApiError, UnreadableAnswer, text_in
 from accounts.platforms.tiktok import posts, status
-from accounts.platforms.tiktok.client import ERRORS, Api
-from accounts.platforms.tiktok.transfer import (
-    CHUNK_BYTES,
-    TRANSFER_ERRORS,
-    OutOfStep,
-    TransferEnded,
-    chunks_of,
-    send_chunk,
-)
-from accounts.platforms.types import Absent, AskedById, Content, Progress
+from accounts.platforms.tiktok.client import ERRORS, MINUTE_SECONDS, Api
+from accounts.platforms.types import Absent, AskedById, Content, MediaFile, Progress
 from accounts.platforms.upload_addresses import is_own, open_address, seal_address
 
 CHUNKS_A_STEP = 4
+CHUNK_BYTES = 10_000_000
+CHUNK_SECONDS = 300.0
+OUT_OF_STEP, ENDED = 416, (403, 404, 410)
 DOMAIN = "tiktokapis.com"
 _PUBLISH_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
 State = Mapping[str, Any]
+
+
+class TransferEnded(Exception):
+    """Raised if TikTok accepts no more bytes at the upload address."""
+
+
+class OutOfStep(Exception):
+    """Raised if the bytes that TikTok has are not exactly those before the chunk that is sent."""
+
+
+class TransferErrors(ErrorTranslator[ApiError]):
+    """Translates TikTok's errors when a chunk is sent."""
+
+    name = "tiktok"
+    label = "TikTok"
+    error = ApiError
+
+    def specific(self, error: ApiError) -> PlatformError | None:
+        """Translate TikTok's rate limit, which lasts a minute, and its 401; None for all other errors.
+
+        A 401 is not about the access token, because none was sent.
+        """
+        if error.status == 429:
+            return RateLimited("TikTok's rate limit is reached.", retry_after=error.retry_after or MINUTE_SECONDS)
+        return self.transient(error) if error.status == 401 else None
+
+    def rejects_content(self, error: ApiError) -> bool:
+        """Whether TikTok refuses the bytes of a chunk."""
+        return error.status in (400, 413, 415)
+
+
+TRANSFER_ERRORS = TransferErrors()
 
 
 def start(api: Api, content: Content, state: State) -> Progress:
@@ -54,14 +86,14 @@ def start(api: Api, content: Content, state: State) -> Progress:
 def upload(api: Api, content: Content, state: State) -> Progress:
     """Send the next chunks of the video to TikTok, but not the last one."""
     [file] = content.media
-    _, count = chunks_of(file)
+    _, count = _chunks_of(file)
     first = state["chunks"]
     last = min(first + CHUNKS_A_STEP, count - 1)
     try:
         address = _upload_address(content, state)
         with TRANSFER_ERRORS.content_errors("the video"), file.open() as opened:
             for index in range(first, last):
-                send_chunk(address, file, opened, index)
+                _send_chunk(address, file, opened, index)
     except TransferEnded:
         return _start_again(state)
     except OutOfStep:
@@ -75,7 +107,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
     try:
         address = _upload_address(content, state)
         with TRANSFER_ERRORS.publish_errors("the video"), file.open() as opened:
-            send_chunk(address, file, opened, state["chunks"])
+            _send_chunk(address, file, opened, state["chunks"])
     except TransferEnded:
         return _start_again(state)
     except OutOfStep:
@@ -115,7 +147,7 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
 def _announce(api: Api, content: Content, creator: posts.Creator) -> tuple[str, str]:
     """Announce a video to TikTok. Returns its publish id and its upload address."""
     [file] = content.media
-    size, count = chunks_of(file)
+    size, count = _chunks_of(file)
     source = {
         "source": "FILE_UPLOAD",
         "video_size": file.size_bytes,
@@ -141,8 +173,32 @@ def _upload_address(content: Content, state: State) -> str:
     return address
 
 
+def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> None:
+    """Send the chunk of a video with this index to TikTok. Raises TransferEnded, OutOfStep, ApiError, NotSent, NoAnswer."""
+    size, count = _chunks_of(file)
+    start, end = index * size, file.size_bytes if index == count - 1 else (index + 1) * size
+    opened.seek(start)
+    headers = {"Content-Type": file.mime_type, "Content-Range": f"bytes {start}-{end - 1}/{file.size_bytes}"}
+    chunk = opened.read(end - start)
+    try:
+        JsonClient("").call("PUT", address, data=chunk, headers=headers, timeout=CHUNK_SECONDS)
+    except ApiError as error:
+        if error.status in ENDED:
+            raise TransferEnded from error
+        if error.status == OUT_OF_STEP:
+            raise OutOfStep from error
+        raise
+
+
+def _chunks_of(file: MediaFile) -> tuple[int, int]:
+    """The size of a chunk for TikTok, and the number of chunks of the file."""
+    if file.size_bytes < 2 * CHUNK_BYTES:
+        return file.size_bytes, 1
+    return CHUNK_BYTES, file.size_bytes // CHUNK_BYTES
+
+
 def _next_chunk(content: Content, state: State) -> Progress:
-    _, count = chunks_of(content.media[0])
+    _, count = _chunks_of(content.media[0])
     return Progress("upload" if state["chunks"] < count - 1 else "finish", state)
 
 

@@ -17,10 +17,10 @@ from accounts.platforms.errors import (
     Transient,
 )
 from accounts.platforms.facebook.page import ERRORS as FACEBOOK
-from accounts.platforms.instagram.account import ERRORS as INSTAGRAM
+from accounts.platforms.instagram.errors import ERRORS as INSTAGRAM
 from accounts.platforms.meta.errors import MetaErrors
 from accounts.platforms.meta.graph import GraphError
-from accounts.platforms.threads.account import ERRORS as THREADS
+from accounts.platforms.threads.errors import ERRORS as THREADS
 from config.outbound import Response
 from tests.accounts.platforms.meta.steps import error
 from tests.fakes.http_server import Answer

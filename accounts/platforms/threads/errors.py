@@ -1,0 +1,28 @@
+"""The meaning of Threads' own error codes.
+
+Source: developers.facebook.com/docs/threads (troubleshooting); subcodes are those that clients report.
+"""
+
+from __future__ import annotations
+
+from accounts.platforms.meta.errors import MetaErrors
+
+UNKNOWN_CONTAINER = 4279009  # also for a while after the container was created
+
+
+class ThreadsErrors(MetaErrors):
+    """Translates Threads' errors."""
+
+    name = "threads"
+    label = "Threads"
+    meanings = {
+        24: "transient",
+        UNKNOWN_CONTAINER: "transient",
+        2207042: "rate_limit",  # the posts of the day
+        2207051: "content",  # withheld as spam
+        2207052: "content",  # the media cannot be fetched
+        4279013: "content",  # the profile is restricted
+    }
+
+
+ERRORS = ThreadsErrors()
