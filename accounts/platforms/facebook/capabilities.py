@@ -13,6 +13,7 @@ from typing import Any
 
 from accounts.platforms.counting import characters
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
 NEEDED = ("pages_show_list", "pages_read_engagement", "pages_manage_posts")  # required for publishing
@@ -22,22 +23,21 @@ SCOPES = (*NEEDED, "pages_manage_engagement", "business_management")
 MAX_COMMENT_LENGTH = 8000
 
 OPTIONS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "post_type": {
+    **object_schema(
+        post_type={
             "type": "string",
             "description": "What the media become: `post` (the default), `reel` (one video of 3 to 90 seconds, "
             "30 of them in 24 hours) or `story` (one photo, or one video of up to 60 seconds; it shows no text).",
             "enum": ["post", "reel", "story"],
         },
-        "link": {
+        link={
             "type": "string",
             "description": "A URL that the post shows with a preview; for posts without media.",
             "pattern": "^https?://[^\\s]+$",
             "maxLength": 2048,
         },
-        "title": {"type": "string", "description": "The title of a video or reel.", "minLength": 1, "maxLength": 255},
-        "first_comment": {
+        title={"type": "string", "description": "The title of a video or reel.", "minLength": 1, "maxLength": 255},
+        first_comment={
             "type": "string",
             "description": "A comment that the page adds to its post at once. If it fails, the post stays published, "
             "with a note.",
@@ -45,8 +45,7 @@ OPTIONS: dict[str, Any] = {
             "maxLength": MAX_COMMENT_LENGTH,
             "pattern": "\\S",
         },
-    },
-    "additionalProperties": False,
+    ),
     "if": {"properties": {"post_type": {"const": "story"}}, "required": ["post_type"]},
     "then": {"properties": {"link": False, "title": False, "first_comment": False}},
 }

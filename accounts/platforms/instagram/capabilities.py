@@ -17,6 +17,7 @@ from typing import Any
 
 from accounts.platforms.counting import characters
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, TextRules, VideoRules
 
 NEEDED = ("instagram_business_basic", "instagram_business_content_publish")  # required for publishing
@@ -37,24 +38,23 @@ def mentions(text: str) -> int:
 
 
 OPTIONS: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "post_type": {
+    **object_schema(
+        post_type={
             "type": "string",
             "description": "What the media become: `post` (the default; a single video is a reel, several files "
             "a carousel), `reel` (one video) or `story` (one image or video; it shows no text).",
             "enum": ["post", "reel", "story"],
         },
-        "share_to_feed": {
+        share_to_feed={
             "type": "boolean",
             "description": "Whether a reel shows in the profile's feed as well; it does by default.",
         },
-        "thumb_offset": {
+        thumb_offset={
             "type": "integer",
             "description": "The moment of a reel, in milliseconds, whose picture is its cover.",
             "minimum": 0,
         },
-        "collaborators": {
+        collaborators={
             "type": "array",
             "description": "User names of accounts that are invited to share the post.",
             "items": {"type": "string", "maxLength": 30, "pattern": "^[A-Za-z0-9._]+$"},
@@ -62,7 +62,7 @@ OPTIONS: dict[str, Any] = {
             "maxItems": 3,
             "uniqueItems": True,
         },
-        "first_comment": {
+        first_comment={
             "type": "string",
             "description": "A comment that the account adds to its post at once. If it fails, the post stays published, "
             "with a note.",
@@ -70,8 +70,7 @@ OPTIONS: dict[str, Any] = {
             "maxLength": 2200,
             "pattern": "\\S",
         },
-    },
-    "additionalProperties": False,
+    ),
     "if": {"properties": {"post_type": {"const": "story"}}, "required": ["post_type"]},
     "then": {
         "properties": dict.fromkeys(("share_to_feed", "thumb_offset", "collaborators", "first_comment"), False),

@@ -11,6 +11,7 @@ from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import threads_characters
 from accounts.platforms.links import links
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Threads has none
@@ -61,37 +62,33 @@ CAPABILITIES = Capabilities(
         "Polls are not possible.",
         "Posts of other profiles cannot be replied to, reposted or quoted.",
     ),
-    options={
-        "type": "object",
-        "properties": {
-            "reply_control": {
-                "type": "string",
-                "description": "Who may reply; everybody by default.",
-                "enum": [
-                    "everyone",
-                    "accounts_you_follow",
-                    "mentioned_only",
-                    "parent_post_author_only",
-                    "followers_only",
-                ],
-            },
-            "topic_tag": {
-                "type": "string",
-                "description": "The post's topic, without a full stop or an ampersand.",
-                "pattern": r"^[^.&]+$",
-                "minLength": 1,
-                "maxLength": 50,
-            },
-            "link_attachment": {
-                "type": "string",
-                "description": "The link that is previewed below a post of text alone; the text's first link by default.",
-                "pattern": r"^https?://[^\s]+$",
-                "maxLength": 2000,
-            },
-            "thread": thread_option(THREAD),
+    options=object_schema(
+        reply_control={
+            "type": "string",
+            "description": "Who may reply; everybody by default.",
+            "enum": [
+                "everyone",
+                "accounts_you_follow",
+                "mentioned_only",
+                "parent_post_author_only",
+                "followers_only",
+            ],
         },
-        "additionalProperties": False,
-    },
+        topic_tag={
+            "type": "string",
+            "description": "The post's topic, without a full stop or an ampersand.",
+            "pattern": r"^[^.&]+$",
+            "minLength": 1,
+            "maxLength": 50,
+        },
+        link_attachment={
+            "type": "string",
+            "description": "The link that is previewed below a post of text alone; the text's first link by default.",
+            "pattern": r"^https?://[^\s]+$",
+            "maxLength": 2000,
+        },
+        thread=thread_option(THREAD),
+    ),
     pace=Pace(seconds=432, burst=50),
     thread=THREAD,
 )

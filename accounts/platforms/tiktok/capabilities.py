@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from accounts.platforms.counting import utf16_units
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
 
 SCOPES = ("user.info.basic", "video.publish")
@@ -40,60 +41,56 @@ CAPABILITIES = Capabilities(
         "A sound from TikTok's library cannot be chosen.",
         "First comments and alt text are not possible.",
     ),
-    options={
-        "type": "object",
-        "properties": {
-            "privacy_level": {
-                "type": "string",
-                "description": "Who may see the post; there is no default. Public accounts offer PUBLIC_TO_EVERYONE, "
-                "MUTUAL_FOLLOW_FRIENDS and SELF_ONLY, private ones FOLLOWER_OF_CREATOR instead of the first. A service that "
-                "TikTok has not audited can post SELF_ONLY.",
-                "enum": [PUBLIC, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", "SELF_ONLY"],
-            },
-            "disable_comment": {
-                "type": "boolean",
-                "description": "Whether nobody may comment; also where the creator's own settings say so.",
-            },
-            "disable_duet": {
-                "type": "boolean",
-                "description": "Videos: whether nobody may make a duet; also where the creator's own settings say so.",
-            },
-            "disable_stitch": {
-                "type": "boolean",
-                "description": "Videos: whether nobody may stitch it; also where the creator's own settings say so.",
-            },
-            "cover_timestamp_ms": {
-                "type": "integer",
-                "description": "Videos: the frame that becomes the cover, in milliseconds from the start.",
-                "minimum": 0,
-                "maximum": 600_000,
-            },
-            "is_aigc": {"type": "boolean", "description": "Videos: label the post as made with AI."},
-            "brand_content_toggle": {
-                "type": "boolean",
-                "description": "Label the post as a paid partnership that promotes another business.",
-            },
-            "brand_organic_toggle": {
-                "type": "boolean",
-                "description": "Label the post as one that promotes the creator's own business.",
-            },
-            "title": {
-                "type": "string",
-                "description": "Photos: a title above the text.",
-                "minLength": 1,
-                "maxLength": MAX_PHOTO_TITLE,
-            },
-            "auto_add_music": {"type": "boolean", "description": "Photos: let TikTok add music."},
-            "photo_cover_index": {
-                "type": "integer",
-                "description": "Photos: which one is the cover, counted from 0; the first where it is left out.",
-                "minimum": 0,
-                "maximum": MAX_PHOTOS - 1,
-            },
+    options=object_schema(
+        ["privacy_level"],
+        privacy_level={
+            "type": "string",
+            "description": "Who may see the post; there is no default. Public accounts offer PUBLIC_TO_EVERYONE, "
+            "MUTUAL_FOLLOW_FRIENDS and SELF_ONLY, private ones FOLLOWER_OF_CREATOR instead of the first. A service that "
+            "TikTok has not audited can post SELF_ONLY.",
+            "enum": [PUBLIC, "MUTUAL_FOLLOW_FRIENDS", "FOLLOWER_OF_CREATOR", "SELF_ONLY"],
         },
-        "required": ["privacy_level"],
-        "additionalProperties": False,
-    },
+        disable_comment={
+            "type": "boolean",
+            "description": "Whether nobody may comment; also where the creator's own settings say so.",
+        },
+        disable_duet={
+            "type": "boolean",
+            "description": "Videos: whether nobody may make a duet; also where the creator's own settings say so.",
+        },
+        disable_stitch={
+            "type": "boolean",
+            "description": "Videos: whether nobody may stitch it; also where the creator's own settings say so.",
+        },
+        cover_timestamp_ms={
+            "type": "integer",
+            "description": "Videos: the frame that becomes the cover, in milliseconds from the start.",
+            "minimum": 0,
+            "maximum": 600_000,
+        },
+        is_aigc={"type": "boolean", "description": "Videos: label the post as made with AI."},
+        brand_content_toggle={
+            "type": "boolean",
+            "description": "Label the post as a paid partnership that promotes another business.",
+        },
+        brand_organic_toggle={
+            "type": "boolean",
+            "description": "Label the post as one that promotes the creator's own business.",
+        },
+        title={
+            "type": "string",
+            "description": "Photos: a title above the text.",
+            "minLength": 1,
+            "maxLength": MAX_PHOTO_TITLE,
+        },
+        auto_add_music={"type": "boolean", "description": "Photos: let TikTok add music."},
+        photo_cover_index={
+            "type": "integer",
+            "description": "Photos: which one is the cover, counted from 0; the first where it is left out.",
+            "minimum": 0,
+            "maximum": MAX_PHOTOS - 1,
+        },
+    ),
     pace=Pace(seconds=15, burst=2),  # six posts a minute for each creator
 )
 

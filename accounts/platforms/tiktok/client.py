@@ -119,6 +119,7 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
     name = "tiktok"
     label = "TikTok"
     error = TikTokError
+    documented_codes = CONTENT_ERRORS
 
     def specific(self, error: TikTokError) -> PlatformError | None:
         """Translate errors that TikTok names, whatever their status is; None for all other errors."""
@@ -146,10 +147,6 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
     def may_have_effect(self, error: TikTokError) -> bool:
         """Whether the failure is TikTok's own, so that the call may have been carried out."""
         return error.status >= 500 or error.code in TRANSIENT_ERRORS
-
-    def is_documented(self, error: TikTokError) -> bool:
-        """Whether the code of TikTok's error is one of the documented refusals of a post."""
-        return error.code in CONTENT_ERRORS
 
 
 ERRORS = TikTokErrors()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from accounts.platforms.counting import utf8_bytes
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, MediaRules, TextRules, VideoRules
 
 SCOPES = ("https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly")
@@ -55,73 +56,69 @@ CAPABILITIES = Capabilities(
         "First comments are not possible.",
         "A scheduled video is not shown in YouTube Studio: this service keeps it until its time.",
     ),
-    options={
-        "type": "object",
-        "properties": {
-            "title": {
-                "type": "string",
-                "description": "The video's title, without angle brackets. Left out, it is the first line of the text, "
-                "or the file's name where there is no text.",
-                "minLength": 1,
-                "maxLength": MAX_TITLE,
-                "pattern": r"^\s*[^<>\s][^<>]*$",
-            },
-            "tags": {
-                "type": "array",
-                "description": "Keywords, 500 characters together with the commas between them; one that holds a space "
-                "counts two more.",
-                "items": {"type": "string", "minLength": 1, "maxLength": MAX_TAGS, "pattern": "^[^<>]+$"},
-                "maxItems": 250,
-            },
-            "privacy_status": {
-                "type": "string",
-                "description": "Who may see the video; public where it is left out. YouTube keeps what an application "
-                "uploads private until Google has audited it.",
-                "enum": [PUBLIC, "unlisted", "private"],
-            },
-            "category_id": {
-                "type": "string",
-                "description": "The number of the video's category; 22 (people and blogs) where it is left out.",
-                "maxLength": 3,
-                "pattern": "^[0-9]+$",
-            },
-            "made_for_kids": {
-                "type": "boolean",
-                "description": "Whether the video is made for children; the channel's own setting where it is left out.",
-            },
-            "contains_synthetic_media": {
-                "type": "boolean",
-                "description": "Whether it shows altered or synthetic content that seems real.",
-            },
-            "license": {
-                "type": "string",
-                "description": "YouTube's standard licence where it is left out.",
-                "enum": ["youtube", "creativeCommon"],
-            },
-            "embeddable": {
-                "type": "boolean",
-                "description": "Whether other sites may show the video; they may by default.",
-            },
-            "language": {
-                "type": "string",
-                "description": "The language of title and description, as a BCP 47 tag.",
-                "maxLength": 35,
-                "pattern": "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
-            },
-            "notify_subscribers": {
-                "type": "boolean",
-                "description": "Whether the channel's subscribers are notified; they are by default.",
-            },
-            "thumbnail_url": {
-                "type": "string",
-                "description": "Public https address of a JPEG or PNG file, of 50 MiB at most, that becomes the video's "
-                "thumbnail. The channel has to be verified for that.",
-                "pattern": "^https?://",
-                "maxLength": 2048,
-            },
+    options=object_schema(
+        title={
+            "type": "string",
+            "description": "The video's title, without angle brackets. Left out, it is the first line of the text, "
+            "or the file's name where there is no text.",
+            "minLength": 1,
+            "maxLength": MAX_TITLE,
+            "pattern": r"^\s*[^<>\s][^<>]*$",
         },
-        "additionalProperties": False,
-    },
+        tags={
+            "type": "array",
+            "description": "Keywords, 500 characters together with the commas between them; one that holds a space "
+            "counts two more.",
+            "items": {"type": "string", "minLength": 1, "maxLength": MAX_TAGS, "pattern": "^[^<>]+$"},
+            "maxItems": 250,
+        },
+        privacy_status={
+            "type": "string",
+            "description": "Who may see the video; public where it is left out. YouTube keeps what an application "
+            "uploads private until Google has audited it.",
+            "enum": [PUBLIC, "unlisted", "private"],
+        },
+        category_id={
+            "type": "string",
+            "description": "The number of the video's category; 22 (people and blogs) where it is left out.",
+            "maxLength": 3,
+            "pattern": "^[0-9]+$",
+        },
+        made_for_kids={
+            "type": "boolean",
+            "description": "Whether the video is made for children; the channel's own setting where it is left out.",
+        },
+        contains_synthetic_media={
+            "type": "boolean",
+            "description": "Whether it shows altered or synthetic content that seems real.",
+        },
+        license={
+            "type": "string",
+            "description": "YouTube's standard licence where it is left out.",
+            "enum": ["youtube", "creativeCommon"],
+        },
+        embeddable={
+            "type": "boolean",
+            "description": "Whether other sites may show the video; they may by default.",
+        },
+        language={
+            "type": "string",
+            "description": "The language of title and description, as a BCP 47 tag.",
+            "maxLength": 35,
+            "pattern": "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$",
+        },
+        notify_subscribers={
+            "type": "boolean",
+            "description": "Whether the channel's subscribers are notified; they are by default.",
+        },
+        thumbnail_url={
+            "type": "string",
+            "description": "Public https address of a JPEG or PNG file, of 50 MiB at most, that becomes the video's "
+            "thumbnail. The channel has to be verified for that.",
+            "pattern": "^https?://",
+            "maxLength": 2048,
+        },
+    ),
 )
 
 # Sources: developers.google.com (youtube/v3/guides/quota_and_compliance_audits, youtube/v3/docs/videos/insert,
