@@ -61,10 +61,7 @@ def find(page: Page, content: Content, state: Mapping[str, Any]) -> Published | 
 
 
 def story_of(page: Page, media_id: str) -> Published | None:
-    """The Facebook story that shows this photo or video, if it is listed.
-
-    Errors are ignored, because the story is published anyway.
-    """
+    """The Facebook story that shows this photo or video, if listed. Errors are ignored: the story is published anyway."""
     with suppress(PlatformError), ERRORS.platform_errors():
         return _story(page, media_id)
     return None

@@ -60,10 +60,7 @@ class Instagram(MetaPlatform):
     searches = {"create": posts.find, "comment": posts.COMMENTS.find}
 
     def application(self) -> InstagramApplication:
-        """The operator's app at Instagram.
-
-        AUTH_BASE replaces both the page of consent and the address that exchanges codes.
-        """
+        """The operator's app at Instagram. AUTH_BASE replaces both the consent page and the address that exchanges codes."""
         site, tokens = (self.setting("AUTH_BASE", default).rstrip("/") for default in (SITE, TOKENS))
         return InstagramApplication(
             self.setting("CLIENT_ID"),

@@ -83,10 +83,7 @@ def process(account: Account, content: Content, state: State) -> Progress:
 
 
 def create_again(state: State, reason: str) -> Progress:
-    """The step that creates all Instagram containers again.
-
-    Raises ContentRejected after MAX_ROUNDS, as nothing is published.
-    """
+    """The step that creates all Instagram containers again. Raises ContentRejected after MAX_ROUNDS; nothing is published."""
     if state["round"] >= MAX_ROUNDS:
         raise ContentRejected(f"Instagram could not prepare the post: {reason}")
     return Progress("container", _first_state(state["round"] + 1))
@@ -105,10 +102,7 @@ def wait(state: State) -> Progress:
 
 
 def status_of(account: Account, container: str) -> tuple[str, str]:
-    """The status of an Instagram container, one of STATUSES, and the reason if it failed.
-
-    Raises TokenExpired, AccountDisconnected, Transient.
-    """
+    """An Instagram container's status, and the reason if it failed. Raises TokenExpired, AccountDisconnected, Transient."""
     with ERRORS.platform_errors():
         answer = account.graph.get(f"/{container}", {"fields": "status_code,status"})
         status = answer.get("status_code")
@@ -118,10 +112,7 @@ def status_of(account: Account, container: str) -> tuple[str, str]:
 
 
 def _check_quota(account: Account, attempt: int) -> None:
-    """Raise RateLimited if the Instagram account has published its posts of 24 hours.
-
-    A quota that cannot be read stops no post.
-    """
+    """Raise RateLimited if the Instagram account's daily quota is used up. A quota that cannot be read stops no post."""
     quota: dict[str, Any] = {}
     with suppress(PlatformError), ERRORS.platform_errors():
         answer = account.graph.get(f"/{account.id}/content_publishing_limit", {"fields": "config,quota_usage"})

@@ -81,10 +81,7 @@ def _after_refusal(account: Account, content: Content, state: State, refused: Gr
 
 
 def _status_after(account: Account, content: Content, container: str, refused: GraphError) -> str:
-    """The status of an Instagram container after a refusal.
-
-    One that is reported as expired may have been published before.
-    """
+    """The status of an Instagram container after a refusal; one that is called expired may have been published before."""
     is_expired = refused.subcode in EXPIRED
     try:
         status, _ = containers.status_of(account, container)

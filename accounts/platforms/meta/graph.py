@@ -90,10 +90,7 @@ class Graph(JsonClient):
     def list_all(
         self, path: str, params: Mapping[str, str], *, max_pages: int, too_long: PlatformError | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Read the objects of a list of Meta's Graph API, page by page.
-
-        Raises `too_long`, if given, when there are more than `max_pages`.
-        """
+        """Read the objects of a list of Meta's Graph API page by page. Raises `too_long`, if given, after `max_pages`."""
         params = dict(params)
         for _ in range(max_pages):
             page = self.get(path, params)

@@ -92,10 +92,7 @@ def _after_miss(state: State) -> Progress:
 
 
 def _id_of_published(account: Account, content: Content, state: State) -> str:
-    """The id of a published Threads segment.
-
-    For the last segment any id is enough, because only the first one's id is reported.
-    """
+    """The id of a published Threads segment. For the last segment any id is enough: only the first one's is reported."""
     if state["sent"] and len(state["sent"]) == len(segments(content)) - 1:
         return str(state["container"])
     if (found := _find_segment(account, content, state)) is None:

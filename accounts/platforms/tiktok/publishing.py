@@ -222,10 +222,7 @@ def _number(received: int | None) -> int:
 
 
 def _continue_at(content: Content, state: State, received: int) -> Progress:
-    """The step that sends the bytes which TikTok does not have.
-
-    A worker may have stopped before it stored its progress.
-    """
+    """The step that sends the bytes which TikTok does not have: a worker may have stopped before it stored its progress."""
     if received >= content.media[0].size_bytes:
         return status.first_check(state, state["publish_id"])
     chunks, odd = divmod(received, CHUNK_BYTES)

@@ -36,10 +36,7 @@ class YouTube(OAuthPlatform):
     revoked_tokens = ("refresh_token",)  # revoking this token also revokes the access tokens
 
     def application(self) -> YouTubeApplication:
-        """The operator's OAuth client for YouTube.
-
-        Google has different hosts for consent and tokens; AUTH_BASE replaces both.
-        """
+        """The operator's OAuth client for YouTube. AUTH_BASE replaces both of Google's hosts, for consent and for tokens."""
         base = self.setting("AUTH_BASE").rstrip("/")
         tokens = base or "https://oauth2.googleapis.com"
         return YouTubeApplication(

@@ -118,10 +118,7 @@ def fetch_thumbnail(url: str) -> tuple[bytes, str]:
 
 
 def upload_thumbnail(api: Api, video_id: str, url: str) -> None:
-    """Upload the image at this URL as the YouTube video's thumbnail.
-
-    Raises as `fetch_thumbnail`, YouTubeError, NotSent, NoAnswer.
-    """
+    """Upload the image at a URL as a YouTube thumbnail. Raises as `fetch_thumbnail`, YouTubeError, NotSent, NoAnswer."""
     image, mime_type = fetch_thumbnail(url)
     api.call(
         "POST",
