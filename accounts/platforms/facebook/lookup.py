@@ -19,7 +19,7 @@ from accounts.platforms.facebook.post_kinds import kind_of
 from accounts.platforms.http.responses import as_object, objects_in
 from accounts.platforms.meta.comments import FirstComments
 from accounts.platforms.meta.errors import Meaning
-from accounts.platforms.meta.graph import earliest, id_of, same_text, time_of
+from accounts.platforms.meta.graph import earliest_post_time, id_of, same_text, time_of
 from accounts.platforms.types import Absent, CompleteList, Content, Published
 
 PAGE_SIZE, MAX_PAGES = "100", 3
@@ -79,7 +79,7 @@ def _find_post(page: Page, content: Content, state: Mapping[str, Any]) -> Publis
         has_doubt |= same_words or (not has_media and not content.media and _is_edited(post))
     if has_doubt:
         raise OutcomeUnknown("A post of the page may be this one, edited.", final=True)
-    return Absent(CompleteList(back_to=earliest(state["since"]).isoformat(), kind_listed=POSTS_ARE_LISTED))
+    return Absent(CompleteList(back_to=earliest_post_time(state["since"]).isoformat(), kind_listed=POSTS_ARE_LISTED))
 
 
 def _is_the_post(
@@ -93,7 +93,7 @@ def _is_the_post(
 
 
 def _posts_since(page: Page, since: str) -> Iterator[dict[str, Any]]:
-    start = earliest(since)
+    start = earliest_post_time(since)
     for post in _list(page, "published_posts", {"fields": FIELDS, "since": str(int(start.timestamp()))}):
         created_at = time_of(post, "created_time")
         if created_at is None or created_at >= start:

@@ -44,7 +44,7 @@ class Video:
     reason: str
 
 
-def following(content: Content, state: State) -> Progress:
+def next_step(content: Content, state: State) -> Progress:
     """The step that uploads the next file to Facebook, or the step that publishes if all files are uploaded."""
     kind = kind_of(content)
     if kind in VIDEO_KINDS and "video" not in state:
@@ -66,7 +66,7 @@ def upload_photo(page: Page, content: Content, state: State) -> Progress:
             fields["alt_text_custom"] = file.alt_text
         with ERRORS.content_errors(label(file)):
             photo = id_of(page.graph.post_multipart(f"/{page.id}/photos", fields, timeout=UPLOAD_SECONDS))
-    return following(content, {**state, "photos": [*state["photos"], photo]})
+    return next_step(content, {**state, "photos": [*state["photos"], photo]})
 
 
 def open_session(page: Page, content: Content, state: State) -> Progress:

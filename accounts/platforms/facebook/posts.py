@@ -42,7 +42,7 @@ State = Mapping[str, Any]
 def begin(page: Page, content: Content, state: State) -> Progress:
     """Begin a Facebook publication: check the content and store the time. Raises ContentRejected."""
     check(content)
-    return media.following(content, {"since": timezone.now().isoformat(), "photos": []})
+    return media.next_step(content, {"since": timezone.now().isoformat(), "photos": []})
 
 
 def create(page: Page, content: Content, state: State) -> Progress | Published:
@@ -70,7 +70,7 @@ def find(page: Page, content: Content, state: State) -> Progress | Published | A
     """
     if kind_of(content) not in VIDEO_KINDS:
         found = lookup.find(page, content, state)
-        return found if isinstance(found, Absent) else lookup.COMMENTS.following(content, state, found)
+        return found if isinstance(found, Absent) else lookup.COMMENTS.next_step(content, state, found)
     video = media.get_video(page, state["video"])
     if video.status == "unpublished":
         return Absent(AskedById("the video is unpublished"))
@@ -83,7 +83,7 @@ def _after_status(page: Page, content: Content, state: State, video: media.Video
     if video.status != "published":
         return _wait(state)
     story = lookup.story_of(page, state["video"]) if kind_of(content) in STORY_KINDS else None
-    return lookup.COMMENTS.following(content, state, story or Published(state["video"], video.permalink))
+    return lookup.COMMENTS.next_step(content, state, story or Published(state["video"], video.permalink))
 
 
 def _wait(state: State) -> Progress:
@@ -120,7 +120,7 @@ def _after_success(page: Page, content: Content, state: State, answer: Mapping[s
     kind = kind_of(content)
     if kind not in VIDEO_KINDS | STORY_KINDS:
         post_id = id_of(answer)
-        return lookup.COMMENTS.following(content, state, Published(post_id, _permalink(page, post_id)))
+        return lookup.COMMENTS.next_step(content, state, Published(post_id, _permalink(page, post_id)))
     if answer.get("success") is not True:
         raise UnreadableAnswer("The response does not say that the post was accepted.")
     if kind in VIDEO_KINDS:
@@ -160,5 +160,5 @@ def _after_refusal(page: Page, content: Content, state: State, refused: GraphErr
         raise OutcomeUnknown(message, final=True) from refused
     age = timezone.now() - datetime.fromisoformat(state["since"])
     if content.media and age > UPLOADS_LAST and not state.get("again"):
-        return media.following(content, {"since": timezone.now().isoformat(), "photos": [], "again": True})
+        return media.next_step(content, {"since": timezone.now().isoformat(), "photos": [], "again": True})
     raise refusal from refused

@@ -17,7 +17,7 @@ from accounts.platforms.instagram import containers
 from accounts.platforms.instagram.errors import DAILY_LIMIT, ERRORS, EXPIRED, NOT_READY
 from accounts.platforms.meta.comments import FirstComments
 from accounts.platforms.meta.errors import daily_limit_pause_seconds
-from accounts.platforms.meta.graph import Account, GraphError, earliest, entries, id_of, same_text, time_of
+from accounts.platforms.meta.graph import Account, GraphError, earliest_post_time, entries, id_of, same_text, time_of
 from accounts.platforms.types import Absent, AskedById, Content, Progress, Published
 
 PAGE_SIZE = "50"
@@ -43,7 +43,7 @@ def create(account: Account, content: Content, state: State) -> Progress | Publi
                 raise
             return _after_refusal(account, content, state, error)
         media_id = id_of(answer)
-    return COMMENTS.following(content, state, Published(media_id, _permalink(account, media_id)))
+    return COMMENTS.next_step(content, state, Published(media_id, _permalink(account, media_id)))
 
 
 def find(account: Account, content: Content, state: State) -> Progress | Published | Absent:
@@ -106,7 +106,7 @@ def _after_publication(account: Account, content: Content, state: State) -> Prog
     """
     is_story = content.options.get("post_type") == "story"
     edge, caption = ("stories", "") if is_story else ("media", content.text)
-    start = earliest(state["since"])
+    start = earliest_post_time(state["since"])
     params = {"fields": "id,caption,permalink,timestamp", "limit": PAGE_SIZE}
     with suppress(PlatformError), ERRORS.platform_errors():
         posts = entries(account.graph.get(f"/{account.id}/{edge}", params))
@@ -114,7 +114,7 @@ def _after_publication(account: Account, content: Content, state: State) -> Prog
         matching = [each for each in recent if same_text(each.get("caption"), caption)]
         if len(matching) == 1:
             published = Published(id_of(matching[0]), https_url(matching[0].get("permalink")))
-            return COMMENTS.following(content, state, published)
+            return COMMENTS.next_step(content, state, published)
     return Published(
         "", "", note="Instagram has published the post, but does not say which of the account's posts it is."
     )

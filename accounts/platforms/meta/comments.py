@@ -27,7 +27,7 @@ class FirstComments:
     kind_listed: str  # the documentation that says that all comments are listed (CompleteList)
     unreadable: tuple[Meaning, ...] = ("permission",)  # errors by which the product permanently refuses the list
 
-    def following(self, content: Content, state: Mapping[str, Any], published: Published) -> Progress | Published:
+    def next_step(self, content: Content, state: Mapping[str, Any], published: Published) -> Progress | Published:
         """The step that creates the first comment at Meta's product, or the published post if none is asked for."""
         if "first_comment" not in content.options or published.note:
             return published

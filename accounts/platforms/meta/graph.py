@@ -147,10 +147,10 @@ def username_of(user: Mapping[str, Any]) -> str:
 
 def entries(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The objects that a response of Meta's Graph API lists. Raises UnreadableAnswer."""
-    listed = answer.get("data")
-    if not isinstance(listed, list):
+    items = answer.get("data")
+    if not isinstance(items, list):
         raise UnreadableAnswer("The response is not a list.")
-    return objects_in(listed)
+    return objects_in(items)
 
 
 def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
@@ -162,7 +162,7 @@ def time_of(entity: Mapping[str, Any], name: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def earliest(since: str) -> datetime:
+def earliest_post_time(since: str) -> datetime:
     """The earliest time of a post at Meta's products that can belong to a publication started at `since` (ISO 8601)."""
     return datetime.fromisoformat(since).astimezone(UTC) - MAX_CLOCK_DIFFERENCE
 

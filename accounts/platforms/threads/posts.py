@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.platforms.chains import check, segments
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.http.responses import as_object, https_url
-from accounts.platforms.meta.graph import Account, GraphError, earliest, id_of, same_text, time_of
+from accounts.platforms.meta.graph import Account, GraphError, earliest_post_time, id_of, same_text, time_of
 from accounts.platforms.threads import containers
 from accounts.platforms.threads.capabilities import CAPABILITIES, MAX_LINKS, different_links
 from accounts.platforms.threads.errors import ERRORS, UNKNOWN_CONTAINER
@@ -101,7 +101,7 @@ def _id_of_published(account: Account, content: Content, state: State) -> str:
 
 
 def _find_segment(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
-    """The id of the Threads post that an earlier attempt has published for this segment; None if it is not listed.
+    """The id of the Threads post that an earlier attempt has published for this segment; None if the list lacks it.
 
     Raises OutcomeUnknown if several posts match or the list cannot be read, TokenExpired, Transient.
     """
@@ -123,7 +123,7 @@ def _find_segment(account: Account, content: Content, state: Mapping[str, Any]) 
 
 def _posts_since(account: Account, edge: str, since: str) -> Iterator[dict[str, Any]]:
     """The Threads profile's posts or replies since the time `since`, newest first."""
-    start = earliest(since)
+    start = earliest_post_time(since)
     params = {
         "fields": "id,text,timestamp,media_type" + (",replied_to" if edge == "replies" else ""),
         "since": str(int(start.timestamp())),

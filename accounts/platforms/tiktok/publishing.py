@@ -209,7 +209,7 @@ def _received(api: Api, content: Content, state: State) -> int | None:
     """
     try:
         with ERRORS.content_errors("the question"):
-            current = status.ask(api, state["publish_id"])
+            current = status.get_status(api, state["publish_id"])
     except ContentRejected as error:
         raise OutcomeUnknown(f"TikTok does not say what became of the video: {error.message}") from error
     return current.received if current.name == "PROCESSING_UPLOAD" else content.media[0].size_bytes

@@ -60,7 +60,7 @@ class Status:
     fail_reason: str
 
 
-def ask(api: Api, publish_id: str) -> Status:
+def get_status(api: Api, publish_id: str) -> Status:
     """Ask TikTok for the status of the post with this publish id. Raises TikTokError, NotSent, NoAnswer."""
     data = api.post("/v2/post/publish/status/fetch/", json={"publish_id": publish_id})
     name, received, ids = data.get("status"), data.get("uploaded_bytes"), data.get("publicaly_available_post_id")
@@ -88,7 +88,7 @@ def poll(api: Api, content: Content, state: State) -> Progress | Published:
     """
     try:
         with ERRORS.platform_errors():
-            status = ask(api, state["publish_id"])
+            status = get_status(api, state["publish_id"])
     except (TokenExpired, AccountDisconnected):
         raise
     except PlatformError:  # the error says nothing about the post
