@@ -1,6 +1,6 @@
 """A stand-in of Facebook's Graph API for pages and of its login, for one app that people connect.
 
-Written from developers.facebook.com; `facebook_login`, `facebook_pages` and `facebook_videos` say what is from elsewhere.
+Written from developers.facebook.com; `facebook_login`, `facebook_pages` and `facebook_videos` name further sources.
 
     with FakeFacebook() as facebook:
         page_id = facebook.add_page("Bakery", admin="alice")
@@ -9,8 +9,8 @@ Written from developers.facebook.com; `facebook_login`, `facebook_pages` and `fa
         ...
         assert [post["message"] for post in facebook.posts(page_id)] == ["Hello"]
 
-Calls are named by method and path, and uploads by their phase behind that. `video_api_base` stands for
-graph-video.facebook.com, which takes the videos of posts and nothing else; graph.facebook.com takes all but those.
+Calls are named by method and path, and uploads also by their phase. `video_api_base` stands for graph-video.facebook.com,
+which accepts the videos of posts and nothing else; graph.facebook.com accepts all other calls.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.fakes.facebook_login import FacebookLogin, FacebookPage, Person
 from tests.fakes.facebook_pages import FacebookPages
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, ReceivedRequest
-from tests.fakes.meta import GraphRefusal, business_usage, call_of, wrong
+from tests.fakes.meta import GraphRefusal, business_usage, call_of, invalid_parameter
 
 TOKEN, PERMISSIONS, ACCOUNTS, ME = (
     "GET /oauth/access_token",
@@ -44,15 +44,15 @@ ALL_TASKS = ("ADVERTISE", "ANALYZE", "CREATE_CONTENT", "MESSAGING", "MODERATE", 
 
 
 class FakeFacebook(FaultyServer):
-    """The server, with the means to arrange people, pages, consents and faults and to see what was really taken."""
+    """Facebook's stand-in: a server on which tests add people, pages, consents and faults and read the published posts."""
 
     platform = "facebook"
 
     def __init__(self) -> None:
         super().__init__()
         self._people: dict[str, Person] = {}
-        self._known: dict[str, FacebookPage] = {}
-        self._login = login = FacebookLogin(self.url, self._known)
+        self._pages_by_id: dict[str, FacebookPage] = {}
+        self._login = login = FacebookLogin(self.url, self._pages_by_id)
         self._pages = pages = FacebookPages(login, self.url)
         self._methods = {
             TOKEN: login.token,
@@ -75,16 +75,16 @@ class FakeFacebook(FaultyServer):
 
     @property
     def video_api_base(self) -> str:
-        """What stands for https://graph-video.facebook.com."""
+        """The stand-in's address for https://graph-video.facebook.com."""
         return f"{self.url}{VIDEO_HOST}"
 
     # what a test arranges
 
     def add_page(self, name: str, *, admin: str, tasks: tuple[str, ...] = ALL_TASKS, username: str = "") -> str:
-        """A page at which somebody has a role; returns its id."""
+        """Add a page at which `admin` has a role; returns its id."""
         with self._lock:
             page = FacebookPage(self._pages.new_id(), name, username)
-            self._known[page.id] = page
+            self._pages_by_id[page.id] = page
             self._person(admin).roles[page.id] = tasks
             return page.id
 
@@ -93,7 +93,7 @@ class FakeFacebook(FaultyServer):
         self._login.redirect_uris.add(uri)
 
     def grant(self, authorization_url: str, name: str, scopes: Iterable[str] | None = None) -> str:
-        """The person agrees to what the app asks for, or to these scopes only; returns the code that comes back.
+        """Consent as the person to the scopes that the app requests, or to these only; returns the code.
 
         Raises ValueError where Facebook would show an error instead.
         """
@@ -101,74 +101,59 @@ class FakeFacebook(FaultyServer):
             return self._login.grant(authorization_url, self._person(name), scopes)
 
     def withdraw(self, name: str) -> None:
-        """The person takes the app's access away."""
+        """Revoke the app's access as the person."""
         with self._lock:
             gone = [token for token, opened in self._login.tokens.items() if opened.person.name == name]
             for token in gone:
                 del self._login.tokens[token]
 
     def leave(self, name: str, page_id: str) -> None:
-        """The person loses the role at a page."""
+        """Remove the person's role at a page."""
         with self._lock:
             del self._person(name).roles[page_id]
 
-    def take_back(self, name: str, permission: str) -> None:
-        """The person takes one permission back."""
-        with self._lock:
-            self._person(name).permissions[permission] = "declined"
-
-    def rename(self, page_id: str, name: str) -> None:
-        """The page takes another name."""
-        with self._lock:
-            self._known[page_id].name = name
-
-    def process_videos(self, looks: int, *, fail: bool = False) -> None:
-        """What is finished from now on is processed while so many looks pass, and then out or failed."""
-        self._pages.videos.processing = (looks, fail)
+    def process_videos(self, checks: int, *, fail: bool = False) -> None:
+        """Let further videos be published, or failed, after so many status checks."""
+        self._pages.videos.processing = (checks, fail)
 
     def add_reels(self, page_id: str, count: int) -> None:
-        """Another client of the API publishes reels."""
+        """Publish reels as another client of the API."""
         with self._lock:
             for _ in range(count):
                 self._pages.videos.add_reel(page_id)
 
     def refuse_reels_by(self, refusal: GraphRefusal) -> None:
-        """The reel that is too many is refused with this error."""
+        """Refuse the reel above the limit with this error."""
         self._pages.videos.too_many_reels = refusal
 
-    def forget_sessions(self) -> None:
-        """The upload sessions end."""
-        with self._lock:
-            self._pages.videos.sessions.clear()
-
     def lag_lists(self, seconds: float) -> None:
-        """What is published shows in lists so many seconds later."""
+        """Show new posts in lists only after so many seconds."""
         self._pages.lag = timedelta(seconds=seconds)
 
     def refuse_reading(self) -> None:
-        """Lists cannot be read any more."""
+        """Refuse to let lists be read."""
         self._pages.reads = False
 
     def post(self, page_id: str, message: str) -> str:
-        """Somebody posts to the page by hand; returns the post's id."""
+        """Post to the page by hand; returns the post's id."""
         with self._lock:
             return self._pages.add_post(page_id, message).id
 
     def edit(self, post_id: str, message: str) -> None:
-        """Somebody edits a post by hand, a minute after it was made."""
+        """Edit a post by hand, a minute after it was created."""
         with self._lock:
             post = next(post for post in self._pages.posts if post.id == post_id)
             post.message, post.edited_at = message, post.made_at + timedelta(minutes=1)
 
     def rate_limit_next(self, call: str, page_id: str, minutes: int) -> None:
-        """The next such call is over the page's limit for so many minutes."""
+        """Refuse the next such call by the page's rate limit, for so many minutes."""
         refused = GraphRefusal(32, "(#32) Page request limit reached", status=400)
         self.refuse_next(call, refused.answer(business_usage(page_id, minutes)))
 
     # what a test reads
 
     def posts(self, page_id: str) -> list[dict[str, Any]]:
-        """The page's posts in order: as they were given, with the bytes and alt texts of their photos."""
+        """The page's posts in order, with the bytes and alt texts of their photos."""
         with self._lock:
             return [
                 {
@@ -196,11 +181,11 @@ class FakeFacebook(FaultyServer):
                     "edge": video.edge,
                     "given": video.given,
                     "content": video.content,
-                    "standing": video.standing,
+                    "state": video.state,
                     "comments": [text for _, text in video.comments],
                 }
                 for video in self._pages.videos.videos.values()
-                if video.page_id == page_id and video.standing != "announced"
+                if video.page_id == page_id and video.state != "announced"
             ]
 
     # the service
@@ -222,7 +207,7 @@ class FakeFacebook(FaultyServer):
         try:
             call = self.call_of(request)
             if (call in (START, TRANSFER, FINISH)) != request.path.startswith(VIDEO_HOST):
-                raise wrong("Videos are published to graph-video.facebook.com")
+                raise invalid_parameter("Videos are published to graph-video.facebook.com")
             method = self._methods.get(call)
             if method is None:
                 raise GraphRefusal(2500, "Unknown path components", status=404)

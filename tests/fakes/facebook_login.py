@@ -1,4 +1,4 @@
-"""Facebook Login as the stand-in has it: consent, codes, a person's tokens, and the tokens of the person's pages.
+"""Facebook Login in the stand-in: consent, codes, a person's tokens, and the tokens of the person's pages.
 
 Sources: developers.facebook.com, facebook-login/guides/advanced/manual-flow, facebook-login/guides/access-tokens,
 pages-api/manage-pages.
@@ -13,7 +13,17 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.fakes.http_server import Answer, ReceivedRequest
-from tests.fakes.meta import VERSION, GraphRefusal, bearer_of, fields_of, form_of, listed, proof_of, stale, wrong
+from tests.fakes.meta import (
+    VERSION,
+    GraphRefusal,
+    bearer_of,
+    fields_of,
+    form_of,
+    invalid_parameter,
+    invalid_token,
+    list_page,
+    proof_of,
+)
 
 CLIENT_ID, CLIENT_SECRET = "1789789789789", "secret-of-the-app"
 KNOWN_SCOPES = frozenset(
@@ -33,7 +43,7 @@ CODE_LIVES = timedelta(minutes=10)
 
 @dataclass
 class FacebookPage:
-    """A page."""
+    """A Facebook page."""
 
     id: str
     name: str
@@ -48,7 +58,7 @@ class FacebookPage:
 
 @dataclass
 class Person:
-    """Somebody with roles at pages: page id → tasks."""
+    """A person with roles at pages: page id → tasks."""
 
     id: str
     name: str
@@ -58,7 +68,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Token:
-    """What a token opens: a person, or one of the person's pages. `ends` None: not by itself."""
+    """The access of a token: to a person, or to one of the person's pages. `ends` None: it does not expire."""
 
     person: Person
     page_id: str = ""
@@ -82,7 +92,7 @@ class FacebookLogin:
         self.tokens: dict[str, Token] = {}
 
     def grant(self, url: str, person: Person, scopes: Iterable[str] | None) -> str:
-        """The person agrees to what the address asks for, or to these scopes only; the code. Raises ValueError."""
+        """Consent as the person to the scopes of the URL, or to these only; returns the code. Raises ValueError."""
         parts, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
         wanted = asked.get("scope", "").split(",")
         wrong_ones = {
@@ -102,7 +112,7 @@ class FacebookLogin:
         return f"{code}#_"
 
     def token(self, request: ReceivedRequest) -> Answer:
-        """A short-lived token for a code, or a long-lived one for a short-lived."""
+        """Exchange a code for a short-lived token, or that for a long-lived one."""
         given = form_of(request)
         if given.get("client_id") != CLIENT_ID:
             raise GraphRefusal(101, "Error validating application. Cannot get application info due to a system error.")
@@ -120,28 +130,28 @@ class FacebookLogin:
             )
         return self._issued(code.person, SHORT)
 
-    def opened_by(self, request: ReceivedRequest) -> Token:
-        """What the bearer of this request opens; the app asks for a proof with every call."""
+    def access_of(self, request: ReceivedRequest) -> Token:
+        """The access of this request's token; the app requires a proof with every call."""
         token = bearer_of(request)
         opened = self._living(token)
-        if form_of_proof(request) != proof_of(CLIENT_SECRET, token):
-            raise wrong("API calls from the server require an appsecret_proof argument")
+        if proof_in(request) != proof_of(CLIENT_SECRET, token):
+            raise invalid_parameter("API calls from the server require an appsecret_proof argument")
         return opened
 
     def person_of(self, request: ReceivedRequest) -> Person:
-        token = self.opened_by(request)
+        token = self.access_of(request)
         if token.page_id:
-            raise wrong("Tried accessing nonexisting field (accounts) on node type (Page)")
+            raise invalid_parameter("Tried accessing nonexisting field (accounts) on node type (Page)")
         return token.person
 
     def permissions(self, request: ReceivedRequest) -> Answer:
         person = self.person_of(request)
-        told = [{"permission": name, "status": status} for name, status in person.permissions.items()]
-        return Answer.of_json({"data": told})
+        fields = [{"permission": name, "status": status} for name, status in person.permissions.items()]
+        return Answer.of_json({"data": fields})
 
     def accounts(self, request: ReceivedRequest) -> Answer:
-        """The person's pages, with a token for each that lives as long as the person's, or for good."""
-        token, person = self.opened_by(request), self.person_of(request)
+        """Return the person's pages with a token for each, which lives as long as the person's or does not expire."""
+        token, person = self.access_of(request), self.person_of(request)
         wanted = fields_of(request, PAGE_FIELDS)
         if person.permissions.get("pages_show_list") != "granted":
             return Answer.of_json({"data": []})
@@ -151,10 +161,10 @@ class FacebookLogin:
             page_token = self.new_token(Token(person, page_id, None if lasting else token.ends))
             entity = {**self._pages[page_id].entity(), "access_token": page_token, "tasks": list(tasks)}
             pages.append({name: value for name, value in entity.items() if name in wanted})
-        return listed(pages, request)
+        return list_page(pages, request)
 
     def me(self, request: ReceivedRequest) -> Answer:
-        token = self.opened_by(request)
+        token = self.access_of(request)
         wanted = fields_of(request, PAGE_FIELDS) | {"id"}
         entity = self._pages[token.page_id].entity() if token.page_id else {"id": token.person.id}
         return Answer.of_json({name: value for name, value in entity.items() if name in wanted})
@@ -167,11 +177,11 @@ class FacebookLogin:
     def _living(self, token: str) -> Token:
         opened = self.tokens.get(token)
         if opened is None:
-            raise stale(460, "The session has been invalidated because the user changed their password.")
+            raise invalid_token(460, "The session has been invalidated because the user changed their password.")
         if opened.ends and datetime.now(UTC) >= opened.ends:
-            raise stale(463)
+            raise invalid_token(463)
         if opened.page_id and opened.page_id not in opened.person.roles:
-            raise stale(492, "The session is invalid because the user has no role on the page.")
+            raise invalid_token(492, "The session is invalid because the user has no role on the page.")
         return opened
 
     def _issued(self, person: Person, lives: timedelta) -> Answer:
@@ -179,7 +189,7 @@ class FacebookLogin:
         return Answer.of_json({"access_token": token, "token_type": "bearer", "expires_in": int(lives.total_seconds())})
 
 
-def form_of_proof(request: ReceivedRequest) -> str:
+def proof_in(request: ReceivedRequest) -> str:
     """The proof among the parameters; files are not read for it."""
     if request.headers.get("content-type", "") == "application/x-www-form-urlencoded":
         return form_of(request).get("appsecret_proof", "")

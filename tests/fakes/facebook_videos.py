@@ -1,8 +1,8 @@
-"""Videos as the stand-in takes them: announced, sent in parts or whole, finished, and processed behind.
+"""Facebook's videos in the stand-in: announced, sent in parts or whole, finished, and processed.
 
 Sources: developers.facebook.com, graph-api/video-uploads (the host, start, transfer, finish), video-api/reference/
 error-codes, video-api/guides/reels-publishing (reels, 30 in 24 hours), graph-api/reference/video-status. The error of the
-reel that is too many is not documented; here it is that of custom throttling, graph-api/overview/rate-limiting.
+reel above the limit is not documented; here it is that of custom throttling, graph-api/overview/rate-limiting.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from tests.fakes.http_server import Answer, ReceivedRequest
-from tests.fakes.meta import GraphRefusal, fields_of, form_of, ids_in, listed, parts_of, stamp, wrong
+from tests.fakes.meta import GraphRefusal, fields_of, form_of, ids_in, invalid_parameter, list_page, parts_of, stamp
 
 PART_BYTES = 1000
 REELS_A_DAY = 30
@@ -22,7 +22,7 @@ TOO_MANY_REELS = GraphRefusal(613, "(#613) Calls to this api have exceeded the r
 
 @dataclass
 class Video:
-    """A video; `edge` is where it was announced. `looks_left`: how often a look still finds it unprocessed."""
+    """A video; `edge` is where it was announced. `checks_left`: how many more status checks find it unprocessed."""
 
     id: str
     page_id: str
@@ -31,15 +31,15 @@ class Video:
     content: bytes = b""
     complete: bool = False
     given: dict[str, str] = field(default_factory=dict)
-    standing: Literal["announced", "finished", "out", "failed"] = "announced"
-    looks_left: int = 0
+    state: Literal["announced", "finished", "published", "failed"] = "announced"
+    checks_left: int = 0
     fails: bool = False
     finished_at: datetime | None = None
     comments: list[tuple[str, str]] = field(default_factory=list)
 
 
 class FacebookVideos:
-    """Videos of all pages. `processing`: looks until a finished one is out, and whether it fails then."""
+    """Videos of all pages. `processing`: the status checks until a finished video is published, and whether it fails then."""
 
     def __init__(self, site: str, new_id: Callable[[], str]) -> None:
         self._site, self._new_id = site, new_id
@@ -57,54 +57,54 @@ class FacebookVideos:
             return self._transfer(request, given)
         if asked == "finish":
             return self._finish(page_id, edge, given)
-        raise wrong("upload_phase is not one of the known phases")
+        raise invalid_parameter("upload_phase is not one of the documented phases")
 
     def upload(self, request: ReceivedRequest) -> Answer:
-        """The whole file of a reel or a story, at the address that was given out for it."""
+        """Receive the whole file of a reel or a story, at the address that was issued for it."""
         video = self.videos.get(ids_in(request)[0])
         headers = request.headers
         whole = headers.get("offset") == "0" and headers.get("file_size") == str(len(request.body))
         if video is None or video.edge == "videos" or not whole or video.complete:
-            told = {
+            fields = {
                 "retriable": False,
                 "type": "PartialRequestError",
                 "message": "Partial request (did not match length)",
             }
-            return Answer.of_json({"debug_info": told}, 400)
+            return Answer.of_json({"debug_info": fields}, 400)
         video.content, video.complete = request.body, True
         return Answer.of_json({"success": True, "message": "Upload successful."})
 
-    def look(self, video_id: str) -> Answer:
+    def status_of(self, video_id: str) -> Answer:
         video = self.videos[video_id]
-        if video.standing == "finished":
-            if video.looks_left <= 0:
-                video.standing = "failed" if video.fails else "out"
-            video.looks_left -= 1
-        told: dict[str, Any] = {"id": video.id, "published": video.standing == "out", "status": _status(video)}
-        if video.standing == "out":
-            told["permalink_url"] = f"/reel/{video.id}/"
-        return Answer.of_json(told)
+        if video.state == "finished":
+            if video.checks_left <= 0:
+                video.state = "failed" if video.fails else "published"
+            video.checks_left -= 1
+        fields: dict[str, Any] = {"id": video.id, "published": video.state == "published", "status": _status(video)}
+        if video.state == "published":
+            fields["permalink_url"] = f"/reel/{video.id}/"
+        return Answer.of_json(fields)
 
     def stories(self, page_id: str) -> list[Video]:
         return [
             each
             for each in self.videos.values()
-            if each.page_id == page_id and each.edge == "video_stories" and each.standing == "out"
+            if each.page_id == page_id and each.edge == "video_stories" and each.state == "published"
         ]
 
     def reels(self, page_id: str, request: ReceivedRequest) -> Answer:
-        """The page's reels, the newest first."""
+        """Return a page of the list of reels, the newest first."""
         wanted = fields_of(request, {"id", "description", "created_time", "published", "permalink_url"}) | {"id"}
-        told = [
-            {"id": each.id, "created_time": stamp(each.finished_at), "published": each.standing == "out"}
+        fields = [
+            {"id": each.id, "created_time": stamp(each.finished_at), "published": each.state == "published"}
             for each in reversed(self.videos.values())
             if each.page_id == page_id and each.edge == "video_reels" and each.finished_at
         ]
-        return listed([{name: value for name, value in each.items() if name in wanted} for each in told], request)
+        return list_page([{name: value for name, value in each.items() if name in wanted} for each in fields], request)
 
     def add_reel(self, page_id: str) -> None:
-        """A reel that another client of the API publishes."""
-        reel = Video(self._new_id(), page_id, "video_reels", 1, b"-", complete=True, standing="out")
+        """Publish a reel as another client of the API."""
+        reel = Video(self._new_id(), page_id, "video_reels", 1, b"-", complete=True, state="published")
         reel.finished_at = datetime.now(UTC)
         self.videos[reel.id] = reel
 
@@ -114,7 +114,7 @@ class FacebookVideos:
         if edge != "videos":
             return Answer.of_json({"video_id": video.id, "upload_url": f"{self._site}/video-upload/v25.0/{video.id}"})
         if video.size < 1:
-            raise wrong("The size of the file is needed.")
+            raise invalid_parameter("The size of the file is needed.")
         session = self._new_id()
         self.sessions[session] = video.id
         return Answer.of_json({"upload_session_id": session, "video_id": video.id, **_next(video)})
@@ -135,15 +135,15 @@ class FacebookVideos:
         video = self._of_session(given) if edge == "videos" else self.videos.get(given.get("video_id", ""))
         if video is None or video.page_id != page_id or video.edge != edge or not video.complete:
             raise GraphRefusal(6000, "There was a problem uploading your video file.", 1363041)
-        if video.standing != "announced":
+        if video.state != "announced":
             raise GraphRefusal(6000, "The video was published already.", 1363043)
         if edge == "video_reels" and given.get("video_state") != "PUBLISHED":
-            raise wrong("video_state is not PUBLISHED")
+            raise invalid_parameter("video_state is not PUBLISHED")
         if edge == "video_reels" and self._reels_of_today(page_id) >= REELS_A_DAY:
             raise self.too_many_reels
         shown = {name: text for name, text in given.items() if name in ("description", "title")}
-        video.given, video.standing, video.finished_at = shown, "finished", datetime.now(UTC)
-        video.looks_left, video.fails = self.processing
+        video.given, video.state, video.finished_at = shown, "finished", datetime.now(UTC)
+        video.checks_left, video.fails = self.processing
         post_id = {"post_id": f"9{video.id}"} if edge == "video_stories" else {}
         return Answer.of_json({"success": True, **post_id})
 
@@ -165,16 +165,16 @@ def _next(video: Video) -> dict[str, str]:
 
 
 def _status(video: Video) -> dict[str, Any]:
-    shown = {"announced": "processing", "finished": "processing", "out": "ready", "failed": "error"}[video.standing]
-    behind = {"announced": "not_started", "finished": "in_progress", "out": "complete", "failed": "error"}[
-        video.standing
+    shown = {"announced": "processing", "finished": "processing", "published": "ready", "failed": "error"}[video.state]
+    behind = {"announced": "not_started", "finished": "in_progress", "published": "complete", "failed": "error"}[
+        video.state
     ]
     processing: dict[str, Any] = {"status": behind}
-    if video.standing == "failed":
+    if video.state == "failed":
         processing["errors"] = [{"code": 1363024, "message": "The video file has a format that is not supported."}]
     return {
         "video_status": shown,
         "uploading_phase": {"status": "complete" if video.complete else "in_progress"},
         "processing_phase": processing,
-        "publishing_phase": {"status": "complete" if video.standing == "out" else "not_started"},
+        "publishing_phase": {"status": "complete" if video.state == "published" else "not_started"},
     }

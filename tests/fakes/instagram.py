@@ -1,6 +1,6 @@
 """A stand-in of Instagram's API with Instagram Login, for one app that people connect.
 
-Written from developers.facebook.com; `instagram_login` and `instagram_media` say from which pages.
+Written from developers.facebook.com; `instagram_login` and `instagram_media` name the pages.
 
     with FakeInstagram() as instagram:
         instagram.add_account("alice")
@@ -10,7 +10,7 @@ Written from developers.facebook.com; `instagram_login` and `instagram_media` sa
         ...
         assert [post["caption"] for post in instagram.posts("alice")] == ["Hello"]
 
-Calls are named by method and path. Files are fetched from what `serve` has put on the net, or by `fetch_by`.
+Calls are named by method and path. Files are those of `serve`, or are fetched with the function of `fetch_by`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COMMENT, COMMENTS = "POST /:id/comments", "GET /:id/comments"
 
 @dataclass
 class Person:
-    """Somebody with an account."""
+    """A person with an Instagram account."""
 
     id: str
     username: str
@@ -52,7 +52,7 @@ class Person:
 
 
 class FakeInstagram(FaultyServer):
-    """The server, with the means to arrange accounts, consents and faults and to see what was really taken."""
+    """Instagram's stand-in: a server on which tests add accounts, consents and faults and read the published posts."""
 
     platform = "instagram"
 
@@ -62,7 +62,7 @@ class FakeInstagram(FaultyServer):
         self._login = login = InstagramLogin(self.url)
         self._media = media = InstagramMedia(login)
         self._methods: dict[str, Callable[[ReceivedRequest], Answer]] = {
-            CODE: login.take_code,
+            CODE: login.exchange_code,
             LENGTHEN: login.lengthen,
             RENEW: login.renew,
             ME: self._me,
@@ -80,7 +80,7 @@ class FakeInstagram(FaultyServer):
     # what a test arranges
 
     def add_account(self, username: str, account_type: str = "BUSINESS") -> str:
-        """Somebody with an account; returns its id."""
+        """Add an account; returns its id."""
         with self._lock:
             person = Person(self._media.new_id(), username, account_type)
             self._people[username] = person
@@ -91,65 +91,60 @@ class FakeInstagram(FaultyServer):
         self._login.redirect_uris.add(uri)
 
     def grant(self, authorization_url: str, username: str, scopes: Iterable[str] | None = None) -> str:
-        """The owner agrees to what the app asks for, or to these scopes only; returns the code that comes back.
+        """Consent as the owner to the scopes that the app requests, or to these only; returns the code.
 
         Raises ValueError where Instagram would show an error instead.
         """
         with self._lock:
             return self._login.grant(authorization_url, self._people[username].id, scopes)
 
-    def answer_codes_plainly(self) -> None:
-        """Codes are answered as they were before the answer was put into a list."""
+    def answer_codes_with_an_object(self) -> None:
+        """Answer codes with an object, as Instagram did before, not with a list."""
         self._login.wrapped = False
 
     def withdraw(self, username: str) -> None:
-        """The owner takes the app's access away."""
+        """Revoke the app's access as the owner."""
         with self._lock:
             user_id = self._people[username].id
             for token in [token for token, opened in self._login.tokens.items() if opened.user_id == user_id]:
                 del self._login.tokens[token]
 
-    def rename(self, username: str, new: str) -> None:
-        """The owner takes another name."""
-        with self._lock:
-            self._people[username].username = new
-
     def serve(self, content: bytes) -> str:
-        """Put a file on the net; its address."""
+        """Serve a file; returns its address."""
         address = f"https://files.example/{len(self._media.files)}"
         self._media.files[address] = content
         return address
 
     def fetch_by(self, fetch: Callable[[str], bytes]) -> None:
-        """Fetch files this way."""
+        """Fetch files with this function."""
         self._media.fetch = fetch
 
-    def process_media(self, looks: int, *, error: int = 0) -> None:
-        """Containers from now on are processed while so many looks pass, and then ready, or failed with this subcode."""
-        self._media.processing = (looks, error)
+    def process_media(self, checks: int, *, error: int = 0) -> None:
+        """Let further containers be ready, or failed with this subcode, after so many status checks."""
+        self._media.processing = (checks, error)
 
-    def limit_days(self, posts: int) -> None:
-        """So many posts may be published by the API in 24 hours."""
+    def limit_posts_per_day(self, posts: int) -> None:
+        """Let the API publish so many posts in 24 hours."""
         self._media.daily = posts
 
     def comment(self, post_id: str, text: str) -> None:
-        """Somebody comments below a post."""
+        """Comment below a post as another person."""
         with self._lock:
             next(post for post in self._media.posts if post.id == post_id).comments.append(text)
 
     def list_nothing(self) -> None:
-        """No posts are listed any more."""
+        """Leave all posts out of lists."""
         self._media.lists_nothing = True
 
     def post(self, username: str, caption: str) -> str:
-        """The owner posts by hand; returns the post's id."""
+        """Post by hand as the owner; returns the post's id."""
         with self._lock:
             return self._media.add_post(self._people[username].id, caption).id
 
     # what a test reads
 
     def posts(self, username: str) -> list[dict[str, Any]]:
-        """The account's posts in order: what their containers were given, the files with their alt texts, and where they
+        """The account's posts in order: the parameters of their containers, the files with their alt texts, and where they
         were fetched."""
         with self._lock:
             return [
@@ -166,7 +161,7 @@ class FakeInstagram(FaultyServer):
             ]
 
     def access_tokens(self, username: str) -> list[str]:
-        """The tokens of the account that were given out, oldest first."""
+        """The tokens that were issued for the account, oldest first."""
         with self._lock:
             user_id = self._people[username].id
             return [token for token, opened in self._login.tokens.items() if opened.user_id == user_id]
@@ -196,13 +191,13 @@ class FakeInstagram(FaultyServer):
             return refused.answer()
 
     def _me(self, request: ReceivedRequest) -> Answer:
-        user_id = self._login.opened_by(request).user_id
+        user_id = self._login.access_of(request).user_id
         person = next(each for each in self._people.values() if each.id == user_id)
         wanted = fields_of(request, set(person.entity())) | {"id"}
         return Answer.of_json({name: value for name, value in person.entity().items() if name in wanted})
 
 
 def _options(given: dict[str, str]) -> dict[str, str]:
-    """What a container was given besides its files and words."""
+    """The parameters of a container besides its files and texts."""
     files = ("image_url", "video_url", "caption", "alt_text", "children")
     return {name: value for name, value in given.items() if name not in files}

@@ -1,4 +1,4 @@
-"""Instagram Login as the stand-in has it: consent, codes, tokens of an hour and of sixty days, and their renewal.
+"""Instagram Login in the stand-in: consent, codes, tokens of an hour and of sixty days, and their renewal.
 
 Sources: developers.facebook.com, instagram-api-with-instagram-login/business-login, instagram-platform/reference
 (access_token, refresh_access_token).
@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.fakes.http_server import Answer, ReceivedRequest
-from tests.fakes.meta import GraphRefusal, bearer_of, form_of, stale
+from tests.fakes.meta import GraphRefusal, bearer_of, form_of, invalid_token
 
 CLIENT_ID, CLIENT_SECRET = "990602627938098", "secret-of-the-app"
 KNOWN_SCOPES = frozenset(
@@ -29,7 +29,7 @@ SHORT, LONG, RENEWABLE_AFTER = timedelta(hours=1), timedelta(days=60), timedelta
 
 @dataclass(frozen=True)
 class Token:
-    """What a token opens."""
+    """The access of a token."""
 
     user_id: str
     scopes: tuple[str, ...]
@@ -46,18 +46,18 @@ class Code:
 
 
 class LoginRefusal(Exception):
-    """How the endpoint that takes codes words its errors."""
+    """An error of the endpoint that exchanges codes."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
 
     def answer(self) -> Answer:
-        told = {"error_type": "OAuthException", "code": 400, "error_message": str(self)}
-        return Answer.of_json(told, 400)
+        fields = {"error_type": "OAuthException", "code": 400, "error_message": str(self)}
+        return Answer.of_json(fields, 400)
 
 
 class InstagramLogin:
-    """The dialog and the token endpoints of one app. `wrapped`: the answer to a code lies in a list."""
+    """The dialog and the token endpoints of one app. `wrapped`: the response to a code is in a list."""
 
     def __init__(self, site: str) -> None:
         self._site = site
@@ -67,7 +67,7 @@ class InstagramLogin:
         self.wrapped = True
 
     def grant(self, url: str, user_id: str, scopes: Iterable[str] | None) -> str:
-        """The owner agrees to what the address asks for, or to these scopes only; the code. Raises ValueError."""
+        """Consent as the owner to the scopes of the URL, or to these only; returns the code. Raises ValueError."""
         parts, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
         wanted = asked.get("scope", "").split(",")
         wrong_ones = {
@@ -85,7 +85,7 @@ class InstagramLogin:
         self.codes[code] = Code(user_id, granted, asked["redirect_uri"], datetime.now(UTC) + SHORT)
         return f"{code}#_"
 
-    def take_code(self, request: ReceivedRequest) -> Answer:
+    def exchange_code(self, request: ReceivedRequest) -> Answer:
         given = form_of(request)
         if given.get("client_id") != CLIENT_ID:
             raise LoginRefusal("Invalid platform app")
@@ -97,25 +97,25 @@ class InstagramLogin:
         if given.get("redirect_uri") != code.redirect_uri:
             raise LoginRefusal("Error validating verification code. Please make sure your redirect_uri is identical.")
         token = self.issue(code.user_id, code.scopes, SHORT)
-        told = {"access_token": token, "user_id": int(code.user_id), "permissions": ",".join(code.scopes)}
-        return Answer.of_json({"data": [told]} if self.wrapped else told)
+        fields = {"access_token": token, "user_id": int(code.user_id), "permissions": ",".join(code.scopes)}
+        return Answer.of_json({"data": [fields]} if self.wrapped else fields)
 
     def lengthen(self, request: ReceivedRequest) -> Answer:
-        """A token of sixty days for one of an hour."""
+        """Exchange a token of an hour for one of sixty days."""
         given = dict(request.query)
         if given.get("grant_type") != "ig_exchange_token" or given.get("client_secret") != CLIENT_SECRET:
             raise GraphRefusal(1, "Error validating client secret.")
         return self._long(self._living(given.get("access_token", "")))
 
     def renew(self, request: ReceivedRequest) -> Answer:
-        """Sixty days more, for a token that is a day old and has not ended; the old one lives on to its end."""
+        """Exchange a valid token that is a day old for a new one of sixty days; the old one stays valid until it expires."""
         token = self._living(request.query.get("access_token", ""))
         if request.query.get("grant_type") != "ig_refresh_token" or datetime.now(UTC) < token.made + RENEWABLE_AFTER:
             raise GraphRefusal(-1, "Cannot refresh this access token yet.")
         return self._long(token)
 
-    def opened_by(self, request: ReceivedRequest) -> Token:
-        """What the bearer of this request opens."""
+    def access_of(self, request: ReceivedRequest) -> Token:
+        """The access of this request's token."""
         return self._living(bearer_of(request))
 
     def issue(self, user_id: str, scopes: tuple[str, ...], lives: timedelta) -> str:
@@ -127,13 +127,13 @@ class InstagramLogin:
     def _long(self, token: Token) -> Answer:
         made = self.issue(token.user_id, token.scopes, LONG)
         seconds = int(LONG.total_seconds())
-        told = {"access_token": made, "token_type": "bearer", "expires_in": seconds}
-        return Answer.of_json({**told, "permissions": ",".join(token.scopes)})
+        fields = {"access_token": made, "token_type": "bearer", "expires_in": seconds}
+        return Answer.of_json({**fields, "permissions": ",".join(token.scopes)})
 
     def _living(self, token: str) -> Token:
         opened = self.tokens.get(token)
         if opened is None:
-            raise stale(why="The session has been invalidated.")
+            raise invalid_token(why="The session has been invalidated.")
         if datetime.now(UTC) >= opened.ends:
-            raise stale(463)
+            raise invalid_token(463)
         return opened

@@ -1,4 +1,4 @@
-"""What the stand-ins of Meta's products share: Graph's error objects, bearers, forms and time stamps.
+"""Shared functions of the stand-ins of Meta's products: Graph's error objects, tokens, forms and time stamps.
 
 Sources: developers.facebook.com, graph-api/guides/error-handling, graph-api/guides/secure-requests,
 graph-api/overview/rate-limiting.
@@ -26,7 +26,7 @@ _IDS = re.compile(r"(?<=/)\d+(?:_\d+)?(?=/|$)")
 
 
 class GraphRefusal(Exception):
-    """An answer with Graph's error object: a status, a code, and what else the object says."""
+    """A response with Graph's error object: a status, a code, and further fields."""
 
     def __init__(self, code: int, message: str, subcode: int = 0, status: int = 400, **more: Any) -> None:
         super().__init__(message)
@@ -36,28 +36,30 @@ class GraphRefusal(Exception):
             self.error["error_subcode"] = subcode
 
     def answer(self, headers: Mapping[str, str] | None = None) -> Answer:
-        """The error as HTTP."""
+        """The error as an HTTP response."""
         return Answer.of_json({"error": self.error}, self.status, headers)
 
 
-def stale(subcode: int = 0, why: str = "Session has expired on Friday, 20-Nov-26 04:00:00 PST.") -> GraphRefusal:
-    """What Graph says of a token that is none, or none any more."""
+def invalid_token(
+    subcode: int = 0, why: str = "Session has expired on Friday, 20-Nov-26 04:00:00 PST."
+) -> GraphRefusal:
+    """Graph's error for an invalid or expired token."""
     return GraphRefusal(190, f"Error validating access token: {why}", subcode, 401)
 
 
 def forbidden(permission: str) -> GraphRefusal:
-    """What Graph says where a permission is missing."""
+    """Graph's error for a missing permission."""
     return GraphRefusal(200, f"(#200) The permission(s) {permission} must be granted before this call.", status=403)
 
 
-def wrong(message: str, subcode: int = 0, **more: Any) -> GraphRefusal:
-    """What Graph says of a parameter."""
+def invalid_parameter(message: str, subcode: int = 0, **more: Any) -> GraphRefusal:
+    """Graph's error for an invalid parameter."""
     return GraphRefusal(100, f"(#100) {message}", subcode, **more)
 
 
-def not_there(object_id: str) -> GraphRefusal:
-    """What Graph says of an object that is not there, or not to be seen with this token."""
-    return wrong(f"Unsupported request. Object with ID '{object_id}' does not exist.", 33)
+def no_such_object(object_id: str) -> GraphRefusal:
+    """Graph's error for an object that does not exist or may not be read with this token."""
+    return invalid_parameter(f"Unsupported request. Object with ID '{object_id}' does not exist.", 33)
 
 
 def bearer_of(request: ReceivedRequest) -> str:
@@ -72,7 +74,7 @@ def proof_of(secret: str, token: str) -> str:
 
 
 def form_of(request: ReceivedRequest) -> dict[str, str]:
-    """The fields of a form, urlencoded or multipart, files left out; with the query, which Graph reads alike."""
+    """The fields of a urlencoded or multipart form without its files, and of the query, which Graph reads in the same way."""
     if request.headers.get("content-type", "").startswith("multipart/form-data"):
         fields = {name: content.decode() for name, (content, is_file) in parts_of(request).items() if not is_file}
     else:
@@ -92,19 +94,19 @@ def parts_of(request: ReceivedRequest) -> dict[str, tuple[bytes, bool]]:
     return found
 
 
-def fields_of(request: ReceivedRequest, known: set[str]) -> set[str]:
-    """The fields that are asked for; Graph refuses one that it does not know."""
+def fields_of(request: ReceivedRequest, allowed: set[str]) -> set[str]:
+    """The fields that a request asks for; Graph refuses those that do not exist."""
     asked = request.query.get("fields", "id")
-    while "{" in asked:  # what is asked for of the objects inside
+    while "{" in asked:  # the fields of nested objects
         asked = re.sub(r"\{[^{}]*\}", "", asked)
     wanted = {each for each in asked.split(",") if each}
-    if unknown := wanted - known:
-        raise wrong(f"Tried accessing nonexisting field ({unknown.pop()}) on node type (Post)")
+    if unknown := wanted - allowed:
+        raise invalid_parameter(f"Tried accessing nonexisting field ({unknown.pop()}) on node type (Post)")
     return wanted
 
 
-def listed(items: list[dict[str, Any]], request: ReceivedRequest) -> Answer:
-    """A page of a list, with the cursor behind it where there is more."""
+def list_page(items: list[dict[str, Any]], request: ReceivedRequest) -> Answer:
+    """A response with one page of a list, and a cursor if there are more."""
     limit, start = int(request.query.get("limit", "25")), int(request.query.get("after", "0"))
     page = items[start : start + limit]
     paging: dict[str, Any] = {"cursors": {"before": str(start), "after": str(start + len(page))}} if page else {}
@@ -114,7 +116,7 @@ def listed(items: list[dict[str, Any]], request: ReceivedRequest) -> Answer:
 
 
 def call_of(request: ReceivedRequest) -> str:
-    """The method and path without the version, ids replaced by `:id`; the phase of an upload behind it."""
+    """The method and path without the version, ids replaced by `:id`; followed by the phase of an upload."""
     path = request.path.removeprefix(f"/{VERSION}")
     name = f"{request.method} {_IDS.sub(':id', path)}"
     phase = re.search(rb'upload_phase(?:=|"\r\n\r\n)(\w+)', request.body[:2000]) if request.method == "POST" else None
@@ -127,12 +129,12 @@ def ids_in(request: ReceivedRequest) -> list[str]:
 
 
 def stamp(moment: datetime) -> str:
-    """A moment as Graph writes it."""
+    """A time as Graph writes it."""
     return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S+0000}"
 
 
 def business_usage(object_id: str, minutes: int) -> dict[str, str]:
-    """The header by which Graph says that a business use case has used up its calls for so many minutes."""
+    """Graph's header which says that a business use case has used up its calls for so many minutes."""
     usage = {"type": "pages", "call_count": 100, "total_cputime": 20, "total_time": 20}
     return {
         "X-Business-Use-Case-Usage": json.dumps({object_id: [{**usage, "estimated_time_to_regain_access": minutes}]})

@@ -1,6 +1,6 @@
 """A stand-in of Meta's Threads API and of its page of consent, for one app that people connect.
 
-Written from developers.facebook.com/docs/threads; `threads_posts` says what is from elsewhere.
+Written from developers.facebook.com/docs/threads; `threads_posts` names further sources.
 
     with FakeThreads() as threads:
         threads.add_profile("alice")
@@ -21,7 +21,7 @@ from typing import Any
 
 from tests.fakes.faults import FaultyServer
 from tests.fakes.http_server import Answer, RawAnswer, ReceivedRequest
-from tests.fakes.meta import GraphRefusal, fields_of, forbidden, not_there
+from tests.fakes.meta import GraphRefusal, fields_of, forbidden, no_such_object
 from tests.fakes.threads_oauth import Access, ThreadsOAuth
 from tests.fakes.threads_posts import Container, ThreadsPosts
 
@@ -35,7 +35,7 @@ _ID = re.compile(r"(?<=/)\d+(?=/|$)")
 
 
 class FakeThreads(FaultyServer):
-    """The server, with the means to arrange profiles, consents and faults and to see what was really published."""
+    """Threads' stand-in: a server on which tests add profiles, consents and faults and read the published posts."""
 
     platform = "threads"
 
@@ -58,7 +58,7 @@ class FakeThreads(FaultyServer):
     # what a test arranges
 
     def add_profile(self, username: str) -> str:
-        """Somebody at Threads; returns the profile's id."""
+        """Add a profile; returns its id."""
         profile_id = str(9_000_000_000_000_001 + len(self._profiles))
         self._profiles[profile_id] = username
         return profile_id
@@ -68,7 +68,7 @@ class FakeThreads(FaultyServer):
         self._oauth.redirect_uris.add(uri)
 
     def grant(self, authorization_url: str, username: str) -> str:
-        """The owner agrees to what the app asks for; returns the code that comes back.
+        """Consent as the owner to the scopes that the app requests; returns the code.
 
         Raises ValueError where Threads would show an error instead.
         """
@@ -76,44 +76,44 @@ class FakeThreads(FaultyServer):
             return self._oauth.grant(authorization_url, self._id_of(username))
 
     def withdraw(self, username: str) -> None:
-        """The owner takes the app's access away."""
+        """Revoke the app's access as the owner."""
         with self._lock:
             for tokens in (self._oauth.short, self._oauth.long):
                 for token in [each for each, access in tokens.items() if access.user_id == self._id_of(username)]:
                     del tokens[token]
 
     def host(self, content: bytes) -> str:
-        """An address, open to everybody, at which these bytes can be fetched."""
+        """Serve these bytes at a public address; returns the address."""
         self._files.append(content)
         return f"{self.url}/files/{len(self._files) - 1}"
 
     def fetch_by(self, fetch: Callable[[str], bytes]) -> None:
-        """Files are fetched in this way, instead of over HTTP."""
+        """Fetch files with this function instead of over HTTP."""
         self._posts.fetch = fetch
 
-    def process(self, looks: int, *, failure: str = "") -> None:
-        """What is made from now on is processed while so many looks pass, and then ready, or failed for this reason."""
-        self._posts.processing = (looks, failure)
+    def process(self, checks: int, *, failure: str = "") -> None:
+        """Let further containers be ready, or failed for this reason, after so many status checks."""
+        self._posts.processing = (checks, failure)
 
-    def not_know_containers(self, times: int) -> None:
-        """The next times that a container is to be published, Threads does not know it yet."""
+    def hide_next_containers(self, times: int) -> None:
+        """Let the next calls to publish not find their container."""
         self._posts.unknown_for = times
 
     def forget_containers(self) -> None:
-        """Threads does not know any container any more."""
+        """Delete all containers."""
         with self._lock:
             self._posts.containers.clear()
 
     def list_nothing(self, hidden: bool = True) -> None:
-        """What is published is not listed (yet)."""
+        """Leave the posts out of lists, or show them again."""
         self._posts.lists_nothing = hidden
 
     def show_posts_only(self) -> None:
-        """A container that was published is shown as a post, which has no status."""
+        """Show published containers as posts, which have no status."""
         self._posts.shows_posts_only = True
 
     def post(self, username: str, text: str) -> str:
-        """The owner posts with Threads' own app; returns the post's id."""
+        """Post as the owner with Threads' own app; returns the post's id."""
         with self._lock:
             form = {"media_type": "TEXT", "text": text}
             container = Container("0", self._id_of(username), form, datetime.now(UTC))
@@ -147,7 +147,7 @@ class FakeThreads(FaultyServer):
     # the service
 
     def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
-        """As ever, but for the files, which are fetched while another call is at work."""
+        """Like the base class, except for files, which are fetched during another call."""
         if self.call_of(request) == FILE:
             number = int(request.path.rpartition("/")[2])
             return Answer(200, self._files[number]) if number < len(self._files) else Answer(404)
@@ -167,12 +167,12 @@ class FakeThreads(FaultyServer):
                 return self._tokens[call](request)
             if call not in self._methods or not request.path.startswith("/v1.0/"):
                 raise GraphRefusal(2500, f"Unknown path components: {request.path}")
-            access = self._oauth.opened_by(request)
+            access = self._oauth.access_of(request)
             scope, method = self._methods[call]
             if scope not in access.scopes:
                 raise forbidden(scope)
             if call in (MAKE, PUBLISH, LIST, REPLIES) and request.path.split("/")[2] != access.user_id:
-                raise not_there(request.path.split("/")[2])
+                raise no_such_object(request.path.split("/")[2])
             return method(access, request)
         except GraphRefusal as refused:
             return refused.answer()
@@ -180,13 +180,13 @@ class FakeThreads(FaultyServer):
     def _me(self, access: Access, request: ReceivedRequest) -> Answer:
         wanted = fields_of(request, {"id", "username", "name", "threads_profile_picture_url", "threads_biography"})
         username = self._profiles[access.user_id]
-        told = {
+        fields = {
             "id": access.user_id,
             "username": username,
             "name": username.title(),
             "threads_profile_picture_url": f"https://scontent.cdninstagram.com/{access.user_id}",
         }
-        return Answer.of_json({name: value for name, value in told.items() if name in wanted})
+        return Answer.of_json({name: value for name, value in fields.items() if name in wanted})
 
     def _id_of(self, username: str) -> str:
         return next(each for each, name in self._profiles.items() if name == username)

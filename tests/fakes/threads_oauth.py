@@ -1,4 +1,4 @@
-"""Threads' OAuth: consent, codes and the three kinds of exchange, for one app.
+"""Threads' OAuth in the stand-in: consent, codes and the three kinds of exchange, for one app.
 
 Written from developers.facebook.com/docs/threads (get access tokens, long-lived tokens).
 """
@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.fakes.http_server import Answer, ReceivedRequest
-from tests.fakes.meta import GraphRefusal, bearer_of, form_of, stale
+from tests.fakes.meta import GraphRefusal, bearer_of, form_of, invalid_token
 
 CLIENT_ID, CLIENT_SECRET = "1234567890123456", "0123456789abcdef-secret"
 CODE_LIVES = timedelta(hours=1)
@@ -23,7 +23,7 @@ KNOWN_SCOPES = frozenset(
 
 @dataclass(frozen=True)
 class Access:
-    """What a code or a token opens."""
+    """The access that a code or a token gives."""
 
     user_id: str
     scopes: tuple[str, ...]
@@ -43,7 +43,7 @@ class ThreadsOAuth:
         self.long: dict[str, Access] = {}
 
     def grant(self, url: str, user_id: str) -> str:
-        """The owner agrees; returns the code as the page sends it back. Raises ValueError."""
+        """Consent as the owner; returns the code as the page sends it back. Raises ValueError."""
         parts, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
         scopes = asked.get("scope", "").split(",")
         wrong = {
@@ -61,7 +61,7 @@ class ThreadsOAuth:
         return f"{code}#_"
 
     def of_code(self, request: ReceivedRequest) -> Answer:
-        """A token of an hour for a code, which is good for one use."""
+        """Exchange a code, which is valid once, for a token of an hour."""
         form = form_of(request)
         named = (form.get("client_id"), form.get("client_secret"), form.get("grant_type"))
         if named != (CLIENT_ID, CLIENT_SECRET, "authorization_code"):
@@ -73,31 +73,31 @@ class ThreadsOAuth:
         return Answer.of_json({"access_token": token, "user_id": int(code.user_id)})
 
     def long_lived(self, request: ReceivedRequest) -> Answer:
-        """A token of 60 days for one of an hour."""
+        """Exchange a token of an hour for one of 60 days."""
         query = request.query
         if (query.get("grant_type"), query.get("client_secret")) != ("th_exchange_token", CLIENT_SECRET):
             raise GraphRefusal(101, "Error validating client secret.")
         return self._renewed(self.short.get(query.get("access_token", "")))
 
     def refreshed(self, request: ReceivedRequest) -> Answer:
-        """A new token of 60 days for one that is good and a day old."""
+        """Exchange a valid token that is a day old for a new one of 60 days."""
         if request.query.get("grant_type") != "th_refresh_token":
-            raise GraphRefusal(100, "The grant_type is not known.")
+            raise GraphRefusal(100, "The grant_type is not supported.")
         access = self.long.get(request.query.get("access_token", ""))
         if access and datetime.now(UTC) < access.made + OLD_ENOUGH:
             raise GraphRefusal(100, "The access token must be at least 24 hours old.")
         return self._renewed(access)
 
-    def opened_by(self, request: ReceivedRequest) -> Access:
-        """What the token of this request may do. Raises GraphRefusal."""
+    def access_of(self, request: ReceivedRequest) -> Access:
+        """The access of the token of this request. Raises GraphRefusal."""
         access = self.long.get(bearer_of(request)) or self.short.get(bearer_of(request))
         if access is None or datetime.now(UTC) >= access.ends:
-            raise stale(463)
+            raise invalid_token(463)
         return access
 
     def _renewed(self, access: Access | None) -> Answer:
         if access is None or datetime.now(UTC) >= access.ends:
-            raise stale(463)
+            raise invalid_token(463)
         token = self._issue(self.long, access, LONG_LIVES)
         lives = int(LONG_LIVES.total_seconds())
         return Answer.of_json({"access_token": token, "token_type": "bearer", "expires_in": lives})

@@ -1,7 +1,7 @@
-"""Threads' containers and posts: made, fetched, processed, published and listed.
+"""Threads' containers and posts in the stand-in: created, fetched, processed, published and listed.
 
 Sources: developers.facebook.com/docs/threads (publishing reference, carousels, text attachments, reply management,
-troubleshooting). As clients report: code 24 with subcode 4279009 for a container that is not known, or not known yet.
+troubleshooting). As clients report: code 24 with subcode 4279009 for a container that does not exist, or not yet.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from tests.fakes.http_server import Answer, ReceivedRequest
-from tests.fakes.meta import GraphRefusal, fields_of, forbidden, form_of, listed, not_there, stamp, wrong
+from tests.fakes.meta import (
+    GraphRefusal,
+    fields_of,
+    forbidden,
+    form_of,
+    invalid_parameter,
+    list_page,
+    no_such_object,
+    stamp,
+)
 from tests.fakes.threads_oauth import Access
 
 CONTAINER_LIVES = timedelta(hours=24)
@@ -29,7 +38,7 @@ REPLY_CONTROLS = {
 }
 MEDIA_FIELDS = {"id", "text", "timestamp", "media_type", "permalink", "shortcode", "username"}
 BEGINNINGS = {"IMAGE": (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"), "VIDEO": (b"\x00\x00\x00",)}
-LISTED_AS = {"TEXT": "TEXT_POST", "CAROUSEL": "CAROUSEL_ALBUM"}
+KINDS_IN_LISTS = {"TEXT": "TEXT_POST", "CAROUSEL": "CAROUSEL_ALBUM"}
 
 _LINK = re.compile(r"(?:https?://|www\.)[^\s]+")
 _EMOJI = re.compile(r"[\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]")
@@ -37,7 +46,7 @@ _EMOJI = re.compile(r"[\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff]")
 
 @dataclass
 class Container:
-    """What was made to be published; `looks_left` until it is processed."""
+    """A container; it is processed after so many more status checks (`checks_left`)."""
 
     id: str
     owner: str
@@ -45,7 +54,7 @@ class Container:
     made: datetime
     content: bytes = b""
     children: list[Container] = field(default_factory=list)
-    looks_left: int = 0
+    checks_left: int = 0
     failure: str = ""
     published: bool = False
 
@@ -55,12 +64,12 @@ class Container:
             return "PUBLISHED"
         if datetime.now(UTC) >= self.made + CONTAINER_LIVES:
             return "EXPIRED"
-        return "IN_PROGRESS" if self.looks_left else "ERROR" if self.failure else "FINISHED"
+        return "IN_PROGRESS" if self.checks_left else "ERROR" if self.failure else "FINISHED"
 
 
 @dataclass(frozen=True)
 class Post:
-    """A post that was really published."""
+    """A published post."""
 
     id: str
     container: Container
@@ -72,14 +81,14 @@ class Post:
 
 
 def fetched(url: str) -> bytes:
-    """The bytes at an address that is open to everybody. Raises OSError, ValueError."""
+    """Fetch the bytes at a public address. Raises OSError, ValueError."""
     with urlopen(url, timeout=5) as answer:  # noqa: S310 (a stand-in on loopback)
         return bytes(answer.read())
 
 
 class ThreadsPosts:
-    """Containers and posts of all profiles. `processing`: looks until what is made is ready, and why it fails then;
-    `unknown_for`: how often a container is not known when it is to be published."""
+    """Containers and posts of all profiles. `processing`: status checks until a container is ready, and why it fails then;
+    `unknown_for`: how many more calls to publish do not find their container."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(17_900_000_000_000_001)
@@ -92,34 +101,36 @@ class ThreadsPosts:
         self.fetch: Callable[[str], bytes] = fetched
 
     def make(self, access: Access, request: ReceivedRequest) -> Answer:
-        """A container."""
+        """Create a container."""
         form = form_of(request)
         if unknown := set(form) - FIELDS:
-            raise wrong(f"Param {unknown.pop()} is not known")
+            raise invalid_parameter(f"Param {unknown.pop()} is not known")
         if "reply_to_id" in form and "threads_manage_replies" not in access.scopes:
             raise forbidden("threads_manage_replies")
         _check(form)
         if "reply_to_id" in form and form["reply_to_id"] not in self.posts:
-            raise not_there(form["reply_to_id"])
-        looks_left, failure = self.processing
+            raise no_such_object(form["reply_to_id"])
+        checks_left, failure = self.processing
         made = Container(
-            self._new_id(), access.user_id, form, datetime.now(UTC), looks_left=looks_left, failure=failure
+            self._new_id(), access.user_id, form, datetime.now(UTC), checks_left=checks_left, failure=failure
         )
         kind = form["media_type"]
         if kind == "CAROUSEL":
             made.children = [self._child(access, each) for each in form.get("children", "").split(",")]
             if not 2 <= len(made.children) <= 20:
-                raise wrong("A carousel takes 2 to 20 children")
+                raise invalid_parameter("A carousel takes 2 to 20 children")
         elif kind != "TEXT":
             self._take(made, kind, form.get(f"{kind.lower()}_url", ""))
         self.containers[made.id] = made
         return Answer.of_json({"id": made.id})
 
     def publish(self, access: Access, request: ReceivedRequest) -> Answer:
-        """Publish a container. Whoever asks for it twice has it twice here, so that nothing but the caller prevents it."""
+        """Publish a container. Repeated calls publish it repeatedly here, so that only the caller can prevent it."""
         container = self.containers.get(form_of(request).get("creation_id", ""))
-        known = container is not None and container.owner == access.user_id and "is_carousel_item" not in container.form
-        if not known or self.unknown_for or (container and container.status not in ("FINISHED", "PUBLISHED")):
+        is_found = (
+            container is not None and container.owner == access.user_id and "is_carousel_item" not in container.form
+        )
+        if not is_found or self.unknown_for or (container and container.status not in ("FINISHED", "PUBLISHED")):
             self.unknown_for = max(self.unknown_for - 1, 0)
             user_msg = "The media with this id cannot be found."
             raise GraphRefusal(24, "The requested resource does not exist", 4279009, error_user_msg=user_msg)
@@ -130,35 +141,35 @@ class ThreadsPosts:
         return Answer.of_json({"id": post.id})
 
     def show(self, access: Access, request: ReceivedRequest) -> Answer:
-        """A container's status, or a post."""
+        """Return a container's status, or a post."""
         object_id = request.path.rpartition("/")[2]
         container, post = self.containers.get(object_id), self.posts.get(object_id)
         if container is not None and container.published and self.shows_posts_only:
-            raise wrong("Tried accessing nonexisting field (status)")
+            raise invalid_parameter("Tried accessing nonexisting field (status)")
         if container is not None and container.owner == access.user_id:
             wanted = fields_of(request, {"id", "status", "error_message"})
             status, failure = container.status, container.failure
-            container.looks_left = max(container.looks_left - 1, 0)
-            told = {"id": object_id, "status": status, **({"error_message": failure} if status == "ERROR" else {})}
-            return Answer.of_json({name: value for name, value in told.items() if name in wanted or name == "id"})
+            container.checks_left = max(container.checks_left - 1, 0)
+            fields = {"id": object_id, "status": status, **({"error_message": failure} if status == "ERROR" else {})}
+            return Answer.of_json({name: value for name, value in fields.items() if name in wanted or name == "id"})
         if post is None:
-            raise not_there(object_id)
+            raise no_such_object(object_id)
         wanted = fields_of(request, MEDIA_FIELDS)
-        return Answer.of_json({name: value for name, value in _told(post).items() if name in wanted})
+        return Answer.of_json({name: value for name, value in _entity_of(post).items() if name in wanted})
 
     def list_of(self, access: Access, request: ReceivedRequest) -> Answer:
-        """The profile's posts, or its replies, newest first."""
+        """Return a page of the profile's posts, or of its replies, newest first."""
         replies = request.path.endswith("/replies")
         if replies and "threads_read_replies" not in access.scopes:
             raise forbidden("threads_read_replies")
         wanted = fields_of(request, MEDIA_FIELDS | ({"replied_to"} if replies else set()))
         since = datetime.fromtimestamp(int(request.query.get("since", "1688540400")), UTC)
         found = [
-            {name: value for name, value in _told(post).items() if name in wanted}
+            {name: value for name, value in _entity_of(post).items() if name in wanted}
             for post in reversed(self.posts.values())
             if post.container.owner == access.user_id and ("reply_to_id" in post.form) is replies and post.made >= since
         ]
-        return listed([] if self.lists_nothing else found, request)
+        return list_page([] if self.lists_nothing else found, request)
 
     def _take(self, made: Container, kind: str, url: str) -> None:
         try:
@@ -172,7 +183,7 @@ class ThreadsPosts:
     def _child(self, access: Access, container_id: str) -> Container:
         child = self.containers.get(container_id)
         if child is None or child.owner != access.user_id or child.form.get("is_carousel_item") != "true":
-            raise wrong("A child is no carousel item")
+            raise invalid_parameter("A child is no carousel item")
         if child.status != "FINISHED":
             raise GraphRefusal(24, "The requested resource does not exist", 4279009)
         return child
@@ -183,33 +194,33 @@ class ThreadsPosts:
 
 def _check(form: Mapping[str, str]) -> None:
     if form.get("media_type") not in ("TEXT", "IMAGE", "VIDEO", "CAROUSEL"):
-        raise wrong("Param media_type must be one of {TEXT, IMAGE, VIDEO, CAROUSEL}")
+        raise invalid_parameter("Param media_type must be one of {TEXT, IMAGE, VIDEO, CAROUSEL}")
     text = form.get("text", "")
     if form["media_type"] == "TEXT" and not text.strip():
-        raise wrong("The parameter text is required")
+        raise invalid_parameter("The parameter text is required")
     emoji = sum(len(each.encode()) - 1 for each in _EMOJI.findall(text))
     if len(text) + emoji > 500:
-        raise wrong("Param text must be at most 500 characters long.")
+        raise invalid_parameter("Param text must be at most 500 characters long.")
     if len({*_LINK.findall(text), *filter(None, [form.get("link_attachment")])}) > 5:
-        raise wrong("THREADS_API__LINK_LIMIT_EXCEEDED")
+        raise invalid_parameter("THREADS_API__LINK_LIMIT_EXCEEDED")
     if form.get("reply_control", "everyone") not in REPLY_CONTROLS:
-        raise wrong("Param reply_control is not one of the known ones")
+        raise invalid_parameter("Param reply_control is not one of the known ones")
     if len(form.get("alt_text", "")) > 1000:
-        raise wrong("Param alt_text must be at most 1000 characters long.")
+        raise invalid_parameter("Param alt_text must be at most 1000 characters long.")
     if "link_attachment" in form and form["media_type"] != "TEXT":
-        raise wrong("Param link_attachment is for text posts only")
+        raise invalid_parameter("Param link_attachment is for text posts only")
     if re.search(r"[.&]", form.get("topic_tag", "")) or len(form.get("topic_tag", "")) > 50:
-        raise wrong("Param topic_tag is not valid")
+        raise invalid_parameter("Param topic_tag is not valid")
 
 
-def _told(post: Post) -> dict[str, Any]:
+def _entity_of(post: Post) -> dict[str, Any]:
     kind = post.form["media_type"]
     parent = {"replied_to": {"id": post.form["reply_to_id"]}} if "reply_to_id" in post.form else {}
     return {
         "id": post.id,
         "text": post.form.get("text", "").strip(),
         "timestamp": stamp(post.made),
-        "media_type": LISTED_AS.get(kind, kind),
+        "media_type": KINDS_IN_LISTS.get(kind, kind),
         "permalink": f"https://www.threads.com/@alice/post/{post.id}",
         **parent,
     }

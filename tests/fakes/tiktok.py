@@ -1,6 +1,6 @@
 """A stand-in of TikTok's API v2 and of its page of consent, for one app that creators connect.
 
-Written from developers.tiktok.com; `tiktok_oauth` and `tiktok_posts` say which pages.
+Written from developers.tiktok.com; `tiktok_oauth` and `tiktok_posts` name the pages.
 
     with FakeTikTok() as tiktok:
         tiktok.add_creator("alice")
@@ -28,7 +28,7 @@ SCOPES = {USER: "user.info.basic", **dict.fromkeys((CREATOR, VIDEO, PHOTOS, STAT
 
 
 class FakeTikTok(FaultyServer):
-    """The server, with the means to arrange creators, consents and faults and to see what was really posted."""
+    """TikTok's stand-in: a server on which tests add creators, consents and faults and read the published posts."""
 
     platform = "tiktok"
     calls = frozenset({TOKEN, REVOKE, CHUNK, LAST, *SCOPES})
@@ -41,61 +41,43 @@ class FakeTikTok(FaultyServer):
     # what a test arranges
 
     def add_creator(self, name: str, **settings: Any) -> None:
-        """Somebody with an account; `settings` are those of Person."""
+        """Add a creator; `settings` are fields of Person."""
         self._people[name] = Person(name, **settings)
 
     def register_redirect(self, uri: str) -> None:
         """Set a redirect URI of the app."""
         self._oauth.redirect_uris.add(uri)
 
-    def is_a_desktop_app(self) -> None:
-        """The app has to use PKCE."""
+    def require_pkce(self) -> None:
+        """Require PKCE, as of desktop apps."""
         self._oauth.desktop = True
 
     def grant(self, authorization_url: str, name: str, scopes: Iterable[str] | None = None) -> str:
-        """The person agrees to what is asked for, or to these scopes only; returns the code. Raises ValueError."""
+        """Consent as the person to the requested scopes, or to these only; returns the code. Raises ValueError."""
         with self._lock:
             return self._oauth.grant(authorization_url, name, scopes)
 
     def withdraw(self, name: str) -> None:
-        """The person takes the access away."""
+        """Revoke the app's access as the person."""
         with self._lock:
             self._oauth.withdraw(name)
 
-    def process_posts(self, looks: int = 0, *, looks_for_id: int = 0, fail_reason: str | None = None) -> None:
-        """Posts that are announced from now on end after so many looks, and are told their id after so many more."""
-        self._posts.processing = (looks, looks_for_id, fail_reason)
+    def process_posts(self, checks: int = 0, *, checks_for_id: int = 0, fail_reason: str | None = None) -> None:
+        """Let further posts end after so many status checks, and have an id after so many more."""
+        self._posts.processing = (checks, checks_for_id, fail_reason)
 
     def verify(self, prefix: str) -> None:
-        """The operator shows that this prefix is theirs."""
+        """Verify this URL prefix as the operator's."""
         self._posts.verified = prefix
 
-    def is_not_audited(self) -> None:
-        """The app may post to private accounts only."""
-        self._posts.audited = False
-
-    def leave_room_for(self, posts: int) -> None:
-        """So many posts may be announced today."""
-        self._posts.room = posts
-
-    def keep_received_to_itself(self) -> None:
-        """A status tells no longer how many bytes there are."""
-        self._posts.tells_received = False
+    def hide_received_bytes(self) -> None:
+        """Leave the number of received bytes out of the status."""
+        self._posts.shows_received = False
 
     # what a test reads
 
-    def refresh_tokens(self, name: str) -> list[str]:
-        """The person's refresh tokens that are good."""
-        with self._lock:
-            return [token for token, access in self._oauth.refresh.items() if access.person == name]
-
-    def access_tokens(self, name: str) -> list[str]:
-        """The person's access tokens that were not ended."""
-        with self._lock:
-            return [token for token, access in self._oauth.access.items() if access.person == name]
-
     def posts(self, name: str) -> list[dict[str, Any]]:
-        """The person's posts that are out: what was told of them, their bytes or addresses."""
+        """The person's published posts: their metadata, bytes or addresses."""
         with self._lock:
             return [
                 {
@@ -135,14 +117,14 @@ class FakeTikTok(FaultyServer):
     def _answer(self, call: str, request: ReceivedRequest) -> Answer:
         if call not in SCOPES:
             raise TikTokRefusal(404, "unsupported_path")
-        access = self._oauth.opened_by(request)
+        access = self._oauth.access_of(request)
         if access is None:
             raise TikTokRefusal(401, "access_token_invalid", "The access token is invalid or not found in the request.")
         if SCOPES[call] not in access.scopes:
             raise TikTokRefusal(401, "scope_not_authorized")
         person = self._people[access.person]
         if call == USER:
-            return _told(person, request)
+            return _user_info(person, request)
         methods = {
             CREATOR: self._posts.creator,
             VIDEO: self._posts.video,
@@ -152,7 +134,7 @@ class FakeTikTok(FaultyServer):
         return methods[call](person, request)
 
 
-def _told(person: Person, request: ReceivedRequest) -> Answer:
+def _user_info(person: Person, request: ReceivedRequest) -> Answer:
     user = {
         "open_id": f"open-{person.name}",
         "avatar_url": f"https://p16-sign.tiktokcdn.com/{person.name}.jpeg",

@@ -1,4 +1,4 @@
-"""TikTok's OAuth 2.0: consent, codes, tokens that rotate, and their ends, for one app.
+"""TikTok's OAuth 2.0 in the stand-in: consent, codes, tokens that rotate, and their ends, for one app.
 
 Written from developers.tiktok.com: Login Kit for web and for desktop (whose challenge is hexadecimal), and the management
 of user access tokens.
@@ -16,13 +16,13 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 from tests.fakes.http_server import Answer, ReceivedRequest
 
 CLIENT_KEY, CLIENT_SECRET = "awclientkey", "secret-of-the-app"
-KNOWN_SCOPES = frozenset({"user.info.basic", "user.info.profile", "video.publish", "video.upload", "video.list"})
+ALL_SCOPES = frozenset({"user.info.basic", "user.info.profile", "video.publish", "video.upload", "video.list"})
 ACCESS_LIVES, REFRESH_LIVES = timedelta(hours=2), timedelta(days=180)
 
 
 @dataclass(frozen=True)
 class Code:
-    """A consent that was given: good for one exchange."""
+    """A consent, which can be exchanged once."""
 
     person: str
     scopes: frozenset[str]
@@ -32,7 +32,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Access:
-    """What a token opens."""
+    """The access of a token."""
 
     person: str
     scopes: frozenset[str]
@@ -40,7 +40,7 @@ class Access:
 
 
 class TikTokOAuth:
-    """The page of consent and the endpoints for tokens. `desktop`: the app is one that has to use PKCE."""
+    """The consent page and the token endpoints. `desktop`: the app has to use PKCE."""
 
     def __init__(self, site: str) -> None:
         self._site = site
@@ -51,7 +51,7 @@ class TikTokOAuth:
         self.refresh: dict[str, Access] = {}
 
     def grant(self, url: str, person: str, scopes: Iterable[str] | None) -> str:
-        """The person agrees, to everything or to these scopes; returns the code. Raises ValueError."""
+        """Consent as the person, to all requested scopes or to these; returns the code. Raises ValueError."""
         parts, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
         wanted = frozenset(asked.get("scope", "").split(","))
         challenge = asked.get("code_challenge")
@@ -60,7 +60,7 @@ class TikTokOAuth:
             "client_key": asked.get("client_key") != CLIENT_KEY,
             "response_type": asked.get("response_type") != "code",
             "redirect_uri": asked.get("redirect_uri") not in self.redirect_uris,
-            "scope": not KNOWN_SCOPES.issuperset(wanted),
+            "scope": not ALL_SCOPES.issuperset(wanted),
             "state": not asked.get("state"),
             "code_challenge": self.desktop and (len(challenge or "") != 64 or asked["code_challenge_method"] != "S256"),
         }
@@ -72,7 +72,7 @@ class TikTokOAuth:
         return code
 
     def token(self, request: ReceivedRequest) -> Answer:
-        """Exchange a code or a refresh token, each of which is good once."""
+        """Exchange a code or a refresh token, each of which is valid once."""
         form = {name: values[-1] for name, values in parse_qs(request.body.decode()).items()}
         if (form.get("client_key"), form.get("client_secret")) != (CLIENT_KEY, CLIENT_SECRET):
             return _error("invalid_client", "Client key or secret is incorrect.")
@@ -92,23 +92,23 @@ class TikTokOAuth:
         return self._issue(code.person, code.scopes)
 
     def revoke(self, request: ReceivedRequest) -> Answer:
-        """End what the person of this access token has granted."""
+        """Revoke the grants of the person to whom this access token belongs."""
         form = dict(parse_qsl(request.body.decode()))
         if (form.get("client_key"), form.get("client_secret")) != (CLIENT_KEY, CLIENT_SECRET):
             return _error("invalid_client", "Client key or secret is incorrect.")
         access = self.access.get(form.get("token", ""))
         if access is None:
-            return _error("invalid_request", "The token is not known.")
+            return _error("invalid_request", "The token does not exist.")
         self.withdraw(access.person)
         return Answer(200)
 
     def withdraw(self, person: str) -> None:
-        """The person takes the access away."""
+        """Delete all grants of a person."""
         self.access = {token: access for token, access in self.access.items() if access.person != person}
         self.refresh = {token: access for token, access in self.refresh.items() if access.person != person}
 
-    def opened_by(self, request: ReceivedRequest) -> Access | None:
-        """What the bearer of this request may do; None for a token that is none, or has run out."""
+    def access_of(self, request: ReceivedRequest) -> Access | None:
+        """The access of this request's token; None for an invalid or expired token."""
         access = self.access.get(request.headers.get("authorization", "").removeprefix("Bearer "))
         return access if access and datetime.now(UTC) < access.ends else None
 

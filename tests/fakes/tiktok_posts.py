@@ -1,4 +1,4 @@
-"""TikTok's posts: announced, their videos sent in chunks or their photos fetched, processed, and asked about.
+"""TikTok's posts in the stand-in: announced, their videos sent in chunks or their photos fetched, and processed.
 
 Written from developers.tiktok.com: query creator info, direct post, photo post, media transfer guide, get post status.
 """
@@ -26,26 +26,26 @@ _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
 
 
 class TikTokRefusal(Exception):
-    """An error as TikTok's API answers it."""
+    """An error response of TikTok's API."""
 
     def __init__(self, status: int, code: str, message: str = "The request was refused.") -> None:
         super().__init__(code)
         self.status, self.code, self.message = status, code, message
 
     def answer(self) -> Answer:
-        """The error as HTTP."""
+        """The error as an HTTP response."""
         error = {"code": self.code, "message": self.message, "log_id": "2026"}
         return Answer.of_json({"data": {}, "error": error}, self.status)
 
 
 def ok(data: dict[str, Any]) -> Answer:
-    """An answer of success."""
+    """A successful response of TikTok's API."""
     return Answer.of_json({"data": data, "error": {"code": "ok", "message": "", "log_id": "2026"}})
 
 
 @dataclass
 class Person:
-    """A creator, with the settings that the app has to keep to."""
+    """A creator, with the settings that the app has to respect."""
 
     name: str
     private: bool = False
@@ -59,14 +59,14 @@ class Person:
 
 @dataclass
 class Post:
-    """What was announced, and how far it is. `looks_left`: looks until it ends, `looks_for_id`: and until it has its id."""
+    """An announced post. `checks_left`: status checks until it ends, `checks_for_id`: and further ones until it has an id."""
 
     publish_id: str
     person: str
     info: dict[str, Any]
     urls: list[str]
-    looks_left: int
-    looks_for_id: int
+    checks_left: int
+    checks_for_id: int
     fail_reason: str | None
     total: int = 0
     chunk: int = 0
@@ -82,18 +82,18 @@ class Post:
 
 @dataclass
 class Posts:
-    """The posts of all creators. `site` is where chunks go, `verified` the prefix that photos are fetched from."""
+    """The posts of all creators. `site` is the address for chunks, `verified` the prefix of photos' URLs."""
 
     site: str
     posts: dict[str, Post] = field(default_factory=dict)
     processing: tuple[int, int, str | None] = (0, 0, None)
     verified: str = "https://media.service.example/"
     audited: bool = True
-    room: int = 15
-    tells_received: bool = True
+    posts_left: int = 15
+    shows_received: bool = True
 
     def creator(self, person: Person, request: ReceivedRequest) -> Answer:
-        """What the creator may post."""
+        """Return what the creator may post."""
         return ok(
             {
                 "creator_username": person.name,
@@ -145,16 +145,20 @@ class Posts:
         return ok({"publish_id": self._add(person, info, urls).publish_id})
 
     def chunk(self, request: ReceivedRequest) -> Answer:
-        """Take the next chunk of a video."""
+        """Receive the next chunk of a video."""
         post = self.posts.get(request.query.get("upload_id", ""))
         if post is None:
             return Answer(404)
         if datetime.now(UTC) >= post.ends:
             return Answer(403)
-        told = _RANGE.fullmatch(request.headers.get("content-range", ""))
-        if told is None or request.headers.get("content-type") not in VIDEO_TYPES or "authorization" in request.headers:
+        content_range = _RANGE.fullmatch(request.headers.get("content-range", ""))
+        if (
+            content_range is None
+            or request.headers.get("content-type") not in VIDEO_TYPES
+            or "authorization" in request.headers
+        ):
             return Answer(400)
-        start, end, total = (int(number) for number in told.groups())
+        start, end, total = (int(number) for number in content_range.groups())
         if total != post.total or end - start + 1 != len(request.body):
             return Answer(400)
         is_last = start == (post.count - 1) * post.chunk
@@ -164,25 +168,25 @@ class Posts:
         return Answer(201 if post.is_whole else 206, b"", {"Content-Range": f"bytes 0-{end}/{total}"})
 
     def status(self, person: Person, request: ReceivedRequest) -> Answer:
-        """How far a post is, which each look brings on."""
+        """Return the status of a post; each check brings processing nearer to its end."""
         post = self.posts.get(request.json().get("publish_id", ""))
         if post is None or post.person != person.name:
             raise TikTokRefusal(400, "invalid_publish_id", "The publish_id does not exist")
-        received = {"uploaded_bytes": len(post.content)} if post.total and self.tells_received else {}
-        if not post.is_whole or post.looks_left > 0:
-            post.looks_left -= post.is_whole
+        received = {"uploaded_bytes": len(post.content)} if post.total and self.shows_received else {}
+        if not post.is_whole or post.checks_left > 0:
+            post.checks_left -= post.is_whole
             under_way = "PROCESSING_UPLOAD" if post.total else "PROCESSING_DOWNLOAD"
             return ok({"status": under_way, **received})
         if post.fail_reason:
             return ok({"status": "FAILED", "fail_reason": post.fail_reason, **received})
-        told = {"status": "PUBLISH_COMPLETE", **received}
+        fields = {"status": "PUBLISH_COMPLETE", **received}
         if post.info["privacy_level"] != "PUBLIC_TO_EVERYONE":
-            return ok(told)
-        post.looks_for_id -= 1
-        return ok(told | {"publicaly_available_post_id": [post.id]} if post.looks_for_id < 0 else told)
+            return ok(fields)
+        post.checks_for_id -= 1
+        return ok(fields | {"publicaly_available_post_id": [post.id]} if post.checks_for_id < 0 else fields)
 
     def published(self, person: str) -> list[Post]:
-        """The posts that are out."""
+        """The published posts of a person."""
         mine = [post for post in self.posts.values() if post.person == person]
         return [post for post in mine if post.is_whole and not post.fail_reason]
 
@@ -193,14 +197,14 @@ class Posts:
             raise TikTokRefusal(400, "invalid_params", "The creator does not allow this interaction")
         if not self.audited and not (person.private and info["privacy_level"] == "SELF_ONLY"):
             raise TikTokRefusal(403, "unaudited_client_can_only_post_to_private_accounts")
-        if self.room <= 0:
+        if self.posts_left <= 0:
             raise TikTokRefusal(403, "spam_risk_too_many_posts")
 
     def _add(self, person: Person, info: dict[str, Any], urls: list[str]) -> Post:
-        self.room -= 1
-        looks, looks_for_id, fail_reason = self.processing
+        self.posts_left -= 1
+        checks, checks_for_id, fail_reason = self.processing
         publish_id = f"{'p' if urls else 'v'}_pub_url~v2-1.{secrets.randbelow(10**12)}"
-        self.posts[publish_id] = Post(publish_id, person.name, info, urls, looks, looks_for_id, fail_reason)
+        self.posts[publish_id] = Post(publish_id, person.name, info, urls, checks, checks_for_id, fail_reason)
         return self.posts[publish_id]
 
 

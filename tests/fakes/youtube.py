@@ -1,7 +1,7 @@
 """A stand-in of YouTube's Data API v3 and of Google's consent and tokens, for one application that people connect.
 
 Written from developers.google.com/youtube/v3 and Google's identity documentation; `youtube_oauth` and `youtube_uploads`
-say which pages.
+name the pages.
 
     with FakeYouTube() as youtube:
         youtube.add_channel("alice")
@@ -35,7 +35,7 @@ SCOPES = {
 
 
 class FakeYouTube(FaultyServer):
-    """The server, with the means to arrange channels, consents and faults and to see what was really uploaded."""
+    """YouTube's stand-in: a server on which tests add channels, consents and faults and read the uploaded videos."""
 
     platform = "youtube"
     calls = frozenset({TOKEN, REVOKE, *SCOPES})
@@ -44,16 +44,12 @@ class FakeYouTube(FaultyServer):
         super().__init__()
         self._oauth, self._uploads = GoogleOAuth(self.url), Uploads(self.url)
         self._channels: dict[str, list[str]] = {}
-        self._over: GoogleError | None = None
+        self._quota_error: GoogleError | None = None
 
     # what a test arranges
 
-    def add_person(self, name: str) -> None:
-        """Somebody with a Google account and no channel."""
-        self._channels.setdefault(name, [])
-
     def add_channel(self, person: str) -> str:
-        """A channel of a person; returns its id."""
+        """Add a channel of a person; returns its id."""
         channels = self._channels.setdefault(person, [])
         channels.append(f"UC{person}{len(channels)}")
         return channels[-1]
@@ -63,60 +59,55 @@ class FakeYouTube(FaultyServer):
         self._oauth.redirect_uris.add(uri)
 
     def grant(self, authorization_url: str, person: str, scopes: Iterable[str] | None = None) -> str:
-        """The person agrees to what is asked for, or ticks these scopes only; returns the code. Raises ValueError."""
+        """Consent as the person to the requested scopes, or to these only; returns the code. Raises ValueError."""
         with self._lock:
             return self._oauth.grant(authorization_url, person, scopes)
 
     def withdraw(self, person: str) -> None:
-        """The person takes the access away."""
+        """Revoke the application's access as the person."""
         with self._lock:
             self._oauth.withdraw(person)
 
-    def process_videos(self, looks: int, **becomes: str) -> None:
-        """Videos from now on are processed while so many looks pass, and then have this status."""
-        self._uploads.processing = (looks, becomes or {"uploadStatus": "processed"})
+    def process_videos(self, checks: int, **becomes: str) -> None:
+        """Let further videos have this status after so many status checks."""
+        self._uploads.processing = (checks, becomes or {"uploadStatus": "processed"})
 
-    def cut_next_piece(self, call: str, keep: int) -> None:
-        """Of the next piece only so many bytes arrive, and its answer gets lost."""
-        self._uploads.cut_at = keep
+    def cut_next_piece(self, call: str, arrived: int) -> None:
+        """Let only so many bytes of the next piece arrive, and drop the response."""
+        self._uploads.cut_at = arrived
         self.drop_next(call)
 
     def forget_sessions(self) -> None:
-        """Uploads that are not whole end, and those that are can be asked about no more."""
+        """Delete all upload sessions."""
         with self._lock:
             self._uploads.sessions.clear()
 
     def refuse_thumbnails(self) -> None:
-        """The channels are not verified."""
+        """Refuse thumbnails, as for channels that are not verified."""
         self._uploads.verified = False
 
-    def is_not_audited(self) -> None:
-        """What the application uploads from now on stays private."""
+    def withdraw_audit(self) -> None:
+        """Let further videos stay private, as for an application that is not audited."""
         self._uploads.audited = False
 
     def use_up_quota(self) -> None:
-        """The application has asked as much as it may today."""
+        """Use up the application's quota of the day."""
         message = "The request cannot be completed because you have exceeded your quota."
-        self._over = GoogleError(403, "quotaExceeded", message, "youtube.quota")
+        self._quota_error = GoogleError(403, "quotaExceeded", message, "youtube.quota")
 
-    def new_day(self) -> None:
-        """The quota begins anew."""
-        self._over = None
+    def reset_quota(self) -> None:
+        """Reset the daily quota."""
+        self._quota_error = None
 
     # what a test reads
 
     def refresh_tokens(self, person: str) -> list[str]:
-        """The person's refresh tokens that are good."""
+        """The person's valid refresh tokens."""
         with self._lock:
-            return [token for token, told in self._oauth.refresh.items() if told[0] == person]
-
-    def access_tokens(self, person: str) -> list[str]:
-        """The person's access tokens that were not ended."""
-        with self._lock:
-            return [token for token, access in self._oauth.access.items() if access.person == person]
+            return [token for token, (owner, _) in self._oauth.refresh.items() if owner == person]
 
     def videos(self, person: str) -> list[dict[str, Any]]:
-        """The videos on the person's channels: what was told of them, their bytes and thumbnails."""
+        """The videos on the person's channels: their metadata, bytes and thumbnails."""
         with self._lock:
             return [
                 {
@@ -157,16 +148,16 @@ class FakeYouTube(FaultyServer):
     def _answer(self, call: str, request: ReceivedRequest) -> Answer:
         if call not in SCOPES:
             raise GoogleError(404, "notFound", "Not Found", "global")
-        access = self._oauth.opened_by(request)
+        access = self._oauth.access_of(request)
         if access is None:
             raise GoogleError(401, "authError", "Invalid Credentials", "global")
         if SCOPES[call] not in access.scopes:
             raise GoogleError(403, "insufficientPermissions", "Insufficient Permission", "global")
-        if self._over and call in (OPEN, CHANNELS, VIDEOS, THUMBNAIL):
-            raise self._over
+        if self._quota_error and call in (OPEN, CHANNELS, VIDEOS, THUMBNAIL):
+            raise self._quota_error
         channels = self._channels[access.person]
         if call == CHANNELS:
-            return _listed(channels)
+            return _channel_list(channels)
         if not channels:
             raise GoogleError(401, "youtubeSignupRequired", "Unauthorized", "youtube.header")
         if call in (ASK, PIECE, LAST):
@@ -175,7 +166,7 @@ class FakeYouTube(FaultyServer):
         return methods[call](channels[0], request)
 
 
-def _listed(channels: list[str]) -> Answer:
+def _channel_list(channels: list[str]) -> Answer:
     items = [
         {
             "kind": "youtube#channel",
@@ -188,5 +179,5 @@ def _listed(channels: list[str]) -> Answer:
         }
         for each in channels
     ]
-    # A list that is empty leaves `items` out.
+    # An empty list has no `items`.
     return Answer.of_json({"kind": "youtube#channelListResponse", **({"items": items} if items else {})})

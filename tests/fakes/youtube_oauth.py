@@ -1,6 +1,6 @@
-"""Google's OAuth 2.0 for web servers: consent, codes, tokens and their ends, for one client.
+"""Google's OAuth 2.0 in YouTube's stand-in: consent, codes, tokens and their ends, for one client.
 
-Written from developers.google.com/identity/protocols/oauth2/web-server: the parameters, what a refresh token takes,
+Written from developers.google.com/identity/protocols/oauth2/web-server: the parameters, what a refresh token requires,
 granular and incremental consent, revocation.
 """
 
@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 from tests.fakes.http_server import Answer, ReceivedRequest
 
 CLIENT_ID, CLIENT_SECRET = "42-abc.apps.googleusercontent.com", "GOCSPX-of-the-client"
-KNOWN_SCOPES = frozenset(
+ALL_SCOPES = frozenset(
     f"https://www.googleapis.com/auth/{name}" for name in ("youtube", "youtube.upload", "youtube.readonly")
 )
 ACCESS_LIVES = timedelta(seconds=3599)
@@ -26,7 +26,7 @@ ACCESS_LIVES = timedelta(seconds=3599)
 
 @dataclass(frozen=True)
 class Code:
-    """A consent that was given: good for one exchange."""
+    """A consent, which can be exchanged once."""
 
     person: str
     scopes: frozenset[str]
@@ -37,7 +37,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Access:
-    """What an access token opens."""
+    """The access of an access token."""
 
     person: str
     scopes: frozenset[str]
@@ -45,7 +45,7 @@ class Access:
 
 
 class GoogleOAuth:
-    """The page of consent and the endpoints for tokens. `site` is where people grant."""
+    """The consent page and the token endpoints. `site` is the address of the consent page."""
 
     def __init__(self, site: str) -> None:
         self._site = site
@@ -56,7 +56,7 @@ class GoogleOAuth:
         self._granted: dict[str, frozenset[str]] = {}
 
     def grant(self, url: str, person: str, scopes: Iterable[str] | None) -> str:
-        """The person agrees, to everything or to what is ticked; returns the code. Raises ValueError."""
+        """Consent as the person, to all requested scopes or to these; returns the code. Raises ValueError."""
         parts, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
         wanted = frozenset(asked.get("scope", "").split(" "))
         wrong = {
@@ -64,7 +64,7 @@ class GoogleOAuth:
             "response_type": asked.get("response_type") != "code",
             "client_id": asked.get("client_id") != CLIENT_ID,
             "redirect_uri": asked.get("redirect_uri") not in self.redirect_uris,
-            "scope": not KNOWN_SCOPES.issuperset(wanted),
+            "scope": not ALL_SCOPES.issuperset(wanted),
             "state": not asked.get("state"),
             "code_challenge": len(asked.get("code_challenge", "")) != 43 or asked["code_challenge_method"] != "S256",
             "access_type": asked.get("access_type", "online") not in ("online", "offline"),
@@ -81,7 +81,7 @@ class GoogleOAuth:
         return code
 
     def token(self, request: ReceivedRequest) -> Answer:
-        """Exchange a code, which is good once, or a refresh token, which stays good."""
+        """Exchange a code, which is valid once, or a refresh token, which stays valid."""
         form = {name: values[-1] for name, values in parse_qs(request.body.decode()).items()}
         if (form.get("client_id"), form.get("client_secret")) != (CLIENT_ID, CLIENT_SECRET):
             return _error(401, "invalid_client", "The OAuth client was not found.")
@@ -104,7 +104,7 @@ class GoogleOAuth:
         return Answer.of_json(answer)
 
     def revoke(self, request: ReceivedRequest) -> Answer:
-        """End all that the person has granted, by any of its tokens."""
+        """Revoke all grants of the person to whom this token belongs."""
         token = dict(parse_qsl(request.body.decode())).get("token", "")
         person = self.refresh[token][0] if token in self.refresh else None
         person = self.access[token].person if token in self.access else person
@@ -114,13 +114,13 @@ class GoogleOAuth:
         return Answer.of_json({})
 
     def withdraw(self, person: str) -> None:
-        """The person takes the access away."""
+        """Delete all grants of a person."""
         self._granted.pop(person, None)
-        self.refresh = {token: told for token, told in self.refresh.items() if told[0] != person}
+        self.refresh = {token: grant for token, grant in self.refresh.items() if grant[0] != person}
         self.access = {token: access for token, access in self.access.items() if access.person != person}
 
-    def opened_by(self, request: ReceivedRequest) -> Access | None:
-        """What the bearer of this request may do; None for a token that is none, or has run out."""
+    def access_of(self, request: ReceivedRequest) -> Access | None:
+        """The access of this request's token; None for an invalid or expired token."""
         access = self.access.get(request.headers.get("authorization", "").removeprefix("Bearer "))
         return access if access and datetime.now(UTC) < access.ends else None
 

@@ -1,4 +1,4 @@
-"""YouTube's videos: announced, sent by a resumable upload, and processed.
+"""YouTube's videos in the stand-in: announced, sent by a resumable upload, and processed.
 
 Written from developers.google.com/youtube/v3: the resumable upload protocol, the video resource, videos.insert,
 videos.list and thumbnails.set with their errors.
@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.fakes.http_server import Answer, ReceivedRequest
 
-BLOCK = 262_144  # what a piece is counted in
+BLOCK = 262_144  # the size of a piece must be a multiple
 MAX_THUMBNAIL_BYTES = 52_428_800
 SESSION_LIVES = timedelta(days=7)
 CATEGORIES = {"1", "2", "10", "15", "17", "20", "22", "23", "24", "25", "26", "27", "28"}
@@ -25,21 +25,23 @@ _RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+)")
 
 
 class GoogleError(Exception):
-    """An error as Google's APIs answer it."""
+    """An error response of Google's APIs."""
 
     def __init__(self, status: int, reason: str, message: str = "Bad request", domain: str = "youtube.video") -> None:
         super().__init__(reason)
         self.status, self.reason, self.message, self.domain = status, reason, message, domain
 
     def answer(self) -> Answer:
-        """The error as HTTP."""
-        told = {"message": self.message, "domain": self.domain, "reason": self.reason}
-        return Answer.of_json({"error": {"code": self.status, "message": self.message, "errors": [told]}}, self.status)
+        """The error as an HTTP response."""
+        detail = {"message": self.message, "domain": self.domain, "reason": self.reason}
+        return Answer.of_json(
+            {"error": {"code": self.status, "message": self.message, "errors": [detail]}}, self.status
+        )
 
 
 @dataclass
 class Upload:
-    """A session: what was announced, what has arrived, and the video that came of it."""
+    """An upload session: the announced video, the bytes that have arrived, and the id of the created video."""
 
     channel: str
     resource: dict[str, Any]
@@ -52,26 +54,26 @@ class Upload:
 
 @dataclass
 class Video:
-    """A video on a channel. `looks_left`: how often a look still finds it unprocessed."""
+    """A video on a channel. `checks_left`: how many more status checks find it unprocessed."""
 
     id: str
     channel: str
     resource: dict[str, Any]
     content: bytes
-    looks_left: int
+    checks_left: int
     becomes: dict[str, str]
     thumbnail: bytes | None = None
 
     def status(self) -> dict[str, Any]:
-        """The video's status, which each look brings on."""
-        self.looks_left -= 1
-        stands = {"uploadStatus": "uploaded"} if self.looks_left >= 0 else self.becomes
-        return {**self.resource["status"], **stands}
+        """The video's status; each check brings processing nearer to its end."""
+        self.checks_left -= 1
+        upload_status = {"uploadStatus": "uploaded"} if self.checks_left >= 0 else self.becomes
+        return {**self.resource["status"], **upload_status}
 
 
 @dataclass
 class Uploads:
-    """Sessions and videos of all channels. `site` is where sessions are."""
+    """Sessions and videos of all channels. `site` is the address of the sessions."""
 
     site: str
     sessions: dict[str, Upload] = field(default_factory=dict)
@@ -79,7 +81,7 @@ class Uploads:
     processing: tuple[int, dict[str, str]] = (0, {"uploadStatus": "processed"})
     verified: bool = True
     audited: bool = True
-    cut_at: int | None = None  # of the next piece, only so many bytes arrive
+    cut_at: int | None = None  # only so many bytes of the next piece arrive
 
     def open(self, channel: str, request: ReceivedRequest) -> Answer:
         """Announce a video."""
@@ -100,17 +102,17 @@ class Uploads:
         )
 
     def put(self, request: ReceivedRequest) -> Answer:
-        """Take a piece, or tell how far the upload is."""
+        """Receive a piece, or answer how much has arrived."""
         upload = self.sessions.get(request.query.get("upload_id", ""))
         if upload is None or datetime.now(UTC) >= upload.ends:
             return Answer(404, b"Not Found")
-        told = _RANGE.fullmatch(request.headers.get("content-range", ""))
-        if told is None or int(told[3]) != upload.total:
+        content_range = _RANGE.fullmatch(request.headers.get("content-range", ""))
+        if content_range is None or int(content_range[3]) != upload.total:
             raise GoogleError(400, "badRequest", "Failed to parse Content-Range header.", "global")
-        if upload.video_id is None and told[1] is not None:
-            self._take(upload, int(told[1]), int(told[2]), request.body)
+        if upload.video_id is None and content_range[1] is not None:
+            self._receive(upload, int(content_range[1]), int(content_range[2]), request.body)
         if upload.video_id is None and len(upload.content) == upload.total:
-            self._make(upload)
+            self._create_video(upload)
         if upload.video_id is not None:
             video = self.videos[upload.video_id]
             return Answer.of_json({"kind": "youtube#video", "id": video.id, **video.resource}, 200)
@@ -118,7 +120,7 @@ class Uploads:
         return Answer(308, b"", has)
 
     def list(self, channel: str, request: ReceivedRequest) -> Answer:
-        """The videos of these ids that the caller may see."""
+        """Return the videos with these ids that belong to the channel."""
         if request.query.get("part") != "status":
             raise GoogleError(400, "invalidPart")
         found = [self.videos[each] for each in request.query.get("id", "").split(",") if each in self.videos]
@@ -130,7 +132,7 @@ class Uploads:
         return Answer.of_json({"kind": "youtube#videoListResponse", "items": items})
 
     def set_thumbnail(self, channel: str, request: ReceivedRequest) -> Answer:
-        """Give a video its thumbnail."""
+        """Set the thumbnail of a video."""
         video = self.videos.get(request.query.get("videoId", ""))
         if video is None or video.channel != channel:
             raise GoogleError(404, "videoNotFound")
@@ -145,7 +147,7 @@ class Uploads:
         video.thumbnail = request.body
         return Answer.of_json({"kind": "youtube#thumbnailSetResponse", "items": []})
 
-    def _take(self, upload: Upload, start: int, end: int, body: bytes) -> None:
+    def _receive(self, upload: Upload, start: int, end: int, body: bytes) -> None:
         if end - start + 1 != len(body) or end >= upload.total or start > len(upload.content):
             raise GoogleError(400, "badRequest", "The piece does not fit what is there.", "global")
         if end + 1 < upload.total and len(body) % BLOCK:
@@ -154,13 +156,13 @@ class Uploads:
             body, self.cut_at = body[: self.cut_at // BLOCK * BLOCK], None
         upload.content += body[len(upload.content) - start :]
 
-    def _make(self, upload: Upload) -> None:
+    def _create_video(self, upload: Upload) -> None:
         upload.video_id = secrets.token_urlsafe(8)
-        looks, becomes = self.processing
+        checks, becomes = self.processing
         if not self.audited:
             upload.resource["status"]["privacyStatus"] = "private"
         self.videos[upload.video_id] = Video(
-            upload.video_id, upload.channel, upload.resource, upload.content, looks, becomes
+            upload.video_id, upload.channel, upload.resource, upload.content, checks, becomes
         )
 
 

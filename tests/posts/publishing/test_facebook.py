@@ -166,7 +166,7 @@ def test_an_account_that_is_disconnected_before_its_comment_keeps_the_post_publi
 def test_an_accepted_video_is_never_reported_as_failed(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
 ) -> None:
-    server.process_videos(looks=3)
+    server.process_videos(checks=3)
     group = post(api, account, FILM, post_type="reel")
     publish_due()
     assert ended(api, group) == ("processing", None)
@@ -181,7 +181,7 @@ def test_an_accepted_video_is_never_reported_as_failed(
 def test_a_video_is_waited_for_without_costing_an_attempt(
     api: ApiClient, server: FakeFacebook, account: ConnectedAccount, page_id: str, clock: Any
 ) -> None:
-    server.process_videos(looks=12)
+    server.process_videos(checks=12)
     group = post(api, account, FILM, post_type="reel")
     server.drop_next(FINISH_REEL)
 

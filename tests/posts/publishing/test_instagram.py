@@ -66,7 +66,7 @@ def ended(api: ApiClient, group: dict[str, Any]) -> tuple[str, str | None]:
 def test_a_video_in_processing_costs_no_attempt(
     api: ApiClient, server: FakeInstagram, account: ConnectedAccount, clock: Any
 ) -> None:
-    server.process_media(looks=15)
+    server.process_media(checks=15)
     group = post(api, account, FILM)
     publish_due()
     assert ended(api, group) == ("processing", None)
@@ -140,7 +140,7 @@ def test_a_failed_comment_leaves_the_post_published_with_an_error(
 def test_posts_beyond_the_daily_quota_wait_and_are_published(
     api: ApiClient, account: ConnectedAccount, server: FakeInstagram, clock: Any
 ) -> None:
-    server.limit_days(1)
+    server.limit_posts_per_day(1)
     media = [{"media_id": api.upload(jpeg(640, 480), filename="bench.jpg").json()["media"]["id"]}]
     groups = [create(api, account, text="First", media=media)]
     publish_rounds(clock)

@@ -56,7 +56,7 @@ def test_a_forgotten_upload_leaves_the_outcome_unknown(
 def test_a_video_whose_access_ends_while_it_is_processed_is_not_failed(
     api: ApiClient, world: World, server: FakeYouTube, account: ConnectedAccount, clock: Any
 ) -> None:
-    server.process_videos(looks=2)
+    server.process_videos(checks=2)
     target = post(api, world, account)
     publish_due()
     assert ended(target)[0] == "processing"
@@ -79,7 +79,7 @@ def test_a_used_up_quota_is_waited_for(
     assert ended(target) == ("retrying", "PLATFORM_RATE_LIMITED")
     assert target.due_at == datetime(2027, 3, 11, 8, 1, tzinfo=UTC)  # midnight in California, and a minute
 
-    server.new_day()
+    server.reset_quota()
     publish_rounds(clock)
 
     assert (ended(target)[0], len(world.posts())) == ("published", 1)

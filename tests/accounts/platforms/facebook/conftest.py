@@ -1,4 +1,4 @@
-"""Facebook on loopback with one page, connected."""
+"""Fixtures: Facebook's stand-in on loopback with one connected page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logins that open several pages, and page tokens, which outlive them."""
+"""Connecting Facebook pages: logins with several pages, and page tokens, which outlive a login."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 NEEDED = ["pages_show_list", "pages_read_engagement", "pages_manage_posts"]
 
 
-def test_the_page_of_consent_is_facebooks_own(facebook: Facebook, settings: Settings) -> None:
+def test_the_consent_page_is_facebooks_own(facebook: Facebook, settings: Settings) -> None:
     settings.PLATFORM_SETTINGS = {"FACEBOOK_CLIENT_ID": "123", "FACEBOOK_CLIENT_SECRET": "s"}
 
     parts = urlsplit(facebook.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={}).url)
@@ -51,7 +51,7 @@ def test_the_operator_sets_the_version_and_the_scopes(
 
 def test_one_login_opens_every_page_to_which_the_person_may_publish(facebook: Facebook, server: FakeFacebook) -> None:
     many = [server.add_page(f"Page {number}", admin="alice") for number in range(120)]
-    server.add_page("Only to look at", admin="alice", tasks=("ANALYZE",))
+    server.add_page("Read only", admin="alice", tasks=("ANALYZE",))
     server.add_page("Another's", admin="bob")
     bakery = server.add_page("The Bakery", admin="alice", tasks=("CREATE_CONTENT",), username="bakery")
 

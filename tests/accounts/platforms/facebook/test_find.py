@@ -1,4 +1,4 @@
-"""Looking for what an earlier try has published, and workers that die after any step."""
+"""Finding the Facebook post that an earlier attempt has published, also after workers have died at any step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.facebook.adapter import Facebook
 from accounts.platforms.types import Absent, Content, Grant, Progress, Published
 from tests.accounts.platforms.media_files import MP4, media_file, picture
-from tests.accounts.platforms.meta.steps import go_to, look, post, step
+from tests.accounts.platforms.meta.steps import find_post, go_to, post, step
 from tests.fakes.facebook import FINISH_REEL, POSTS, FakeFacebook
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -33,15 +33,15 @@ every_content = pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTEN
 
 
 @every_content
-def test_a_post_whose_workers_die_after_every_step_is_there_once(
+def test_a_post_is_published_once_although_workers_die_after_every_step(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str, content: Content
 ) -> None:
-    server.process_videos(looks=2)
+    server.process_videos(checks=2)
     result: Progress | Published = Progress("start")
     while isinstance(result, Progress):
-        step(facebook, grant, content, result)  # and its worker dies, before anybody has stored what came of it
+        step(facebook, grant, content, result)  # its worker dies before the result is stored
         if result.phase in facebook.irreversible:
-            found = look(facebook, grant, content, result)
+            found = find_post(facebook, grant, content, result)
             assert not isinstance(found, Absent)
             result = found
         else:
@@ -55,17 +55,17 @@ def test_a_post_whose_workers_die_after_every_step_is_there_once(
 
 
 @every_content
-def test_what_was_not_taken_is_not_found(
+def test_a_post_that_was_not_published_is_absent(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str, content: Content
 ) -> None:
     server.post(page_id, "Something else")
-    step_to_look_for = "comment" if "first_comment" in content.options else "create"
-    progress = go_to(step_to_look_for, facebook, grant, content)
+    searched_step = "comment" if "first_comment" in content.options else "create"
+    progress = go_to(searched_step, facebook, grant, content)
 
-    assert isinstance(look(facebook, grant, content, progress), Absent)
+    assert isinstance(find_post(facebook, grant, content, progress), Absent)
 
 
-def test_a_post_is_known_by_its_photos_and_not_by_its_words(
+def test_a_post_is_recognized_by_its_photos_not_by_its_text(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str
 ) -> None:
     mine, other = post("Look", PHOTO), post("Look", media_file(picture(colour="red")))
@@ -73,15 +73,15 @@ def test_a_post_is_known_by_its_photos_and_not_by_its_words(
     step(facebook, grant, other, go_to("create", facebook, grant, other))
 
     with pytest.raises(OutcomeUnknown):
-        look(facebook, grant, mine, progress)
+        find_post(facebook, grant, mine, progress)
     step(facebook, grant, mine, progress)
-    found = look(facebook, grant, mine, progress)
+    found = find_post(facebook, grant, mine, progress)
 
     assert isinstance(found, Published)
     assert found.external_id == server.posts(page_id)[1]["id"]
 
 
-def test_a_text_is_not_taken_for_a_photo_with_the_same_words_nor_for_an_old_post(
+def test_a_text_is_not_confused_with_a_photo_of_the_same_text_or_an_older_post(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str
 ) -> None:
     with time_machine.travel(NOW, tick=False) as clock:
@@ -91,11 +91,11 @@ def test_a_text_is_not_taken_for_a_photo_with_the_same_words_nor_for_an_old_post
         step(facebook, grant, illustrated, go_to("create", facebook, grant, illustrated))
         progress = go_to("create", facebook, grant, post("Look"))
 
-        assert isinstance(look(facebook, grant, post("Look"), progress), Absent)
+        assert isinstance(find_post(facebook, grant, post("Look"), progress), Absent)
 
 
 @pytest.mark.parametrize("text", ["Read this", ""])
-def test_a_link_is_known_by_itself_and_not_by_the_words_beside_it(
+def test_a_link_post_is_recognized_by_its_link_not_by_its_text(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str, text: str
 ) -> None:
     mine, other = post(text, link="https://example.com/1"), post(text, link="https://example.com/2")
@@ -103,12 +103,12 @@ def test_a_link_is_known_by_itself_and_not_by_the_words_beside_it(
     step(facebook, grant, other, go_to("create", facebook, grant, other))
 
     with pytest.raises(OutcomeUnknown):
-        look(facebook, grant, mine, progress)
+        find_post(facebook, grant, mine, progress)
     made = step(facebook, grant, mine, progress)
-    assert look(facebook, grant, mine, progress) == made
+    assert find_post(facebook, grant, mine, progress) == made
 
 
-def test_a_post_that_was_changed_since_leaves_it_open(
+def test_an_edited_post_leaves_the_outcome_unknown(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str
 ) -> None:
     progress = go_to("create", facebook, grant, post("Hello"))
@@ -117,42 +117,42 @@ def test_a_post_that_was_changed_since_leaves_it_open(
     server.edit(made.external_id, "Hello again")
 
     with pytest.raises(OutcomeUnknown) as caught:
-        look(facebook, grant, post("Hello"), progress)
+        find_post(facebook, grant, post("Hello"), progress)
 
     assert caught.value.final
 
 
-def test_lists_that_cannot_be_read_leave_it_open(facebook: Facebook, server: FakeFacebook, grant: Grant) -> None:
+def test_an_unreadable_list_leaves_the_outcome_unknown(facebook: Facebook, server: FakeFacebook, grant: Grant) -> None:
     progress = go_to("create", facebook, grant, post())
     server.refuse_reading()
 
     with pytest.raises(OutcomeUnknown, match="does not let this service read") as caught:
-        look(facebook, grant, post(), progress)
+        find_post(facebook, grant, post(), progress)
 
     assert caught.value.final
 
 
-def test_more_posts_than_can_be_read_leave_it_open(
+def test_more_posts_than_are_read_leave_the_outcome_unknown(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str
 ) -> None:
     progress = go_to("create", facebook, grant, post())
     for number in range(150):
         server.post(page_id, f"Post {number}")
-    assert isinstance(look(facebook, grant, post(), progress), Absent)
+    assert isinstance(find_post(facebook, grant, post(), progress), Absent)
 
     for number in range(200):
         server.post(page_id, f"Further {number}")
     with pytest.raises(OutcomeUnknown) as caught:
-        look(facebook, grant, post(), progress)
+        find_post(facebook, grant, post(), progress)
     assert caught.value.final
 
 
-def test_a_look_that_fails_is_taken_again(facebook: Facebook, server: FakeFacebook, grant: Grant) -> None:
+def test_a_search_that_fails_is_repeated_later(facebook: Facebook, server: FakeFacebook, grant: Grant) -> None:
     progress = go_to("create", facebook, grant, post())
     server.fail_next(POSTS, 503)
 
     with pytest.raises(Transient):
-        look(facebook, grant, post(), progress)
+        find_post(facebook, grant, post(), progress)
 
 
 def test_a_video_that_is_being_processed_is_waited_for_and_one_that_failed_is_rejected(
@@ -160,11 +160,11 @@ def test_a_video_that_is_being_processed_is_waited_for_and_one_that_failed_is_re
 ) -> None:
     content = CONTENTS["reel"]
     for fails in (False, True):
-        server.process_videos(looks=1, fail=fails)
+        server.process_videos(checks=1, fail=fails)
         progress = go_to("create", facebook, grant, content)
         step(facebook, grant, content, progress)
 
-        waiting = look(facebook, grant, content, progress)
+        waiting = find_post(facebook, grant, content, progress)
 
         assert isinstance(waiting, Progress)
         assert (waiting.phase, waiting.state["taken"], waiting.ready_at is not None) == ("settle", True, True)

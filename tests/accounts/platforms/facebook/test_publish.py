@@ -21,7 +21,7 @@ def photos(*contents: bytes) -> list[MediaFile]:
     return [media_file(content, alt_text=f"Photo {number}") for number, content in enumerate(contents, start=1)]
 
 
-def test_a_text_is_published_and_nothing_is_looked_for(
+def test_a_text_is_published_without_a_search(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str
 ) -> None:
     published = publish(facebook, grant, post("Hello 👋\nWorld"))
@@ -33,7 +33,7 @@ def test_a_text_is_published_and_nothing_is_looked_for(
     assert server.requests_to(POSTS) == 0
 
 
-def test_a_link_is_shown_with_or_without_words(
+def test_a_link_is_shown_with_or_without_a_text(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str
 ) -> None:
     for text in ("Read this", ""):
@@ -54,10 +54,10 @@ def test_photos_arrive_unchanged_in_order_and_with_their_alt_texts(
     assert made["message"] == "Look"
 
 
-def test_a_video_goes_in_the_parts_that_are_asked_for_and_is_out_when_it_is_processed(
+def test_a_video_is_sent_in_the_requested_parts_and_published_once_processed(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str
 ) -> None:
-    server.process_videos(looks=2)
+    server.process_videos(checks=2)
     content = post("Look", VIDEO, title="Bread")
 
     waiting = go_to("settle", facebook, grant, content)
@@ -112,7 +112,7 @@ def test_a_first_comment_follows_the_post(
     assert facebook.irreversible == {"create", "comment"}
 
 
-def test_an_upload_address_lies_sealed_in_the_state(facebook: Facebook, server: FakeFacebook, grant: Grant) -> None:
+def test_the_upload_address_is_encrypted_in_the_state(facebook: Facebook, server: FakeFacebook, grant: Grant) -> None:
     progress = go_to("send", facebook, grant, post("Look", VIDEO, post_type="reel"))
 
     assert server.url not in str(progress.state)
@@ -133,7 +133,7 @@ def test_an_upload_address_lies_sealed_in_the_state(facebook: Facebook, server: 
         ([VIDEO], {"post_type": "story", "first_comment": "x"}, "no comment"),
     ],
 )
-def test_what_does_not_go_together_is_refused_before_anything_is_sent(
+def test_invalid_combinations_are_refused_before_anything_is_sent(
     facebook: Facebook, server: FakeFacebook, grant: Grant, media: list[MediaFile], options: dict[str, str], words: str
 ) -> None:
     before = len(server.requests)
@@ -160,13 +160,11 @@ def test_what_does_not_go_together_is_refused_before_anything_is_sent(
         ({"audience": "all"}, False),
     ],
 )
-def test_options_are_held_against_their_schema(options: dict[str, Any], valid: bool) -> None:
+def test_options_are_validated_by_their_schema(options: dict[str, Any], valid: bool) -> None:
     assert jsonschema.Draft202012Validator(dict(CAPABILITIES.options)).is_valid(options) is valid
 
 
-def test_the_length_that_the_service_counts_is_the_length_that_facebook_takes(
-    facebook: Facebook, server: FakeFacebook, grant: Grant
-) -> None:
+def test_the_length_is_counted_as_facebook_counts_it(facebook: Facebook, server: FakeFacebook, grant: Grant) -> None:
     most = CAPABILITIES.text.max_length
     assert CAPABILITIES.text.count("é" * most) == most
 

@@ -1,4 +1,4 @@
-"""Duplicates that Facebook refuses, and first comments that fail."""
+"""Publishing to Facebook with errors: duplicates that Facebook refuses, and first comments that fail."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_post_whose_permalink_cannot_be_read_is_published(
         (Answer(200, b"<html>"), OutcomeUnknown),
     ],
 )
-def test_a_first_comment_that_fails(
+def test_the_error_of_a_first_comment_is_translated(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str, answer: Answer, expected: type[PlatformError]
 ) -> None:
     content = post("Hello", first_comment="More")

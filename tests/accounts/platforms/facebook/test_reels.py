@@ -1,4 +1,4 @@
-"""The limit of 30 reels in 24 hours: counted before anything is uploaded, and waited for where Facebook refuses."""
+"""Facebook's limit of 30 reels in 24 hours: counted before anything is uploaded, and waited for if Facebook refuses one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_31st_reel_waits_for_the_first_to_be_a_day_old(
 def test_after_two_waits_facebook_decides(
     facebook: Facebook, server: FakeFacebook, page_id: str, grant: Grant, reel: Content
 ) -> None:
-    """The list holds reels that were published by hand, which Facebook does not count."""
+    """The list contains reels that were published by hand, which Facebook does not count."""
     server.add_reels(page_id, 30)
 
     for attempt in (1, 2):
@@ -105,7 +105,7 @@ def test_a_reel_that_facebook_refuses_for_its_limit_waits_and_is_not_uploaded_ag
     assert server.requests_to(START_REEL) == 1
 
 
-def test_a_pause_that_facebook_tells_is_kept_to(
+def test_the_pause_that_facebook_names_is_used(
     facebook: Facebook, server: FakeFacebook, page_id: str, grant: Grant, reel: Content
 ) -> None:
     ready = go_to("create", facebook, grant, reel)
@@ -118,7 +118,7 @@ def test_a_pause_that_facebook_tells_is_kept_to(
 
 
 @pytest.mark.parametrize("answer", [Answer(503), error(100, "Unsupported get request"), Answer(200, b"<html>")])
-def test_reels_that_cannot_be_counted_keep_none_from_going_out(
+def test_a_reel_is_published_if_the_reels_cannot_be_counted(
     facebook: Facebook, server: FakeFacebook, page_id: str, grant: Grant, reel: Content, answer: Answer
 ) -> None:
     server.refuse_next(REELS, answer)
@@ -128,7 +128,7 @@ def test_reels_that_cannot_be_counted_keep_none_from_going_out(
     assert [video["content"] for video in server.videos(page_id)] == [MP4]
 
 
-def test_a_reel_that_is_refused_for_itself_is_rejected_while_there_is_room(
+def test_a_reel_that_is_refused_below_the_limit_is_rejected(
     facebook: Facebook, server: FakeFacebook, page_id: str, grant: Grant, reel: Content
 ) -> None:
     server.add_reels(page_id, 29)

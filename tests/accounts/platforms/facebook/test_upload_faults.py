@@ -1,4 +1,4 @@
-"""Uploads that are cut, refused, forgotten, or never ready."""
+"""Uploads to Facebook that are cut, refused, deleted, or never processed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ REEL = post("Look", VIDEO, post_type="reel")
     ],
 )
 @pytest.mark.parametrize("way", ["dropped", "failed"])
-def test_an_upload_that_fails_is_made_again_and_nothing_is_out(
+def test_a_failed_upload_is_repeated_and_publishes_nothing(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str, content: Any, call: str, way: str
 ) -> None:
     server.drop_next(call) if way == "dropped" else server.fail_next(call)
@@ -63,7 +63,7 @@ def test_an_upload_that_fails_is_made_again_and_nothing_is_out(
 
 
 @pytest.mark.parametrize("content", [post("Look", VIDEO), REEL], ids=["video", "reel"])
-def test_a_session_that_ended_is_opened_anew_once(
+def test_an_ended_session_is_opened_again_once(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str, content: Any
 ) -> None:
     progress = go_to("send", facebook, grant, content)
@@ -86,7 +86,7 @@ def test_an_upload_goes_to_facebooks_own_hosts_only(facebook: Facebook, server: 
         go_to("send", facebook, grant, REEL)
 
 
-def test_uploads_that_facebook_has_forgotten_are_made_again(
+def test_uploads_that_facebook_has_deleted_are_repeated(
     facebook: Facebook, server: FakeFacebook, grant: Grant, page_id: str
 ) -> None:
     content = post("Look", PHOTO)
@@ -104,21 +104,21 @@ def test_uploads_that_facebook_has_forgotten_are_made_again(
 def test_a_video_that_cannot_be_processed_is_rejected_with_the_reason(
     facebook: Facebook, server: FakeFacebook, grant: Grant
 ) -> None:
-    server.process_videos(looks=1, fail=True)
+    server.process_videos(checks=1, fail=True)
 
     with pytest.raises(ContentRejected, match="could not process the video: The video file has a format"):
         publish(facebook, grant, REEL)
 
 
-def test_a_video_is_not_asked_about_for_ever(facebook: Facebook, server: FakeFacebook, grant: Grant) -> None:
-    server.process_videos(looks=10_000)
+def test_waiting_for_a_video_ends(facebook: Facebook, server: FakeFacebook, grant: Grant) -> None:
+    server.process_videos(checks=10_000)
     with time_machine.travel(NOW, tick=False):
         progress = go_to("settle", facebook, grant, REEL)
         assert progress.state["taken"] is True
-        looks: list[Progress] = []
+        checks: list[Progress] = []
         with pytest.raises(OutcomeUnknown) as caught:
-            looks.extend(follow(facebook, grant, REEL, progress))
+            checks.extend(follow(facebook, grant, REEL, progress))
 
     assert caught.value.final
-    assert 3600 < sum((each.ready_at - NOW).total_seconds() for each in looks if each.ready_at) < 7200
+    assert 3600 < sum((each.ready_at - NOW).total_seconds() for each in checks if each.ready_at) < 7200
     assert server.requests_to(FINISH_REEL) == 1

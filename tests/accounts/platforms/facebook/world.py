@@ -1,4 +1,4 @@
-"""Facebook for the contract suite: one page."""
+"""Facebook's stand-in for the contract suite, with one page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.accounts.platforms.contract.world import IGNORED, Post, World, redire
 from tests.fakes.facebook import FEED, OBJECT, TOKEN, FakeFacebook
 from tests.fakes.facebook_login import CLIENT_ID, CLIENT_SECRET
 from tests.fakes.http_server import Answer
-from tests.fakes.meta import GraphRefusal, business_usage, wrong
+from tests.fakes.meta import GraphRefusal, business_usage, invalid_parameter
 
 
 class PlatformWorld(World):
@@ -20,7 +20,7 @@ class PlatformWorld(World):
     client = (CLIENT_ID, CLIENT_SECRET)
     optional_scopes = ("pages_manage_engagement", "business_management")
     shown = ("bakery", "The Bakery", "https://www.facebook.com/bakery")
-    unauthorized = Transient  # Meta's codes tell what is wrong, not the status
+    unauthorized = Transient  # Meta's codes say what is wrong, not the status
     unusual = {("publish", OBJECT): IGNORED, ("connect", TOKEN): {"refused": CredentialsRejected}}
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class PlatformWorld(World):
         return refused.answer(business_usage(self.page, seconds // 60))
 
     def rejection(self) -> Answer:
-        return wrong("Invalid parameter").answer()
+        return invalid_parameter("Invalid parameter").answer()
 
     def odd(self) -> Answer:
         return GraphRefusal(99_999, "Hello").answer()

@@ -1,4 +1,4 @@
-"""Instagram on loopback with one account, connected."""
+"""Fixtures: Instagram's stand-in on loopback with one connected account."""
 
 from __future__ import annotations
 

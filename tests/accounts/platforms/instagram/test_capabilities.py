@@ -19,7 +19,7 @@ FEED, STORY = "post", "story"
     ("width", "height", "fits"),
     [(1080, 1350, True), (1080, 1351, False), (1200, 628, True), (1200, 620, False), (1080, 1920, False)],
 )
-def test_a_picture_of_the_feed_is_held_to_the_shapes_that_instagram_takes(
+def test_a_feed_picture_must_have_an_aspect_ratio_that_instagram_accepts(
     instagram: Instagram, server: FakeInstagram, grant: Grant, width: int, height: int, fits: bool
 ) -> None:
     assert _codes(FEED, width, height) == ([] if fits else ["MEDIA_SHAPE"])

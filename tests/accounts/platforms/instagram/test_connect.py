@@ -16,7 +16,7 @@ NEEDED = ("instagram_business_basic", "instagram_business_content_publish")
 SCOPES = (*NEEDED, "instagram_business_manage_comments")
 
 
-def test_the_page_of_consent_is_instagrams_own(instagram: Instagram, settings: Settings) -> None:
+def test_the_consent_page_is_instagrams_own(instagram: Instagram, settings: Settings) -> None:
     settings.PLATFORM_SETTINGS = {"INSTAGRAM_CLIENT_ID": "123", "INSTAGRAM_CLIENT_SECRET": "s"}
 
     parts = urlsplit(instagram.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={}).url)
@@ -48,7 +48,7 @@ def test_the_response_to_a_code_may_be_wrapped_in_a_list(
     instagram: Instagram, server: FakeInstagram, is_list: bool
 ) -> None:
     if not is_list:
-        server.answer_codes_plainly()
+        server.answer_codes_with_an_object()
 
     connection = connect(instagram, server)
 

@@ -1,4 +1,4 @@
-"""Asking what an earlier try has published, and workers that die after any step."""
+"""Finding the Instagram post that an earlier attempt has published, also after workers have died at any step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accounts.platforms.errors import OutcomeUnknown, Transient
 from accounts.platforms.instagram.adapter import Instagram
 from accounts.platforms.types import Absent, Content, Grant, Progress, Published
 from tests.accounts.platforms.instagram.files import image, video
-from tests.accounts.platforms.meta.steps import connect, go_to, look, post, step
+from tests.accounts.platforms.meta.steps import connect, find_post, go_to, post, step
 from tests.fakes.http_server import Answer
 from tests.fakes.instagram import MEDIA, OBJECT, PUBLISH, FakeInstagram
 
@@ -30,16 +30,16 @@ def content_of(server: FakeInstagram, kind: str) -> Content:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_post_whose_workers_die_after_every_step_is_there_once(
+def test_a_post_is_published_once_although_workers_die_after_every_step(
     instagram: Instagram, server: FakeInstagram, grant: Grant, kind: str
 ) -> None:
     content = content_of(server, kind)
-    server.process_media(looks=2)
+    server.process_media(checks=2)
     result: Progress | Published = Progress("start")
     while isinstance(result, Progress):
-        step(instagram, grant, content, result)  # and its worker dies, before anybody has stored what came of it
+        step(instagram, grant, content, result)  # its worker dies before the result is stored
         if result.phase in instagram.irreversible:
-            found = look(instagram, grant, content, result)
+            found = find_post(instagram, grant, content, result)
             assert not isinstance(found, Absent)
             result = found
         else:
@@ -53,16 +53,18 @@ def test_a_post_whose_workers_die_after_every_step_is_there_once(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_was_not_taken_is_not_found(instagram: Instagram, server: FakeInstagram, grant: Grant, kind: str) -> None:
+def test_a_post_that_was_not_published_is_absent(
+    instagram: Instagram, server: FakeInstagram, grant: Grant, kind: str
+) -> None:
     content = content_of(server, kind)
     server.post("alice", "Hello #bread")
     progress = go_to("comment" if kind == "commented" else "create", instagram, grant, content)
 
-    assert isinstance(look(instagram, grant, content, progress), Absent)
+    assert isinstance(find_post(instagram, grant, content, progress), Absent)
 
 
 @pytest.mark.parametrize("lists", ["two that fit", "cannot be read"])
-def test_a_post_that_cannot_be_told_from_others_is_published_and_says_so(
+def test_a_post_that_cannot_be_identified_is_published_with_a_note(
     instagram: Instagram, server: FakeInstagram, grant: Grant, lists: str
 ) -> None:
     content = content_of(server, "commented")
@@ -70,26 +72,26 @@ def test_a_post_that_cannot_be_told_from_others_is_published_and_says_so(
     step(instagram, grant, content, progress)
     server.post("alice", "Hello #bread") if lists == "two that fit" else server.fail_next(MEDIA)
 
-    found = look(instagram, grant, content, progress)
+    found = find_post(instagram, grant, content, progress)
 
     assert isinstance(found, Published)
     assert (found.external_id, found.permalink) == ("", "")
     assert "does not say which" in found.note
 
 
-def test_a_comment_that_cannot_be_looked_for_leaves_it_open(instagram: Instagram, server: FakeInstagram) -> None:
+def test_unreadable_comments_leave_the_outcome_unknown(instagram: Instagram, server: FakeInstagram) -> None:
     scopes = ["instagram_business_basic", "instagram_business_content_publish"]
     grant = connect(instagram, server, scopes).grant
     content = content_of(server, "commented")
     progress = go_to("comment", instagram, grant, content)
 
     with pytest.raises(OutcomeUnknown) as caught:
-        look(instagram, grant, content, progress)
+        find_post(instagram, grant, content, progress)
 
     assert caught.value.final
 
 
-def test_a_container_that_is_being_published_is_asked_again(
+def test_a_container_that_is_being_published_is_checked_again(
     instagram: Instagram, server: FakeInstagram, grant: Grant
 ) -> None:
     content = content_of(server, "image")
@@ -97,11 +99,11 @@ def test_a_container_that_is_being_published_is_asked_again(
     server.refuse_next(OBJECT, Answer.of_json({"id": progress.state["container"], "status_code": "IN_PROGRESS"}))
 
     with pytest.raises(Transient, match="still publishing"):
-        look(instagram, grant, content, progress)
+        find_post(instagram, grant, content, progress)
 
 
 @pytest.mark.parametrize("below", [100, 600])
-def test_a_comment_is_looked_for_on_every_page_to_a_bound(
+def test_comments_are_searched_up_to_a_number_of_pages(
     instagram: Instagram, server: FakeInstagram, grant: Grant, below: int
 ) -> None:
     content = content_of(server, "commented")
@@ -112,12 +114,12 @@ def test_a_comment_is_looked_for_on_every_page_to_a_bound(
 
     if below > 500:
         with pytest.raises(OutcomeUnknown, match="too many comments"):
-            look(instagram, grant, content, progress)
+            find_post(instagram, grant, content, progress)
     else:
-        assert isinstance(look(instagram, grant, content, progress), Published)
+        assert isinstance(find_post(instagram, grant, content, progress), Published)
 
 
-def test_a_container_that_is_gone_because_it_was_published_is_not_made_again(
+def test_a_published_container_that_has_expired_is_not_created_again(
     instagram: Instagram, server: FakeInstagram, grant: Grant
 ) -> None:
     content = content_of(server, "image")

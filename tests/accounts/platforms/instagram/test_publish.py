@@ -16,7 +16,7 @@ from tests.accounts.platforms.meta.steps import go_to, post, publish, step
 from tests.fakes.instagram import MAKE, MEDIA, PUBLISH, FakeInstagram
 
 
-def test_an_image_is_published_with_its_alt_text_and_nothing_is_looked_for(
+def test_an_image_is_published_with_its_alt_text_without_a_search(
     instagram: Instagram, server: FakeInstagram, grant: Grant
 ) -> None:
     published = publish(instagram, grant, post("Hello #bread 👋", image(server, alt_text="Bread")))
@@ -58,8 +58,8 @@ def test_a_carousel_mixes_images_and_videos_in_order(instagram: Instagram, serve
     assert (server.requests_to(MAKE), server.requests_to(PUBLISH)) == (4, 1)
 
 
-def test_a_story_shows_one_file_and_no_words(instagram: Instagram, server: FakeInstagram, grant: Grant) -> None:
-    publish(instagram, grant, post("Not shown", image(server, alt_text="Not told"), post_type="story"))
+def test_a_story_shows_one_file_and_no_text(instagram: Instagram, server: FakeInstagram, grant: Grant) -> None:
+    publish(instagram, grant, post("Not shown", image(server, alt_text="Not sent"), post_type="story"))
     publish(instagram, grant, post("", video(server), post_type="story"))
 
     assert [(made["caption"], made["given"]) for made in server.posts("alice")] == [
@@ -68,10 +68,10 @@ def test_a_story_shows_one_file_and_no_words(instagram: Instagram, server: FakeI
     ]
 
 
-def test_what_takes_a_while_is_waited_for_longer_and_longer(
+def test_processing_is_waited_for_with_growing_pauses(
     instagram: Instagram, server: FakeInstagram, grant: Grant
 ) -> None:
-    server.process_media(looks=3)
+    server.process_media(checks=3)
     content = post("Look", video(server))
     progress, pauses = go_to("process", instagram, grant, content), []
     while progress.phase == "process":
@@ -107,7 +107,7 @@ def test_a_first_comment_follows_the_post(instagram: Instagram, server: FakeInst
         ("long", {"post_type": "story"}, "lasts 61 seconds"),
     ],
 )
-def test_what_does_not_go_together_is_refused_before_anything_is_sent(
+def test_invalid_combinations_are_refused_before_anything_is_sent(
     instagram: Instagram, server: FakeInstagram, grant: Grant, files: str, options: dict[str, Any], words: str
 ) -> None:
     lasts = {"video": 10_000, "long": 61_000}
@@ -135,14 +135,14 @@ def test_what_does_not_go_together_is_refused_before_anything_is_sent(
         ({"location_id": "1"}, False),
     ],
 )
-def test_options_are_held_against_their_schema(options: dict[str, Any], valid: bool) -> None:
+def test_options_are_validated_by_their_schema(options: dict[str, Any], valid: bool) -> None:
     assert jsonschema.Draft202012Validator(dict(CAPABILITIES.options)).is_valid(options) is valid
 
 
 @pytest.mark.parametrize(
     ("fits", "too_long"), [("é" * 2200, "é" * 2201), ("#tag " * 30, "#tag " * 31)], ids=["characters", "hashtags"]
 )
-def test_the_length_that_the_service_counts_is_the_length_that_instagram_takes(
+def test_the_length_is_counted_as_instagram_counts_it(
     instagram: Instagram, server: FakeInstagram, grant: Grant, fits: str, too_long: str
 ) -> None:
     rules = CAPABILITIES.text

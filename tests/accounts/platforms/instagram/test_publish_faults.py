@@ -76,10 +76,10 @@ def test_expired_containers_are_created_again_a_few_times(
     assert server.posts("alice") == []
 
 
-def test_a_file_that_failed_temporarily_is_tried_again_and_another_is_rejected(
+def test_a_file_is_retried_after_a_temporary_failure_and_rejected_after_another(
     instagram: Instagram, server: FakeInstagram, grant: Grant
 ) -> None:
-    server.process_media(looks=1, error=2207053)
+    server.process_media(checks=1, error=2207053)
     content = post("Look", video(server))
     progress = go_to("process", instagram, grant, content)
     waiting = step(instagram, grant, content, progress)
@@ -88,7 +88,7 @@ def test_a_file_that_failed_temporarily_is_tried_again_and_another_is_rejected(
     assert isinstance(again, Progress)
     assert again.phase == "container"
 
-    server.process_media(looks=0, error=2207026)
+    server.process_media(checks=0, error=2207026)
     with pytest.raises(ContentRejected, match="failed with error code 2207026"):
         publish(instagram, grant, content, again)
 
@@ -110,15 +110,15 @@ def test_a_file_that_cannot_be_fetched_is_tried_again(
 
 
 def test_waiting_for_a_container_ends(instagram: Instagram, server: FakeInstagram, grant: Grant) -> None:
-    server.process_media(looks=10_000)
+    server.process_media(checks=10_000)
     content = post("Look", video(server))
-    looks: list[Progress] = []
+    checks: list[Progress] = []
     with time_machine.travel(NOW, tick=False):
         grant = Grant({}, grant.tokens, grant.external_id)
         with pytest.raises(Transient, match="not finished"):
-            looks.extend(follow(instagram, grant, content))
+            checks.extend(follow(instagram, grant, content))
 
-    assert 1800 < sum((each.ready_at - NOW).total_seconds() for each in looks if each.ready_at) < 7200
+    assert 1800 < sum((each.ready_at - NOW).total_seconds() for each in checks if each.ready_at) < 7200
 
 
 @pytest.mark.parametrize(

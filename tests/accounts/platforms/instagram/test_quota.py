@@ -1,4 +1,4 @@
-"""The quota of posts in 24 hours: read before anything is made, and waited for when it is used up."""
+"""Instagram's quota of posts in 24 hours: read before a container is created, and waited for once it is used up."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ def content(server: FakeInstagram) -> Content:
     return post("Hello", image(server))
 
 
-def test_a_post_beyond_the_days_quota_keeps_its_container_and_waits(
+def test_a_post_beyond_the_daily_quota_waits_and_reuses_its_container(
     instagram: Instagram, server: FakeInstagram, grant: Grant, content: Content
 ) -> None:
-    """Another post took the last place since the quota was read."""
+    """Another post used up the quota after it was read."""
     ready = go_to("create", instagram, grant, content)
-    server.limit_days(0)
+    server.limit_posts_per_day(0)
 
     for attempt, hours in ((1, 0.5), (2, 1), (6, 12), (9, 12)):
         with pytest.raises(RateLimited, match="daily limit") as caught:
             step(instagram, grant, replace(content, attempt=attempt), ready)
         assert caught.value.retry_after == hours * 3600
 
-    server.limit_days(1)
+    server.limit_posts_per_day(1)
     publish(instagram, grant, content, ready)
     assert (server.requests_to(MAKE), len(server.posts("alice"))) == (1, 1)
 
 
-def test_no_container_is_made_where_the_days_quota_is_used_up(
+def test_no_container_is_created_once_the_daily_quota_is_used_up(
     instagram: Instagram, server: FakeInstagram, grant: Grant, content: Content
 ) -> None:
-    server.limit_days(1)
-    server.post("alice", "By hand, which counts for nothing")
+    server.limit_posts_per_day(1)
+    server.post("alice", "By hand, which is not counted")
     publish(instagram, grant, content)
 
     with pytest.raises(RateLimited, match="publish 1 posts in 24 hours") as caught:
@@ -63,7 +63,7 @@ def test_no_container_is_made_where_the_days_quota_is_used_up(
         Answer.of_json({"data": [{"quota_usage": "3", "config": {"quota_total": None}}]}),
     ],
 )
-def test_a_quota_that_cannot_be_read_keeps_no_post_from_going_out(
+def test_an_unreadable_quota_stops_no_post(
     instagram: Instagram, server: FakeInstagram, grant: Grant, content: Content, answer: Answer
 ) -> None:
     server.refuse_next(QUOTA, answer)
@@ -73,7 +73,7 @@ def test_a_quota_that_cannot_be_read_keeps_no_post_from_going_out(
     assert (server.requests_to(QUOTA), len(server.posts("alice"))) == (1, 1)
 
 
-def test_a_carousel_asks_for_the_quota_once(instagram: Instagram, server: FakeInstagram, grant: Grant) -> None:
+def test_a_carousel_reads_the_quota_once(instagram: Instagram, server: FakeInstagram, grant: Grant) -> None:
     publish(instagram, grant, post("Hello", image(server), image(server, "orange"), image(server, "navy")))
 
     assert server.requests_to(QUOTA) == 1

@@ -1,4 +1,4 @@
-"""Instagram for the contract suite: one professional account. Tests read the files that it fetches when they compare them."""
+"""Instagram's stand-in for the contract suite, with one professional account; tests fetch the files when comparing them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.accounts.platforms.contract.world import IGNORED, Post, World, redire
 from tests.fakes.http_server import Answer
 from tests.fakes.instagram import CODE, LENGTHEN, PUBLISH, QUOTA, RENEW, FakeInstagram
 from tests.fakes.instagram_login import CLIENT_ID, CLIENT_SECRET
-from tests.fakes.meta import GraphRefusal, business_usage, wrong
+from tests.fakes.meta import GraphRefusal, business_usage, invalid_parameter
 from tests.media.pictures import jpeg
 from tests.media.video_files import movie
 
@@ -23,7 +23,7 @@ class PlatformWorld(World):
     client = (CLIENT_ID, CLIENT_SECRET)
     optional_scopes = ("instagram_business_manage_comments",)
     shown = ("alice", "Alice", "https://www.instagram.com/alice/")
-    unauthorized = Transient  # Meta's codes tell what is wrong, not the status
+    unauthorized = Transient  # Meta's codes say what is wrong, not the status
     unusual = {
         ("publish", QUOTA): IGNORED,
         ("connect", CODE): {"refused": CredentialsRejected},
@@ -53,7 +53,7 @@ class PlatformWorld(World):
         return GraphRefusal(80002, "(#80002) Too many calls").answer(business_usage(self._account, seconds // 60))
 
     def rejection(self) -> Answer:
-        return wrong("Invalid parameter").answer()
+        return invalid_parameter("Invalid parameter").answer()
 
     def odd(self) -> Answer:
         return GraphRefusal(99_999, "Hello").answer()

@@ -1,4 +1,4 @@
-"""What the tests of Meta's products share: running stand-ins, and publishing as the engine does it.
+"""Shared steps of the tests of Meta's products: run a stand-in, connect accounts, publish as the engine does.
 
 Each step begins with the state as a database returns it.
 """
@@ -23,7 +23,7 @@ Server = TypeVar("Server", bound=FaultyServer)
 
 @contextmanager
 def running(server: Server, client: tuple[str, str], settings: Settings, **more: str) -> Iterator[Server]:
-    """The stand-in, running, with the operator's settings for it."""
+    """Run a stand-in with the operator's settings for it."""
     settings.OUTBOUND_ALLOW_LOOPBACK = True
     with server:
         named = {"CLIENT_ID": client[0], "CLIENT_SECRET": client[1], "API_BASE": server.url, "AUTH_BASE": server.url}
@@ -34,30 +34,30 @@ def running(server: Server, client: tuple[str, str], settings: Settings, **more:
 
 
 def connect_all(platform: Platform, server: Any, *scopes: list[str]) -> tuple[Connection, ...]:
-    """The accounts of alice, who grants what is asked for, or these scopes only."""
+    """Connect the accounts of alice, who grants all requested scopes, or these scopes only."""
     authorization = platform.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={})
     code = server.grant(authorization.url, "alice", *scopes)
     return platform.exchange(code=code, redirect_uri=REDIRECT_URI, stored=authorization.stored)
 
 
 def connect(platform: Platform, server: Any, *scopes: list[str]) -> Connection:
-    """As `connect_all`, for a login that opens one account."""
+    """Connect the one account of alice, like `connect_all`."""
     [connection] = connect_all(platform, server, *scopes)
     return connection
 
 
 def post(text: str = "Hello", *media: MediaFile, **options: Any) -> Content:
-    """What is to be published."""
+    """The content of a post with these media and options."""
     return Content("tgt_1", text, options, media=media)
 
 
 def step(platform: Platform, grant: Grant, content: Content, progress: Progress = START) -> Progress | Published:
-    """One step."""
+    """Take one step of publishing; the default is the first one."""
     return platform.publish(grant, content, stored(progress))
 
 
 def follow(platform: Platform, grant: Grant, content: Content, progress: Progress = START) -> Iterator[Progress]:
-    """Take all steps; yields the progress before each."""
+    """Take all steps of publishing; yields the progress before each."""
     result: Progress | Published = progress
     while isinstance(result, Progress):
         yield result
@@ -65,20 +65,20 @@ def follow(platform: Platform, grant: Grant, content: Content, progress: Progres
 
 
 def go_to(phase: str, platform: Platform, grant: Grant, content: Content, progress: Progress = START) -> Progress:
-    """All steps before `phase`."""
+    """Take all steps before `phase`; returns the progress before that step."""
     return next(each for each in follow(platform, grant, content, progress) if each.phase == phase)
 
 
 def publish(platform: Platform, grant: Grant, content: Content, progress: Progress = START) -> Published:
-    """All steps."""
+    """Take all steps of publishing."""
     result: Progress | Published = progress
     while isinstance(result, Progress):
         result = step(platform, grant, content, result)
     return result
 
 
-def look(platform: Platform, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-    """Search for what an earlier attempt of the step may have published."""
+def find_post(platform: Platform, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+    """Search for the post that an earlier attempt of the step may have published."""
     return platform.find(grant, content, stored(progress))
 
 

@@ -1,4 +1,4 @@
-"""What the errors mean that all of Meta's products have in common, and those that only one has."""
+"""The meaning of Meta's error codes: those that all products share, and those of one product."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PRODUCTS = (FACEBOOK, INSTAGRAM, THREADS)
 
 
 def error_of(errors: MetaErrors, answer: Answer) -> PlatformError:
-    """The error of a call that publishes and gets this response."""
+    """The error that a publishing call raises for this response."""
     with pytest.raises(PlatformError) as caught, errors.publish_errors("this post"):
         raise GraphError(Response(answer.status, answer.headers, answer.body))
     return caught.value
@@ -59,7 +59,9 @@ def error_of(errors: MetaErrors, answer: Answer) -> PlatformError:
         (Answer.of_json({"error_message": "Invalid code", "code": 190}, 400), TokenExpired),
     ],
 )
-def test_codes_of_all_products(errors: MetaErrors, answer: Answer, expected: type[PlatformError]) -> None:
+def test_a_code_that_all_products_share_has_the_same_meaning(
+    errors: MetaErrors, answer: Answer, expected: type[PlatformError]
+) -> None:
     raised = error_of(errors, answer)
 
     assert type(raised) is expected
@@ -82,11 +84,15 @@ def test_codes_of_all_products(errors: MetaErrors, answer: Answer, expected: typ
         (THREADS, error(1, subcode=4279013), ContentRejected),
     ],
 )
-def test_codes_of_one_product(errors: MetaErrors, answer: Answer, expected: type[PlatformError]) -> None:
+def test_a_code_of_one_product_has_its_own_meaning(
+    errors: MetaErrors, answer: Answer, expected: type[PlatformError]
+) -> None:
     assert type(error_of(errors, answer)) is expected
 
 
-def test_an_unknown_code_keeps_metas_words_without_tokens_and_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_undocumented_code_is_reported_and_its_message_shown_without_tokens(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     raised = error_of(FACEBOOK, error(424242, "Odd\x00 thing with " + "k" * 200, 77))
 
     assert type(raised) is ContentRejected

@@ -1,4 +1,4 @@
-"""Exchanging and renewing tokens: what Meta's codes mean there."""
+"""Exchanging and renewing Meta's tokens: the meaning of its error codes, and when tokens expire."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def world(request: Any, settings: Settings) -> Any:
         (error(2, "Service", status=500), Transient),
     ],
 )
-def test_an_error_of_any_call_while_connecting(world: Any, answer: Answer, expected: type[PlatformError]) -> None:
+def test_an_error_of_any_call_while_connecting_is_translated(
+    world: Any, answer: Answer, expected: type[PlatformError]
+) -> None:
     for call in calls_of(world, world.connection):
         world.server.refuse_next(call, answer)
         with pytest.raises(PlatformError) as caught:

@@ -1,4 +1,4 @@
-"""Threads on loopback with one profile, connected."""
+"""Fixtures: Threads' stand-in on loopback with one connected profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that Threads can fetch, and threads of several posts."""
+"""Posts for the tests of Threads: files that Threads can fetch, and threads of several segments."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.accounts.platforms.meta.steps import go_to, post, step
 from tests.fakes.threads import FakeThreads
 
 
-def hosted(server: FakeThreads, content: bytes, mime_type: str = "image/png", **facts: Any) -> MediaFile:
+def hosted(server: FakeThreads, content: bytes, mime_type: str = "image/png", **details: Any) -> MediaFile:
     """A media file that Threads can fetch."""
-    return media_file(content, mime_type, url=server.host(content), **facts)
+    return media_file(content, mime_type, url=server.host(content), **details)
 
 
 def chain(*texts: str) -> Content:
@@ -22,7 +22,7 @@ def chain(*texts: str) -> Content:
 
 
 def after(sent: int, threads: Threads, grant: Grant, content: Content) -> Progress:
-    """The progress before the publishing of a segment, when so many are published."""
+    """The progress before a segment is published, after `sent` segments."""
     progress = go_to("publish", threads, grant, content)
     while len(progress.state["sent"]) < sent:
         following = step(threads, grant, content, progress)

@@ -26,7 +26,7 @@ from accounts.platforms.threads.capabilities import CAPABILITIES
         ({"quote_post_id": "1"}, False),
     ],
 )
-def test_options_are_held_against_their_schema(options: dict[str, Any], valid: bool) -> None:
+def test_options_are_validated_by_their_schema(options: dict[str, Any], valid: bool) -> None:
     assert jsonschema.Draft202012Validator(dict(CAPABILITIES.options)).is_valid(options) is valid
 
 

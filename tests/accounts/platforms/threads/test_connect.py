@@ -9,7 +9,7 @@ from tests.accounts.platforms.meta.steps import REDIRECT_URI, connect
 from tests.fakes.threads import FakeThreads
 
 
-def test_the_page_of_consent_is_threads_own(threads: Threads, settings: Settings) -> None:
+def test_the_consent_page_is_threads_own(threads: Threads, settings: Settings) -> None:
     settings.PLATFORM_SETTINGS = {"THREADS_CLIENT_ID": "the id", "THREADS_CLIENT_SECRET": "s"}
     parts = urlsplit(threads.authorize(state="state-1", redirect_uri=REDIRECT_URI, given={}).url)
     settings.PLATFORM_SETTINGS["THREADS_SCOPES"] = "threads_basic threads_content_publish"

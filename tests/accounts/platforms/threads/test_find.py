@@ -1,4 +1,4 @@
-"""What a lost answer to publishing meant: the container's status says whether it was published."""
+"""Finding the Threads post after a lost response: the container's status says whether it was published."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from accounts.platforms.errors import OutcomeUnknown, TokenExpired, Transient
 from accounts.platforms.threads.adapter import Threads
 from accounts.platforms.types import Absent, Grant, Progress, Published
 from tests.accounts.platforms.media_files import picture
-from tests.accounts.platforms.meta.steps import connect, error, go_to, look, post, publish, step
+from tests.accounts.platforms.meta.steps import connect, error, find_post, go_to, post, publish, step
 from tests.accounts.platforms.threads.steps import after, chain, hosted
 from tests.fakes.http_server import Answer
 from tests.fakes.threads import LIST, PUBLISH, REPLIES, SHOW, FakeThreads
@@ -26,7 +26,7 @@ def texts_of(server: FakeThreads) -> list[str]:
 
 @pytest.mark.parametrize("sent", [0, 1, 2])
 @pytest.mark.parametrize("taken", [True, False])
-def test_a_chain_goes_on_where_an_answer_was_lost(
+def test_a_thread_continues_after_a_lost_response(
     threads: Threads, server: FakeThreads, grant: Grant, sent: int, taken: bool
 ) -> None:
     progress = after(sent, threads, grant, THREE)
@@ -35,7 +35,7 @@ def test_a_chain_goes_on_where_an_answer_was_lost(
         step(threads, grant, THREE, progress)
     assert not caught.value.final
 
-    found = look(threads, grant, THREE, progress)
+    found = find_post(threads, grant, THREE, progress)
 
     assert isinstance(found, Absent) is not taken
     published = publish(threads, grant, THREE, found if isinstance(found, Progress) else progress)
@@ -43,7 +43,7 @@ def test_a_chain_goes_on_where_an_answer_was_lost(
     assert published.external_id == server.posts("alice")[0]["id"]
 
 
-def test_the_post_is_told_from_those_of_others_and_of_before(threads: Threads, server: FakeThreads) -> None:
+def test_the_post_is_distinguished_from_other_profiles_and_older_posts(threads: Threads, server: FakeThreads) -> None:
     server.add_profile("bob")
     with time_machine.travel(NOW, tick=False) as clock:
         grant = connect(threads, server).grant
@@ -54,7 +54,7 @@ def test_the_post_is_told_from_those_of_others_and_of_before(threads: Threads, s
         progress = go_to("publish", threads, grant, post("Hello"))
         step(threads, grant, post("Hello"), progress)
 
-        found = look(threads, grant, post("Hello"), progress)
+        found = find_post(threads, grant, post("Hello"), progress)
 
     assert isinstance(found, Progress)
     made = server.posts("alice")[-1]
@@ -63,7 +63,7 @@ def test_the_post_is_told_from_those_of_others_and_of_before(threads: Threads, s
     )
 
 
-def test_a_post_of_the_same_words_but_another_kind_is_not_it(
+def test_a_post_of_the_same_text_but_another_kind_does_not_match(
     threads: Threads, server: FakeThreads, grant: Grant
 ) -> None:
     server.post("alice", "Look")
@@ -71,13 +71,13 @@ def test_a_post_of_the_same_words_but_another_kind_is_not_it(
     progress = go_to("publish", threads, grant, content)
     step(threads, grant, content, progress)
 
-    found = look(threads, grant, content, progress)
+    found = find_post(threads, grant, content, progress)
 
     assert isinstance(found, Progress)
     assert found.state["out"]["external_id"] == server.posts("alice")[-1]["id"]
 
 
-def test_two_posts_that_say_the_same_are_not_told_from_each_other(
+def test_two_posts_with_the_same_text_leave_the_outcome_unknown(
     threads: Threads, server: FakeThreads, grant: Grant
 ) -> None:
     progress = go_to("publish", threads, grant, post("Hello"))
@@ -85,22 +85,22 @@ def test_two_posts_that_say_the_same_are_not_told_from_each_other(
     server.post("alice", " Hello\n")
 
     with pytest.raises(OutcomeUnknown) as caught:
-        look(threads, grant, post("Hello"), progress)
+        find_post(threads, grant, post("Hello"), progress)
 
     assert caught.value.final
 
 
-def test_what_is_published_and_not_listed_yet_is_looked_for_again(
+def test_a_published_post_that_is_not_in_the_list_yet_is_searched_for_again(
     threads: Threads, server: FakeThreads, grant: Grant
 ) -> None:
     progress = go_to("publish", threads, grant, post("Hello"))
     step(threads, grant, post("Hello"), progress)
     server.list_nothing()
     with pytest.raises(Transient):
-        look(threads, grant, post("Hello"), progress)
+        find_post(threads, grant, post("Hello"), progress)
 
     server.list_nothing(False)
-    assert not isinstance(look(threads, grant, post("Hello"), progress), Absent)
+    assert not isinstance(find_post(threads, grant, post("Hello"), progress), Absent)
 
 
 def test_the_last_segment_needs_no_list(threads: Threads, server: FakeThreads, grant: Grant) -> None:
@@ -108,7 +108,7 @@ def test_the_last_segment_needs_no_list(threads: Threads, server: FakeThreads, g
     step(threads, grant, THREE, progress)
     server.list_nothing()
 
-    found = look(threads, grant, THREE, progress)
+    found = find_post(threads, grant, THREE, progress)
 
     assert isinstance(found, Progress)
     assert publish(threads, grant, THREE, found).external_id == server.posts("alice")[0]["id"]
@@ -118,14 +118,14 @@ def test_the_last_segment_needs_no_list(threads: Threads, server: FakeThreads, g
 def test_a_container_that_is_shown_as_a_post_was_published(threads: Threads, server: FakeThreads, grant: Grant) -> None:
     server.show_posts_only()
     progress = go_to("publish", threads, grant, post("Hello"))
-    assert isinstance(look(threads, grant, post("Hello"), progress), Absent)
+    assert isinstance(find_post(threads, grant, post("Hello"), progress), Absent)
     step(threads, grant, post("Hello"), progress)
 
-    assert not isinstance(look(threads, grant, post("Hello"), progress), Absent)
+    assert not isinstance(find_post(threads, grant, post("Hello"), progress), Absent)
 
 
 @pytest.mark.parametrize("taken", [True, False])
-def test_where_the_container_is_gone_the_profile_is_looked_at(
+def test_the_profile_is_searched_if_the_container_no_longer_exists(
     threads: Threads, server: FakeThreads, grant: Grant, taken: bool
 ) -> None:
     progress = go_to("publish", threads, grant, post("Hello"))
@@ -134,21 +134,21 @@ def test_where_the_container_is_gone_the_profile_is_looked_at(
     server.forget_containers()
 
     if taken:
-        assert not isinstance(look(threads, grant, post("Hello"), progress), Absent)
+        assert not isinstance(find_post(threads, grant, post("Hello"), progress), Absent)
     else:
         with pytest.raises(OutcomeUnknown) as caught:
-            look(threads, grant, post("Hello"), progress)
+            find_post(threads, grant, post("Hello"), progress)
         assert caught.value.final
 
 
-def test_an_expired_container_was_not_published_and_is_made_again(threads: Threads, server: FakeThreads) -> None:
+def test_an_expired_container_was_not_published_and_is_created_again(threads: Threads, server: FakeThreads) -> None:
     content = post("Look", hosted(server, picture()))
     with time_machine.travel(NOW, tick=False) as clock:
         grant = connect(threads, server).grant
         progress = go_to("publish", threads, grant, content)
         clock.shift(timedelta(hours=25))
 
-        assert isinstance(look(threads, grant, content, progress), Absent)
+        assert isinstance(find_post(threads, grant, content, progress), Absent)
         publish(threads, grant, content, progress)
 
     assert [len(made["media"]) for made in server.posts("alice")] == [1]
@@ -173,7 +173,7 @@ def test_a_search_that_fails_proves_nothing(
     server.refuse_next(call, answer, times=3)
 
     with pytest.raises(expected) as caught:
-        look(threads, grant, post(), progress)
+        find_post(threads, grant, post(), progress)
 
     assert type(caught.value) is expected
     assert server.requests_to(LIST) <= 3

@@ -11,7 +11,7 @@ from accounts.platforms.threads.adapter import Threads
 from accounts.platforms.threads.capabilities import CAPABILITIES
 from accounts.platforms.types import Absent, Content, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.media_files import MP4, picture
-from tests.accounts.platforms.meta.steps import look, post, publish, step
+from tests.accounts.platforms.meta.steps import find_post, post, publish, step
 from tests.accounts.platforms.threads.steps import chain, hosted
 from tests.fakes.threads import LIST, MAKE, PUBLISH, SHOW, FakeThreads
 
@@ -20,7 +20,7 @@ JPEG = picture(form="JPEG")
 
 
 def phases(threads: Threads, grant: Grant, content: Content) -> list[str]:
-    """The steps that a publication takes."""
+    """The phases of a publication, in order."""
     taken = []
     progress: Progress | Published = Progress("start")
     while isinstance(progress, Progress):
@@ -29,7 +29,7 @@ def phases(threads: Threads, grant: Grant, content: Content) -> list[str]:
     return taken
 
 
-def test_a_text_is_made_looked_at_and_published(threads: Threads, server: FakeThreads, grant: Grant) -> None:
+def test_a_text_is_published_in_five_steps(threads: Threads, server: FakeThreads, grant: Grant) -> None:
     published = publish(threads, grant, post("Hello 👋 & #one"))
 
     [made] = server.posts("alice")
@@ -48,7 +48,7 @@ def test_a_text_is_made_looked_at_and_published(threads: Threads, server: FakeTh
         {"link_attachment": "https://example.com/a?b=c&d=(e)"},
     ],
 )
-def test_options_go_out_as_they_are(
+def test_options_are_sent_unchanged(
     threads: Threads, server: FakeThreads, grant: Grant, options: dict[str, Any]
 ) -> None:
     publish(threads, grant, post(**options))
@@ -63,7 +63,7 @@ def test_options_go_out_as_they_are(
 def test_a_picture_or_a_video_is_fetched_by_threads_and_needs_no_text(
     threads: Threads, server: FakeThreads, grant: Grant, content: bytes, mime_type: str, kind: str
 ) -> None:
-    server.process(looks=2)
+    server.process(checks=2)
     publish(threads, grant, post("Look", hosted(server, content, mime_type, alt_text="Ein Stück Käse 🧀")))
     publish(threads, grant, post("", hosted(server, content, mime_type)))
 
@@ -75,7 +75,7 @@ def test_a_picture_or_a_video_is_fetched_by_threads_and_needs_no_text(
 def test_a_carousel_mixes_pictures_and_videos_in_their_order(
     threads: Threads, server: FakeThreads, grant: Grant
 ) -> None:
-    server.process(looks=1)
+    server.process(checks=1)
     files = [
         hosted(server, picture(colour="red"), alt_text="A flower"),
         hosted(server, MP4, "video/mp4"),
@@ -86,7 +86,7 @@ def test_a_carousel_mixes_pictures_and_videos_in_their_order(
     with time_machine.travel(NOW, tick=False):
         taken = phases(threads, grant, content)
 
-    # The files are made one after the other, and processed together.
+    # The containers of the files are created one after the other, and processed together.
     assert [phase for phase in taken if phase != "wait"] == ["start", *["container"] * 4, "publish", "permalink"]
     assert server.requests_to(MAKE) == 4
     [made] = server.posts("alice")
@@ -99,7 +99,7 @@ def test_a_carousel_mixes_pictures_and_videos_in_their_order(
 
 
 def test_media_are_waited_for_with_growing_pauses(threads: Threads, server: FakeThreads, grant: Grant) -> None:
-    server.process(looks=6)
+    server.process(checks=6)
     content, pauses = post("Look", hosted(server, MP4, "video/mp4")), []
     with time_machine.travel(NOW, tick=False):
         progress: Progress | Published = Progress("start")
@@ -118,7 +118,7 @@ FAMILY = "👨‍👩‍👧‍👦"
     ("fits", "too_long"),
     [("a" * 500, "a" * 501), ("é日" * 250, "é日" * 251), (FAMILY * 20, FAMILY * 21), ("😀" * 125, "😀" * 125 + "a")],
 )
-def test_the_length_that_the_service_counts_is_the_length_that_threads_takes(
+def test_the_length_is_counted_as_threads_counts_it(
     threads: Threads, server: FakeThreads, grant: Grant, fits: str, too_long: str
 ) -> None:
     rules = CAPABILITIES.text
@@ -135,7 +135,7 @@ FIVE_LINKS = "https://example.com/1 https://example.com/2 https://example.com/3 
 SIX_LINKS = f"{FIVE_LINKS} https://example.com/6"
 
 
-def test_five_different_links_go_out(threads: Threads, server: FakeThreads, grant: Grant) -> None:
+def test_five_different_links_are_published(threads: Threads, server: FakeThreads, grant: Grant) -> None:
     repeated = f"{FIVE_LINKS} https://example.com/1"
 
     publish(threads, grant, post(repeated, link_attachment="https://example.com/2", thread=[{"text": FIVE_LINKS}]))
@@ -143,7 +143,7 @@ def test_five_different_links_go_out(threads: Threads, server: FakeThreads, gran
     assert [made["text"] for made in server.posts("alice")] == [repeated, FIVE_LINKS]
 
 
-def test_segments_reply_to_each_other_and_the_first_stands_for_all(
+def test_segments_reply_to_each_other_and_the_first_ones_id_is_reported(
     threads: Threads, server: FakeThreads, grant: Grant
 ) -> None:
     content = post(
@@ -174,7 +174,7 @@ def test_segments_reply_to_each_other_and_the_first_stands_for_all(
         (post("One", MediaFile("image", "image/png", 1), link_attachment="https://example.com/"), "shows no link"),
     ],
 )
-def test_what_threads_would_refuse_is_refused_before_anything_is_sent(
+def test_invalid_posts_are_refused_before_anything_is_sent(
     threads: Threads, server: FakeThreads, grant: Grant, content: Content, words: str
 ) -> None:
     asked = len(server.requests)
@@ -186,12 +186,11 @@ def test_what_threads_would_refuse_is_refused_before_anything_is_sent(
 
 
 @pytest.mark.parametrize("kind", ["text", "image", "carousel", "chain"])
-def test_a_post_whose_workers_die_after_every_step_is_there_once(
+def test_a_post_is_published_once_although_workers_die_after_every_step(
     threads: Threads, server: FakeThreads, grant: Grant, kind: str
 ) -> None:
-    """What another worker makes of a step whose first worker died after it: it looks where the step may have published, and
-    repeats the others."""
-    server.process(looks=2)
+    """Another worker searches for the post if the step may have published it, and repeats the other steps."""
+    server.process(checks=2)
     first, second = hosted(server, picture()), hosted(server, JPEG, "image/jpeg")
     content = {
         "text": post("Hello #one"),
@@ -205,7 +204,7 @@ def test_a_post_whose_workers_die_after_every_step_is_there_once(
         if result.phase not in threads.irreversible:
             result = step(threads, grant, content, result)
             continue
-        found = look(threads, grant, content, result)
+        found = find_post(threads, grant, content, result)
         assert not isinstance(found, Absent)
         result = found
 

@@ -17,10 +17,10 @@ from tests.fakes.threads import MAKE, PUBLISH, SHOW, FakeThreads
 
 
 @pytest.mark.parametrize("times", [1, 4])
-def test_an_unknown_container_is_asked_about_again(
+def test_a_container_that_threads_does_not_find_is_checked_again(
     threads: Threads, server: FakeThreads, grant: Grant, times: int
 ) -> None:
-    server.not_know_containers(times)
+    server.hide_next_containers(times)
 
     publish(threads, grant, post())
 
@@ -28,7 +28,9 @@ def test_an_unknown_container_is_asked_about_again(
     assert len(server.posts("alice")) == 1
 
 
-def test_an_unknown_status_is_asked_for_again(threads: Threads, server: FakeThreads, grant: Grant) -> None:
+def test_a_status_that_threads_does_not_find_is_requested_again(
+    threads: Threads, server: FakeThreads, grant: Grant
+) -> None:
     server.refuse_next(SHOW, error(24, subcode=4279009), times=3)
     publish(threads, grant, post())
     assert (server.requests_to(MAKE), len(server.posts("alice"))) == (1, 1)
@@ -38,7 +40,9 @@ def test_an_unknown_status_is_asked_for_again(threads: Threads, server: FakeThre
     assert (server.requests_to(MAKE), len(server.posts("alice"))) == (3, 2)
 
 
-def test_an_unknown_segment_is_replied_to_later(threads: Threads, server: FakeThreads, grant: Grant) -> None:
+def test_a_segment_that_threads_does_not_find_is_replied_to_later(
+    threads: Threads, server: FakeThreads, grant: Grant
+) -> None:
     content = chain("One", "Two")
     following = step(threads, grant, content, go_to("publish", threads, grant, content))
     assert isinstance(following, Progress)
@@ -51,20 +55,20 @@ def test_an_unknown_segment_is_replied_to_later(threads: Threads, server: FakeTh
     assert [made["text"] for made in server.posts("alice")] == ["One", "Two"]
 
 
-def test_a_container_that_remains_unknown_is_created_again_a_few_times(
+def test_a_container_that_threads_never_finds_is_created_again_a_few_times(
     threads: Threads, server: FakeThreads, grant: Grant
 ) -> None:
-    server.not_know_containers(5)
+    server.hide_next_containers(5)
     publish(threads, grant, post())
     assert (server.requests_to(MAKE), len(server.posts("alice"))) == (2, 1)
 
-    server.not_know_containers(100)
+    server.hide_next_containers(100)
     with pytest.raises(ContentRejected, match="does not know"):
         publish(threads, grant, post("Two"))
     assert (server.requests_to(MAKE), len(server.posts("alice"))) == (5, 1)
 
 
-def test_a_container_that_was_published_while_unknown_is_not_published_again(
+def test_a_container_that_was_published_although_not_found_is_not_published_again(
     threads: Threads, server: FakeThreads, grant: Grant
 ) -> None:
     content = post("Hello")
@@ -79,7 +83,7 @@ def test_a_container_that_was_published_while_unknown_is_not_published_again(
 
 
 def test_media_that_cannot_be_processed_are_rejected(threads: Threads, server: FakeThreads, grant: Grant) -> None:
-    server.process(looks=1, failure="INVALID_ASPEC_RATIO")
+    server.process(checks=1, failure="INVALID_ASPEC_RATIO")
 
     with pytest.raises(ContentRejected) as caught:
         publish(threads, grant, post("Look", hosted(server, MP4, "video/mp4")))
@@ -100,7 +104,7 @@ def test_media_that_cannot_be_fetched_are_tried_three_times(
 
 
 def test_waiting_for_media_ends(threads: Threads, server: FakeThreads, grant: Grant) -> None:
-    server.process(looks=10_000)
+    server.process(checks=10_000)
 
     with pytest.raises(Transient, match="not finished"):
         publish(threads, grant, post("Look", hosted(server, MP4, "video/mp4")))

@@ -1,11 +1,11 @@
-"""Threads for the contract suite: one profile."""
+"""Threads' stand-in for the contract suite, with one profile."""
 
 from __future__ import annotations
 
 from accounts.platforms.errors import CredentialsRejected, Transient
 from tests.accounts.platforms.contract.world import Post, World, redirect_uri
 from tests.fakes.http_server import Answer
-from tests.fakes.meta import GraphRefusal, business_usage, wrong
+from tests.fakes.meta import GraphRefusal, business_usage, invalid_parameter
 from tests.fakes.threads import CODE, LONG, PUBLISH, REFRESH, FakeThreads
 from tests.fakes.threads_oauth import CLIENT_ID, CLIENT_SECRET, OLD_ENOUGH
 from tests.fakes.threads_posts import BEGINNINGS
@@ -20,7 +20,7 @@ class PlatformWorld(World):
     client = (CLIENT_ID, CLIENT_SECRET)
     fixed_scopes = True
     shown = ("alice", "Alice", "https://www.threads.com/@alice")
-    unauthorized = Transient  # Meta's codes tell what is wrong, not the status
+    unauthorized = Transient  # Meta's codes say what is wrong, not the status
     unusual = {("connect", CODE): {"refused": CredentialsRejected}, ("connect", LONG): {"refused": CredentialsRejected}}
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class PlatformWorld(World):
         return GraphRefusal(4, "Application request limit reached").answer(business_usage(self._id, seconds // 60))
 
     def rejection(self) -> Answer:
-        return wrong("Invalid parameter").answer()
+        return invalid_parameter("Invalid parameter").answer()
 
     def odd(self) -> Answer:
         return GraphRefusal(99_999, "Hello").answer()

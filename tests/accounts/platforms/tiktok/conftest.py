@@ -1,4 +1,4 @@
-"""TikTok on loopback with one creator, and an account that is connected to it."""
+"""Fixtures: TikTok's stand-in on loopback with one connected creator."""
 
 from __future__ import annotations
 

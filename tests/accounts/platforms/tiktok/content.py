@@ -10,10 +10,10 @@ from tests.accounts.platforms.tiktok.world import PREFIX
 from tests.fakes.http_server import Answer
 
 
-def video(megabytes: int = 0, **facts: Any) -> MediaFile:
+def video(megabytes: int = 0, **details: Any) -> MediaFile:
     """A video of this size and a little more, in which no two megabytes are the same."""
     content = b"".join(bytes([number % 251]) * 1_000_000 for number in range(megabytes)) + MP4
-    return media_file(content, "video/mp4", **facts)
+    return media_file(content, "video/mp4", **details)
 
 
 def photo(name: str) -> MediaFile:

@@ -27,7 +27,7 @@ LEVEL = {"privacy_level": "SELF_ONLY"}
         ({**LEVEL, "draft": True}, False),
     ],
 )
-def test_options_are_held_against_their_schema(options: dict[str, Any], valid: bool) -> None:
+def test_options_are_validated_by_their_schema(options: dict[str, Any], valid: bool) -> None:
     assert jsonschema.Draft202012Validator(dict(CAPABILITIES.options)).is_valid(options) is valid
 
 

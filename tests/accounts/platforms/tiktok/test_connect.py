@@ -25,7 +25,7 @@ from tests.fakes.tiktok import CREATOR, TOKEN, USER, FakeTikTok
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def asked() -> dict[str, str]:
+def consent_parameters() -> dict[str, str]:
     """The parameters of the consent page, which is TikTok's."""
     parts = urlsplit(platform("tiktok").authorize(state="state-1", redirect_uri=redirect_uri(), given={}).url)
     assert (parts.scheme, parts.netloc, parts.path) == ("https", "www.tiktok.com", "/v2/auth/authorize/")
@@ -41,10 +41,10 @@ def test_the_consent_page_gets_a_client_key_and_a_challenge_if_the_operator_says
         "redirect_uri": redirect_uri(),
         "state": "state-1",
     }
-    assert asked() == params
+    assert consent_parameters() == params
 
     settings.PLATFORM_SETTINGS = {**settings.PLATFORM_SETTINGS, "TIKTOK_PKCE": "S256"}
-    with_challenge = asked()
+    with_challenge = consent_parameters()
     assert len(with_challenge.pop("code_challenge")) == 43
     assert with_challenge == {**params, "code_challenge_method": "S256"}
 
@@ -52,7 +52,7 @@ def test_the_consent_page_gets_a_client_key_and_a_challenge_if_the_operator_says
 def test_an_app_that_has_to_use_pkce_sends_its_challenge_in_hexadecimal(
     world: World, server: FakeTikTok, settings: Settings
 ) -> None:
-    server.is_a_desktop_app()
+    server.require_pkce()
     with pytest.raises(ValueError, match="code_challenge"):
         world.connection()
 
@@ -90,7 +90,7 @@ def test_a_connection_has_the_creators_picture_scopes_and_expiry(world: World) -
         (CREATOR, refused(403, "spam_risk_user_banned_from_posting"), CredentialsRejected),
     ],
 )
-def test_errors_count_by_their_code_whatever_their_status(
+def test_an_error_is_translated_by_its_code_whatever_its_status(
     world: World, server: FakeTikTok, call: str, answer: Answer, error: type[PlatformError]
 ) -> None:
     server.refuse_next(call, answer)
@@ -102,7 +102,7 @@ def test_errors_count_by_their_code_whatever_their_status(
 
 
 @pytest.mark.parametrize(("name", "error"), [("invalid_grant", AccountDisconnected), ("invalid_request", Transient)])
-def test_a_renewal_fails_by_the_errors_name_whatever_its_status(
+def test_the_error_of_a_renewal_is_translated_by_its_name_whatever_its_status(
     server: FakeTikTok, account: Account, name: str, error: type[PlatformError]
 ) -> None:
     server.refuse_next(TOKEN, Answer.of_json({"error": name}, 200))

@@ -1,4 +1,4 @@
-"""Whether the last chunk of a video has arrived: TikTok says it for the publish id."""
+"""Finding a TikTok video after a lost response: the publish id's status says whether the last chunk has arrived."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def without_answer(server: FakeTikTok, account: Account, content: Content, *, ar
     return progress
 
 
-@pytest.mark.parametrize("looks", [0, 3])
+@pytest.mark.parametrize("checks", [0, 3])
 @pytest.mark.parametrize("size", [0, 20])
-def test_an_existing_video_is_found(server: FakeTikTok, account: Account, size: int, looks: int) -> None:
-    server.process_posts(looks)
+def test_an_existing_video_is_found(server: FakeTikTok, account: Account, size: int, checks: int) -> None:
+    server.process_posts(checks)
     content = post("Look", video(size))
     progress = without_answer(server, account, content)
 
@@ -56,7 +56,7 @@ def test_a_missing_last_chunk_is_sent_again(server: FakeTikTok, account: Account
         (refused(400, "invalid_publish_id"), OutcomeUnknown),
     ],
 )
-def test_errors_of_the_question(
+def test_an_error_of_the_posts_status_is_translated(
     server: FakeTikTok, account: Account, answer: Answer, error: type[PlatformError]
 ) -> None:
     progress = without_answer(server, account, post())

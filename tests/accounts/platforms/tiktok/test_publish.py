@@ -41,7 +41,7 @@ def test_a_small_video_is_uploaded_in_one_chunk(server: FakeTikTok, account: Acc
     [
         (19, [19]),  # as one
         (20, [10, 10]),
-        (29, [10, 19]),  # the last takes what is left over
+        (29, [10, 19]),  # the last one includes the rest
         (65, [10, 10, 10, 10, 10, 15]),
     ],
 )
@@ -85,8 +85,8 @@ def test_options_become_fields_of_the_post(server: FakeTikTok, account: Account)
     )
 
     [shown] = server.posts("alice")
-    told = {name: value for name, value in shown.items() if name not in ("id", "publish_id", "content", "urls")}
-    assert told == {
+    fields = {name: value for name, value in shown.items() if name not in ("id", "publish_id", "content", "urls")}
+    assert fields == {
         "title": "Hello",
         "privacy_level": "MUTUAL_FOLLOW_FRIENDS",
         "disable_comment": True,
@@ -190,21 +190,21 @@ def test_a_prefix_that_tiktok_has_not_verified_is_an_error_of_the_operator(
 
 
 def test_the_post_is_waited_for_and_then_its_id(server: FakeTikTok, account: Account) -> None:
-    server.process_posts(3, looks_for_id=2)
+    server.process_posts(3, checks_for_id=2)
     progress: Progress | Published = account.go_to("poll", post())
-    stands = []
+    states = []
     while isinstance(progress, Progress):
         assert progress.ready_at is not None
-        stands.append(("taken" in progress.state, "out" in progress.state))
+        states.append(("taken" in progress.state, "out" in progress.state))
         progress = account.step(post(), progress)
 
-    assert stands == [(True, False)] * 4 + [(True, True)] * 2
+    assert states == [(True, False)] * 4 + [(True, True)] * 2
     assert progress.permalink.endswith(f"/video/{progress.external_id}")
     assert progress.note == ""
 
 
 def test_a_post_without_an_id_is_published_with_a_note(server: FakeTikTok, account: Account) -> None:
-    server.process_posts(looks_for_id=1000)
+    server.process_posts(checks_for_id=1000)
 
     made = account.publish(post())
 
@@ -213,7 +213,7 @@ def test_a_post_without_an_id_is_published_with_a_note(server: FakeTikTok, accou
     assert "has not named" in made.note
 
 
-def test_a_post_that_not_everybody_sees_has_no_address(server: FakeTikTok, account: Account) -> None:
+def test_a_post_that_is_not_public_has_no_permalink(server: FakeTikTok, account: Account) -> None:
     made = account.publish(post(privacy_level="SELF_ONLY"))
 
     assert (made.permalink, made.note, server.requests_to(STATUS)) == ("https://www.tiktok.com/@alice", "", 1)
@@ -277,7 +277,7 @@ def test_an_endless_status_leaves_the_outcome_unknown(server: FakeTikTok, accoun
 
 
 @pytest.mark.parametrize(("status", "final"), [("SEND_TO_USER_INBOX", True), ("A_NEW_ONE", False)])
-def test_a_status_that_says_neither_published_nor_failed(
+def test_an_inbox_status_is_final_and_an_undocumented_status_is_reported(
     server: FakeTikTok, account: Account, caplog: pytest.LogCaptureFixture, status: str, final: bool
 ) -> None:
     progress = account.go_to("poll", post())

@@ -56,7 +56,7 @@ def post_for(call: str) -> Content:
         (LAST, Answer(418), Transient, "418"),
     ],
 )
-def test_errors_mean_what_tiktok_documents_and_others_are_reported_by_their_code(
+def test_documented_errors_are_translated_and_others_are_reported_by_their_code(
     server: FakeTikTok,
     account: Account,
     caplog: pytest.LogCaptureFixture,
@@ -87,7 +87,7 @@ def test_errors_mean_what_tiktok_documents_and_others_are_reported_by_their_code
         (Answer(429, b"", {"Retry-After": "7"}), 7),
     ],
 )
-def test_limits_of_a_day_last_hours_and_others_a_minute(
+def test_a_daily_limit_pauses_for_hours_and_other_limits_for_a_minute(
     server: FakeTikTok, account: Account, answer: Answer, seconds: int
 ) -> None:
     server.refuse_next(VIDEO, answer)
@@ -125,9 +125,9 @@ def test_a_repeated_step_publishes_no_second_post(
     progress = account.go_to(phase, content)
     account.step(content, progress)
     if not says_received:
-        server.keep_received_to_itself()
+        server.hide_received_bytes()
 
-    if phase == "finish":  # the engine looks for the post first
+    if phase == "finish":  # the engine searches for the post first
         found = account.find(content, progress)
         assert isinstance(found, Progress)
         progress = found
@@ -180,13 +180,13 @@ def test_chunks_that_do_not_fit_are_sent_again_unless_tiktok_may_have_the_video(
     server.refuse_next(LAST, Answer(416), times=2)
     assert account.step(content, progress) == Progress("start", {"announced": 1})
 
-    server.keep_received_to_itself()
+    server.hide_received_bytes()
     with pytest.raises(OutcomeUnknown):
         account.step(content, progress)
 
 
 @pytest.mark.parametrize("answer", [Answer(200, b"<html>"), data(), data(publish_id=7), Answer.of_json({"data": {}})])
-def test_an_announcement_without_a_publish_id(server: FakeTikTok, account: Account, answer: Answer) -> None:
+def test_an_announcement_without_a_publish_id_is_an_error(server: FakeTikTok, account: Account, answer: Answer) -> None:
     server.refuse_next(VIDEO, answer)
     with pytest.raises(Transient):
         account.step(post())
@@ -223,7 +223,7 @@ def test_nothing_is_uploaded_to_another_host(server: FakeTikTok, account: Accoun
         account.step(post())
 
 
-def test_the_upload_address_is_sealed_for_its_post(server: FakeTikTok, account: Account) -> None:
+def test_the_upload_address_is_encrypted_for_its_post(server: FakeTikTok, account: Account) -> None:
     progress = account.go_to("finish", post())
     other = Content("tgt_2", "Hello", {"privacy_level": "SELF_ONLY"}, media=(video(),))
 

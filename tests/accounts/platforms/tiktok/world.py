@@ -1,4 +1,4 @@
-"""TikTok for the tests that all platforms share: a creator who posts videos, and photos that TikTok fetches itself."""
+"""TikTok's stand-in for the contract suite, with one creator. TikTok fetches photos itself."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class PlatformWorld(World):
     options = {"privacy_level": "PUBLIC_TO_EVERYONE"}
     shows_alt_texts = "none"
     finds = proves_absence = True
-    pause = 60  # TikTok says nothing of it; its limits count by the minute
-    finds_no = ("image", "images")  # which TikTok gives no publish id for beforehand
+    pause = 60  # TikTok names no pause; its limits are per minute
+    finds_no = ("image", "images")  # which get no publish id before they are published
     client = (CLIENT_KEY, CLIENT_SECRET)
     rotates = True
     shown = ("alice", "Alice", "https://www.tiktok.com/@alice")

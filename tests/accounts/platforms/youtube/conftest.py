@@ -1,4 +1,4 @@
-"""YouTube on loopback with one channel, and an account that is connected to it."""
+"""Fixtures: YouTube's stand-in on loopback with one connected channel."""
 
 from __future__ import annotations
 

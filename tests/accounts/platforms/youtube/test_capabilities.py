@@ -29,7 +29,7 @@ from accounts.platforms.youtube.capabilities import CAPABILITIES, angle_brackets
         ({"playlist": "PL1"}, False),
     ],
 )
-def test_options_are_held_against_their_schema(options: dict[str, Any], valid: bool) -> None:
+def test_options_are_validated_by_their_schema(options: dict[str, Any], valid: bool) -> None:
     assert jsonschema.Draft202012Validator(dict(CAPABILITIES.options)).is_valid(options) is valid
 
 
@@ -40,7 +40,7 @@ def test_tags_are_counted_with_their_commas_and_quotes(tags: list[str], length: 
     assert tags_length(tags) == length
 
 
-def test_a_description_is_counted_in_bytes_and_holds_no_angle_brackets() -> None:
+def test_a_description_is_counted_in_bytes_and_contains_no_angle_brackets() -> None:
     rules = CAPABILITIES.text
     assert (rules.count("é😀"), rules.max_length) == (6, 5000)
     assert angle_brackets("1 < 2 > 0") == 2

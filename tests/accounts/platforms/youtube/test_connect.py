@@ -76,7 +76,7 @@ def test_a_second_consent_returns_a_refresh_token_too(world: World, server: Fake
         (google_error(403, "accessNotConfigured"), ConnectionUnavailable),
     ],
 )
-def test_errors_of_the_channel_list(
+def test_an_error_of_the_channel_list_is_translated(
     world: World, server: FakeYouTube, answer: Answer, error: type[PlatformError]
 ) -> None:
     server.refuse_next(CHANNELS, answer)

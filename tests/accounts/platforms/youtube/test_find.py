@@ -1,4 +1,4 @@
-"""Whether the last piece of an upload has arrived: YouTube says it for the upload session."""
+"""Finding a YouTube video after a lost response: the upload session says whether the last piece has arrived."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_outcome_of_a_forgotten_upload_stays_unknown(server: FakeYouTube, ac
         (google_error(400, "invalidSomething"), OutcomeUnknown),
     ],
 )
-def test_errors_of_the_question(
+def test_an_error_of_the_upload_sessions_status_is_translated(
     server: FakeYouTube, account: Account, answer: Answer, error: type[PlatformError]
 ) -> None:
     progress = without_answer(server, account, post())

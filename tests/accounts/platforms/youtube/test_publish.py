@@ -132,7 +132,7 @@ def test_invalid_posts_are_rejected_before_anything_is_sent(
     assert server.requests_to(OPEN) == 0
 
 
-def test_the_upload_address_is_sealed_for_its_post(server: FakeYouTube, account: Account) -> None:
+def test_the_upload_address_is_encrypted_for_its_post(server: FakeYouTube, account: Account) -> None:
     progress = account.step(post())
     assert isinstance(progress, Progress)
     other = Content("tgt_2", "Hello", {}, media=(video(),))
@@ -145,7 +145,7 @@ def test_the_upload_address_is_sealed_for_its_post(server: FakeYouTube, account:
 
 
 def test_processing_is_waited_for(server: FakeYouTube, account: Account) -> None:
-    server.process_videos(looks=3)
+    server.process_videos(checks=3)
     content = post()
     progress, pauses = account.go_to("process", content), []
     with time_machine.travel(timezone.now(), tick=False):
@@ -178,14 +178,14 @@ def test_a_video_that_youtube_does_not_show_is_rejected_with_the_reason(
 
 def test_errors_while_a_video_is_processed_do_not_fail_it(server: FakeYouTube, account: Account) -> None:
     content = post()
-    server.process_videos(looks=1000)
+    server.process_videos(checks=1000)
     server.fail_next(VIDEOS, times=5)
     progress = account.go_to("process", content)
     assert progress.state["taken"] is True
     server.use_up_quota()
     later = account.step(content, progress)
     assert isinstance(later, Progress)
-    server.new_day()
+    server.reset_quota()
 
     made = account.publish(content, later)
 
@@ -195,7 +195,7 @@ def test_errors_while_a_video_is_processed_do_not_fail_it(server: FakeYouTube, a
 
 
 def test_a_video_that_stays_private_without_an_audit_gets_a_note(server: FakeYouTube, account: Account) -> None:
-    server.is_not_audited()
+    server.withdraw_audit()
 
     assert "audited" in account.publish(post()).note
     assert account.publish(post(privacy_status="private")).note == ""

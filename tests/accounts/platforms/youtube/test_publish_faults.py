@@ -43,7 +43,7 @@ from tests.fakes.youtube import ASK, LAST, OPEN, PIECE, FakeYouTube
         (OPEN, Answer(302, b"", {"Location": "/elsewhere"}), Transient, "302"),
     ],
 )
-def test_errors_mean_what_google_documents_and_others_are_reported_by_their_code(
+def test_documented_errors_are_translated_and_others_are_reported_by_their_code(
     server: FakeYouTube,
     account: Account,
     caplog: pytest.LogCaptureFixture,
@@ -161,7 +161,7 @@ def test_nothing_is_uploaded_to_another_host(server: FakeYouTube, account: Accou
 
 
 @pytest.mark.parametrize("header", ["bytes=0-8388607x", "bytes=5-10", "0"])
-def test_an_unreadable_range_is_asked_for_again(server: FakeYouTube, account: Account, header: str) -> None:
+def test_an_unreadable_range_is_requested_again(server: FakeYouTube, account: Account, header: str) -> None:
     content = post(file=video(9))
     progress = account.go_to("upload", content)
     server.refuse_next(ASK, Answer(308, b"", {"Range": header}))

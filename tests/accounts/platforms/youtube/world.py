@@ -1,4 +1,4 @@
-"""YouTube for the tests that all platforms share: a channel that takes nothing but videos."""
+"""YouTube's stand-in for the contract suite, with one channel, which accepts only videos."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PlatformWorld(World):
     shown = ("alice0", "Alice0", "https://www.youtube.com/channel/UCalice0")
     unusual = {
         ("connect", TOKEN): REJECTED,
-        ("publish", ASK): {"404 html": None},  # an upload that is not there is begun again
+        ("publish", ASK): {"404 html": None},  # an upload that does not exist is started again
         ("publish", LAST): {"404 html": None},
         ("publish", VIDEOS): {**IGNORED, "401": TokenExpired},
     }
