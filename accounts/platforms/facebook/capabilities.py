@@ -20,8 +20,6 @@ NEEDED = ("pages_show_list", "pages_read_engagement", "pages_manage_posts")  # r
 # The scopes that are requested by default: the further ones are for comments and for the pages of businesses.
 SCOPES = (*NEEDED, "pages_manage_engagement", "business_management")
 
-MAX_COMMENT_LENGTH = 8000
-
 OPTIONS: dict[str, Any] = {
     **object_schema(
         post_type={
@@ -42,7 +40,7 @@ OPTIONS: dict[str, Any] = {
             "description": "A comment that the page adds to its post at once. If it fails, the post stays published, "
             "with a note.",
             "minLength": 1,
-            "maxLength": MAX_COMMENT_LENGTH,
+            "maxLength": 8000,
             "pattern": "\\S",
         },
     ),

@@ -84,7 +84,10 @@ def open_session(page: Page, content: Content, state: State) -> Progress:
         if kind == "video":
             opened |= {"session": id_of(answer, "upload_session_id"), **_offsets(answer)}
         else:
-            opened["address"] = _sealed(answer.get("upload_url"), page, content.key)
+            address = answer.get("upload_url")
+            if not isinstance(address, str) or not is_own(address, page.graph.address, DOMAIN):
+                raise UnreadableAnswer("The response has no address of Facebook's for the upload.")
+            opened["address"] = seal_address(address, key=content.key)
     return Progress("send", {**state, **opened})
 
 
@@ -180,12 +183,6 @@ def _send_whole(page: Page, file: MediaFile, content: Content, state: State) -> 
     if required_object(answer).get("success") is not True:
         raise UnreadableAnswer("The response does not say that the video was uploaded.")
     return Progress("create", state)
-
-
-def _sealed(address: Any, page: Page, key: str) -> str:
-    if not isinstance(address, str) or not is_own(address, page.graph.address, DOMAIN):
-        raise UnreadableAnswer("The response has no address of Facebook's for the upload.")
-    return seal_address(address, key=key)
 
 
 def _offsets(answer: Mapping[str, Any]) -> dict[str, int]:

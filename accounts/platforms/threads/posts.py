@@ -41,7 +41,7 @@ def begin(account: Account, content: Content, state: State) -> Progress:
 
 def wait(account: Account, content: Content, state: State) -> Progress:
     """Ask whether the Threads containers of the segment are ready. Raises platform errors."""
-    return containers.wait(account, state) or _next(content, state, _id_of_published(account, content, state))
+    return containers.wait(account, state) or _after_segment(content, state, _id_of_published(account, content, state))
 
 
 def publish(account: Account, content: Content, state: State) -> Progress:
@@ -49,7 +49,9 @@ def publish(account: Account, content: Content, state: State) -> Progress:
     with ERRORS.publish_errors("this post"):
         try:
             form = {"creation_id": state["container"]}
-            return _next(content, state, id_of(account.graph.post_form(f"/{account.id}/threads_publish", form)))
+            return _after_segment(
+                content, state, id_of(account.graph.post_form(f"/{account.id}/threads_publish", form))
+            )
         except GraphError as error:
             if error.subcode != UNKNOWN_CONTAINER:
                 raise
@@ -64,7 +66,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Absent:
     with ERRORS.platform_errors():
         status, _ = containers.status_of(account, state["container"])
     if status in containers.PUBLISHED:
-        return _next(content, state, _id_of_published(account, content, state))
+        return _after_segment(content, state, _id_of_published(account, content, state))
     if status == "IN_PROGRESS":  # the container was ready before the attempt to publish it
         raise Transient("Threads is still publishing the post.")
     if status != "UNKNOWN":
@@ -72,7 +74,7 @@ def find(account: Account, content: Content, state: State) -> Progress | Absent:
     found = _find_segment(account, content, state)
     if found is None:
         raise OutcomeUnknown("Threads no longer knows whether the post was published.", final=True)
-    return _next(content, state, found)
+    return _after_segment(content, state, found)
 
 
 def permalink(account: Account, content: Content, state: State) -> Published:
@@ -148,7 +150,7 @@ def _without_hash(text: Any) -> str:
     return text.replace("#", "") if isinstance(text, str) else ""
 
 
-def _next(content: Content, state: State, media_id: str) -> Progress:
+def _after_segment(content: Content, state: State, media_id: str) -> Progress:
     """The step for the next Threads segment, or the last step."""
     sent = [*state["sent"], media_id]
     if len(sent) < len(segments(content)):

@@ -10,7 +10,7 @@ from accounts.platforms.http.oauth_platform import OAuthPlatform
 from accounts.platforms.http.responses import as_object, https_url, one_line, text_in
 from accounts.platforms.tiktok import posts, publishing
 from accounts.platforms.tiktok.capabilities import CAPABILITIES, SCOPES, SETUP
-from accounts.platforms.tiktok.client import ERRORS, SITE, Api, TikTokApplication, profile
+from accounts.platforms.tiktok.client import ERRORS, SITE, Api, TikTokApplication, profile_url
 from accounts.platforms.types import Absent, Content, Grant, Identity, Progress, Published
 
 _OPEN_ID = re.compile(r"[\w-]{1,128}", re.ASCII)
@@ -53,14 +53,14 @@ class TikTok(OAuthPlatform):
         """The one TikTok creator that an access token gives access to."""
         api = self._api(tokens)
         user = as_object(api.get("/v2/user/info/", {"fields": "open_id,avatar_url,display_name"}).get("user"))
-        open_id, username = text_in(user, "open_id", _OPEN_ID, "open id"), posts.ask_creator(api).username
+        open_id, username = text_in(user, "open_id", _OPEN_ID, "open id"), posts.get_creator(api).username
         return (
             Identity(
                 external_id=open_id,
                 handle=username,
                 display_name=one_line(user.get("display_name")),
                 avatar_url=https_url(user.get("avatar_url")),
-                profile_url=profile(username),
+                profile_url=profile_url(username),
             ),
         )
 

@@ -14,7 +14,6 @@ from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace,
 
 SCOPES = ("user.info.basic", "video.publish")
 PUBLIC = "PUBLIC_TO_EVERYONE"
-MAX_PHOTO_TITLE = 90
 MAX_PHOTOS = 35
 
 CAPABILITIES = Capabilities(
@@ -81,7 +80,7 @@ CAPABILITIES = Capabilities(
             "type": "string",
             "description": "Photos: a title above the text.",
             "minLength": 1,
-            "maxLength": MAX_PHOTO_TITLE,
+            "maxLength": 90,
         },
         auto_add_music={"type": "boolean", "description": "Photos: let TikTok add music."},
         photo_cover_index={

@@ -48,16 +48,6 @@ SERVICE_ERRORS = {
     "reached_active_user_cap": "As many creators have posted by the operator's app today as TikTok allows.",
     "url_ownership_unverified": "TikTok fetches no photos from this service, whose address the operator has not verified.",
 }
-CONTENT_ERRORS = frozenset(
-    {
-        "invalid_param",
-        "invalid_params",
-        "invalid_file_upload",
-        "privacy_level_option_mismatch",
-        "spam_risk",
-        "spam_risk_text",
-    }
-)
 BANNED = "spam_risk_user_banned_from_posting"
 TRANSIENT_ERRORS = frozenset({"internal_error", "internal", "timeout"})
 _CODE = re.compile(r"[\w.-]{1,80}", re.ASCII)
@@ -119,7 +109,16 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
     name = "tiktok"
     label = "TikTok"
     error = TikTokError
-    documented_codes = CONTENT_ERRORS
+    documented_codes = frozenset(
+        {
+            "invalid_param",
+            "invalid_params",
+            "invalid_file_upload",
+            "privacy_level_option_mismatch",
+            "spam_risk",
+            "spam_risk_text",
+        }
+    )
 
     def specific(self, error: TikTokError) -> PlatformError | None:
         """Translate errors that TikTok names, whatever their status is; None for all other errors."""
@@ -152,6 +151,6 @@ class TikTokErrors(ErrorTranslator[TikTokError]):
 ERRORS = TikTokErrors()
 
 
-def profile(username: str) -> str:
+def profile_url(username: str) -> str:
     """The URL of a TikTok creator's profile, where the creator's posts are shown."""
     return f"{SITE}/@{username}"

@@ -31,7 +31,7 @@ class Creator:
     longest_seconds: int | None
 
 
-def ask_creator(api: Api) -> Creator:
+def get_creator(api: Api) -> Creator:
     """Ask TikTok what the creator may post. Raises TikTokError, NotSent, NoAnswer."""
     info = api.post("/v2/post/publish/creator_info/query/", json={})
     levels, longest = info.get("privacy_level_options"), info.get("max_video_post_duration_sec")

@@ -23,10 +23,10 @@ from accounts.platforms.tiktok.client import ERRORS, MINUTE_SECONDS, Api
 from accounts.platforms.types import Absent, AskedById, Content, MediaFile, Progress
 from accounts.platforms.upload_addresses import is_own, open_address, seal_address
 
-CHUNKS_A_STEP = 4
+CHUNKS_PER_STEP = 4
 CHUNK_BYTES = 10_000_000
 CHUNK_SECONDS = 300.0
-OUT_OF_STEP, ENDED = 416, (403, 404, 410)
+OUT_OF_ORDER, ENDED = 416, (403, 404, 410)
 DOMAIN = "tiktokapis.com"
 _PUBLISH_ID = re.compile(r"[\x21-\x7e]{1,128}")
 
@@ -37,7 +37,7 @@ class TransferEnded(Exception):
     """Raised if TikTok accepts no more bytes at the upload address."""
 
 
-class OutOfStep(Exception):
+class ChunkOutOfOrder(Exception):
     """Raised if the bytes that TikTok has are not exactly those before the chunk that is sent."""
 
 
@@ -73,7 +73,7 @@ def start(api: Api, content: Content, state: State) -> Progress:
     if state.get("announced", 0) >= status.MAX_ANNOUNCEMENTS:
         raise Transient("TikTok repeatedly ends the upload before it is complete.")
     with ERRORS.content_errors("this post"):
-        creator = posts.ask_creator(api)
+        creator = posts.get_creator(api)
         posts.check(content, creator)
         following = {"username": creator.username, "announced": state.get("announced", 0) + 1}
         if not posts.is_video(content):
@@ -88,7 +88,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
     [file] = content.media
     _, count = _chunks_of(file)
     first = state["chunks"]
-    last = min(first + CHUNKS_A_STEP, count - 1)
+    last = min(first + CHUNKS_PER_STEP, count - 1)
     try:
         address = _upload_address(content, state)
         with TRANSFER_ERRORS.content_errors("the video"), file.open() as opened:
@@ -96,7 +96,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
                 _send_chunk(address, file, opened, index)
     except TransferEnded:
         return _start_again(state)
-    except OutOfStep:
+    except ChunkOutOfOrder:
         return _continue_at(content, state, _received(api, content, state) or 0)
     return _next_chunk(content, {**state, "chunks": last})
 
@@ -110,8 +110,8 @@ def finish(api: Api, content: Content, state: State) -> Progress:
             _send_chunk(address, file, opened, state["chunks"])
     except TransferEnded:
         return _start_again(state)
-    except OutOfStep:
-        return _continue_at(content, state, _number(_received(api, content, state)))
+    except ChunkOutOfOrder:
+        return _continue_at(content, state, _required(_received(api, content, state)))
     return status.first_check(state, state["publish_id"])
 
 
@@ -137,7 +137,7 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
             "target with the post's address, or as not published, after which it can be retried.",
             final=True,
         )
-    received = _number(_received(api, content, state))
+    received = _required(_received(api, content, state))
     size = content.media[0].size_bytes
     if received < size:
         return Absent(AskedById(f"the upload has {received} of {size} bytes"))
@@ -174,7 +174,7 @@ def _upload_address(content: Content, state: State) -> str:
 
 
 def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> None:
-    """Send the chunk of a video with this index to TikTok. Raises TransferEnded, OutOfStep, ApiError, NotSent, NoAnswer."""
+    """Send a chunk of a video to TikTok. Raises TransferEnded, ChunkOutOfOrder, ApiError, NotSent, NoAnswer."""
     size, count = _chunks_of(file)
     start, end = index * size, file.size_bytes if index == count - 1 else (index + 1) * size
     opened.seek(start)
@@ -185,8 +185,8 @@ def _send_chunk(address: str, file: MediaFile, opened: BinaryIO, index: int) -> 
     except ApiError as error:
         if error.status in ENDED:
             raise TransferEnded from error
-        if error.status == OUT_OF_STEP:
-            raise OutOfStep from error
+        if error.status == OUT_OF_ORDER:
+            raise ChunkOutOfOrder from error
         raise
 
 
@@ -215,7 +215,7 @@ def _received(api: Api, content: Content, state: State) -> int | None:
     return current.received if current.name == "PROCESSING_UPLOAD" else content.media[0].size_bytes
 
 
-def _number(received: int | None) -> int:
+def _required(received: int | None) -> int:
     if received is None:
         raise OutcomeUnknown("TikTok does not say whether it has the whole video.")
     return received

@@ -22,7 +22,7 @@ from accounts.platforms.errors import (
 from accounts.platforms.http.responses import NO_REASON, UnreadableAnswer, one_line
 from accounts.platforms.processing import ask_again, check_later, later
 from accounts.platforms.tiktok.capabilities import PUBLIC
-from accounts.platforms.tiktok.client import ERRORS, Api, profile
+from accounts.platforms.tiktok.client import ERRORS, Api, profile_url
 from accounts.platforms.types import OUT, TAKEN, Content, Progress, Published
 
 FIRST_CHECK_SECONDS, LONGEST_PAUSE_SECONDS = 10, 300
@@ -111,7 +111,7 @@ def _published(content: Content, state: State, post_id: str | None) -> Progress 
 
     TikTok gives an id only to public posts, and may name it some time after publication.
     """
-    address = profile(state["username"])
+    address = profile_url(state["username"])
     if post_id:
         kind = "video" if content.media[0].kind == "video" else "photo"
         return Published(post_id, f"{address}/{kind}/{post_id}")

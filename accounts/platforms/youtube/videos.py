@@ -36,7 +36,7 @@ from accounts.platforms.youtube.uploads import (
     upload_thumbnail,
 )
 
-PIECES_A_STEP = 4
+PIECES_PER_STEP = 4
 MAX_SESSIONS = 3
 FIRST_CHECK_SECONDS, SECOND_CHECK_SECONDS, LONGEST_PAUSE_SECONDS = 10, 20, 300
 MAX_CHECKS = 40  # about three hours
@@ -64,7 +64,7 @@ def start(api: Api, content: Content, state: State) -> Progress:
     with ERRORS.content_errors(THE_VIDEO):
         address = open_session(api, content.media[0], _resource(content), {"notifySubscribers": notify})
     opened = {"session": seal_address(address, key=content.key), "sessions": state.get("sessions", 0) + 1}
-    return _following(content, opened, Uploaded(0))
+    return _next_step(content, opened, Uploaded(0))
 
 
 def upload(api: Api, content: Content, state: State) -> Progress:
@@ -75,7 +75,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
             session = _session(api, content, state)
             uploaded = session.uploaded()
             with file.open() as opened:
-                for _ in range(PIECES_A_STEP):
+                for _ in range(PIECES_PER_STEP):
                     if uploaded.video_id or _is_last_piece(file, uploaded):
                         break
                     opened.seek(uploaded.received)
@@ -84,7 +84,7 @@ def upload(api: Api, content: Content, state: State) -> Progress:
                     _check_advance(before, uploaded)
         except SessionEnded:
             return _start_again(state)
-    return _following(content, state, uploaded)
+    return _next_step(content, state, uploaded)
 
 
 def finish(api: Api, content: Content, state: State) -> Progress:
@@ -95,7 +95,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
             session = _session(api, content, state)
             before = session.uploaded()
         if before.video_id or not _is_last_piece(file, before):
-            return _following(content, state, before)
+            return _next_step(content, state, before)
         with file.open() as opened:
             opened.seek(before.received)
             piece = opened.read(PIECE_BYTES)
@@ -104,7 +104,7 @@ def finish(api: Api, content: Content, state: State) -> Progress:
     except SessionEnded:
         return _start_again(state)
     _check_advance(before, after)
-    return _following(content, state, after)
+    return _next_step(content, state, after)
 
 
 def find(api: Api, content: Content, state: State) -> Progress | Absent:
@@ -125,7 +125,7 @@ def find(api: Api, content: Content, state: State) -> Progress | Absent:
             raise refusal from error
     if uploaded.video_id is None:
         return Absent(AskedById(f"the upload session has {uploaded.received} of {content.media[0].size_bytes} bytes"))
-    return _following(content, state, uploaded)
+    return _next_step(content, state, uploaded)
 
 
 def set_thumbnail(api: Api, content: Content, state: State) -> Progress:
@@ -238,7 +238,7 @@ def _check_advance(before: Uploaded, after: Uploaded) -> None:
         raise Transient("YouTube keeps nothing of what it is sent.")
 
 
-def _following(content: Content, state: State, uploaded: Uploaded) -> Progress:
+def _next_step(content: Content, state: State, uploaded: Uploaded) -> Progress:
     """The step that follows the bytes that YouTube has received so far."""
     if uploaded.video_id is None:
         return Progress("finish" if _is_last_piece(content.media[0], uploaded) else "upload", state)
