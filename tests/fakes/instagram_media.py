@@ -1,4 +1,4 @@
-"""Instagram's containers, posts and comments in the stand-in: created, fetched, processed, published and listed.
+"""Instagram's containers, posts and comments in the stand-in: created, fetched, processed, published and read in lists.
 
 Sources: developers.facebook.com, instagram-platform/content-publishing, ig-user/media, ig-user/media_publish,
 ig-user/content_publishing_limit, ig-container, reference/error-codes.

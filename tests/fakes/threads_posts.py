@@ -1,4 +1,4 @@
-"""Threads' containers and posts in the stand-in: created, fetched, processed, published and listed.
+"""Threads' containers and posts in the stand-in: created, fetched, processed, published and read in lists.
 
 Sources: developers.facebook.com/docs/threads (publishing reference, carousels, text attachments, reply management,
 troubleshooting). As clients report: code 24 with subcode 4279009 for a container that does not exist, or not yet.
@@ -104,7 +104,7 @@ class ThreadsPosts:
         """Create a container."""
         form = form_of(request)
         if unknown := set(form) - FIELDS:
-            raise invalid_parameter(f"Param {unknown.pop()} is not known")
+            raise invalid_parameter(f"Param {unknown.pop()} is not allowed")
         if "reply_to_id" in form and "threads_manage_replies" not in access.scopes:
             raise forbidden("threads_manage_replies")
         _check(form)
@@ -204,7 +204,7 @@ def _check(form: Mapping[str, str]) -> None:
     if len({*_LINK.findall(text), *filter(None, [form.get("link_attachment")])}) > 5:
         raise invalid_parameter("THREADS_API__LINK_LIMIT_EXCEEDED")
     if form.get("reply_control", "everyone") not in REPLY_CONTROLS:
-        raise invalid_parameter("Param reply_control is not one of the known ones")
+        raise invalid_parameter("Param reply_control is not one of the allowed values")
     if len(form.get("alt_text", "")) > 1000:
         raise invalid_parameter("Param alt_text must be at most 1000 characters long.")
     if "link_attachment" in form and form["media_type"] != "TEXT":
