@@ -1,4 +1,4 @@
-"""X's limits and options with API v2.
+"""X's limits and options with API v2, and the setup of the operator's app at X.
 
 A post has at most 280 weighted characters as twitter-text v3 counts them, and up to four images, one GIF or one video.
 X bills each segment of a thread, and a post with a URL (any text that X would turn into a link) costs more. Apps may use one
@@ -6,7 +6,7 @@ cashtag in a post.
 
 Since February 2026 an app may reply only to an author who mentioned or quoted the account that replies. The documentation
 names no exception for an account's own posts, to which the segments of a thread reply, and still advertises threads.
-Sources: docs.x.com (manage posts, media best practices) and twitter-text's configuration.
+Sources: docs.x.com (manage posts, media best practices, apps, pricing, rate limits) and twitter-text's configuration.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import re
 
 from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import URL_LENGTH, characters, has_linked_url, weighted
+from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
@@ -109,4 +110,26 @@ CAPABILITIES = Capabilities(
     pace=Pace(seconds=40, burst=30),
     thread=THREAD,
     poll=POLL,
+)
+
+SETUP = OperatorSetup(
+    {"oauth": "Their sign-in at X."},
+    (
+        PlatformApplication(
+            connects="X accounts",
+            portal="https://console.x.com",
+            products=(
+                "User authentication by OAuth 2.0, with the type Web App or Automated App, which are confidential clients.",
+                "The redirect address, as a callback URL.",
+                "Credits: X accepts no posts from an app without them.",
+            ),
+            scopes=SCOPES,
+            settings=("X_CLIENT_ID", "X_CLIENT_SECRET"),
+            notes=(
+                "X bills the operator for each post: 0.015 US dollars, or 0.200 with a link (prices of April 2026).",
+                "Each post of a thread is billed. PRICE_LIST sets what this service charges for it.",
+                "All accounts of an app together may publish 10,000 posts in 24 hours.",
+            ),
+        ),
+    ),
 )

@@ -16,11 +16,12 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from accounts.platforms.chains import segments
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in
-from accounts.platforms.types import Absent, CompleteList
-from accounts.platforms.x.account import Account
-from accounts.platforms.x.client import id_of
+from accounts.platforms.polls import poll_of
+from accounts.platforms.types import Absent, CompleteList, Content
+from accounts.platforms.x.client import Api, id_of
 
 PAGE = 100
 MAX_PAGES = 3
@@ -33,15 +34,17 @@ FIELDS = "attachments,edit_history_tweet_ids,entities,referenced_tweets"
 _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
-def find(account: Account, text: str, state: Mapping[str, Any], *, with_poll: bool) -> str | Absent:
+def find(api: Api, content: Content, state: Mapping[str, Any]) -> str | Absent:
     """The id of the X post that an earlier attempt has created for this segment; Absent if there certainly is none.
 
     Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
     """
+    text = segments(content)[len(state["sent"])]
     parent, media = (state["sent"][-1], []) if state["sent"] else (None, sorted(state["media"]))
+    with_poll = parent is None and poll_of(content.options) is not None
     newer = {"since_id": parent} if parent else {"start_time": _start_time(state["since"])}
     is_doubtful = False
-    for post in _posts(account, newer):
+    for post in _posts(api, newer):
         if _references(post).get("replied_to") != parent or sorted(_media_of(post)) != media:
             continue
         sent_text, has_poll = _text_as_sent(post), bool(_attached(post, "poll_ids"))
@@ -59,11 +62,11 @@ def find(account: Account, text: str, state: Mapping[str, Any], *, with_poll: bo
     return Absent(CompleteList(back_to=parent or newer["start_time"], kind_listed=POSTS_ARE_LISTED))
 
 
-def _posts(account: Account, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """The X account's posts, newest first. Raises OutcomeUnknown if there are too many to read."""
     params = {"max_results": str(PAGE), "exclude": "retweets", "tweet.fields": FIELDS, **newer}
     for _ in range(MAX_PAGES):
-        page = account.api.get(f"/2/users/{account.id}/tweets", params)
+        page = api.get(f"/2/users/{api.account_id}/tweets", params)
         meta, posts = as_object(page.get("meta")), objects_in(page.get("data"))
         # A response without a count does not mean that there are no posts; one with errors may lack posts.
         if meta.get("result_count") != len(posts) or page.get("errors"):

@@ -16,9 +16,8 @@ from accounts.platforms.chains import check, segments
 from accounts.platforms.errors import OutcomeUnknown
 from accounts.platforms.types import Absent, Content, Progress, Published
 from accounts.platforms.x import lookup, media
-from accounts.platforms.x.account import Account
 from accounts.platforms.x.capabilities import CAPABILITIES
-from accounts.platforms.x.client import ERRORS, XError, data_of, id_of
+from accounts.platforms.x.client import ERRORS, SITE, Api, XError, data_of, id_of
 
 FIRST_SEGMENT_OPTIONS = ("reply_settings", "made_with_ai", "paid_partnership")
 
@@ -31,42 +30,30 @@ def begin(content: Content) -> Progress:
     return media.next_step(content.media, state)
 
 
-def create(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published:
+def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
     """Publish the post, or the next segment of a thread, at X. Raises platform errors."""
-    post_id = _publish(account, content, state)
-    if post_id is None:
-        return media.next_step(content.media, {**state, "media": [], "described": 0, "again": True})
-    return _after_post(account, content, state, post_id)
+    with ERRORS.publish_errors("this post"):
+        try:
+            post = data_of(api.post("/2/tweets", json=_body(content, state)))
+            return _after_post(api, content, state, id_of(post))
+        except XError as error:
+            if not (error.is_duplicate or error.is_about_media):
+                raise
+            return _after_refusal(api, content, state, error)
 
 
-def find(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
+def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
     """The step after `create` if an earlier attempt has published the X post; Absent if it certainly has not.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
-    found = _find(account, content, state)
-    return found if isinstance(found, Absent) else _after_post(account, content, state, found)
-
-
-def _find(account: Account, content: Content, state: Mapping[str, Any]) -> str | Absent:
-    with_poll = not state["sent"] and polls.poll_of(content.options) is not None
     with ERRORS.platform_errors():
-        return lookup.find(account, _next_text(content, state), state, with_poll=with_poll)
-
-
-def _publish(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
-    """Publish the X post and return its id; None if its media have to be uploaded again, because X no longer has them."""
-    with ERRORS.publish_errors("this post"):
-        try:
-            return id_of(data_of(account.api.post("/2/tweets", json=_body(content, state))))
-        except XError as error:
-            if not (error.is_duplicate or error.is_about_media):
-                raise
-            return _after_refusal(account, content, state, error)
+        found = lookup.find(api, content, state)
+    return found if isinstance(found, Absent) else _after_post(api, content, state, found)
 
 
 def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
-    text = _next_text(content, state)
+    text = segments(content)[len(state["sent"])]
     body: dict[str, Any] = {"text": text} if text.strip() else {}
     if state["sent"]:
         return {**body, "reply": {"in_reply_to_tweet_id": state["sent"][-1]}}
@@ -77,28 +64,25 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
     return body | {name: content.options[name] for name in FIRST_SEGMENT_OPTIONS if name in content.options}
 
 
-def _after_refusal(account: Account, content: Content, state: Mapping[str, Any], refused: XError) -> str | None:
-    """Search for the X post after a refusal of a duplicate or of its media: an earlier attempt may have published it.
+def _after_refusal(api: Api, content: Content, state: Mapping[str, Any], refused: XError) -> Progress | Published:
+    """The step after X has refused a duplicate, or a post for its media: an earlier attempt may have published it.
 
-    Returns its id, or None if the media have to be uploaded again: X deletes them after a day.
+    The media are uploaded again once, because X deletes them after a day.
     """
-    found = _find(account, content, state)
+    found = find(api, content, state)
     if not isinstance(found, Absent):
         return found
     if refused.is_about_media and not state.get("again"):
-        return None
+        return media.next_step(content.media, {**state, "media": [], "described": 0, "again": True})
     if refused.is_duplicate and content.attempt > 1:
         message = "X says that the account has posted this already, but does not list it."
         raise OutcomeUnknown(message, final=True) from refused
     raise refused
 
 
-def _next_text(content: Content, state: Mapping[str, Any]) -> str:
-    return segments(content)[len(state["sent"])]
-
-
-def _after_post(account: Account, content: Content, state: Mapping[str, Any], post_id: str) -> Progress | Published:
+def _after_post(api: Api, content: Content, state: Mapping[str, Any], post_id: str) -> Progress | Published:
     sent = [*state["sent"], post_id]
     if len(sent) < len(segments(content)):
         return Progress("create", {**state, "sent": sent})
-    return Published(sent[0], account.permalink(sent[0]))
+    # X finds posts by id, so the URL stays valid if the user name changes.
+    return Published(sent[0], f"{SITE}/{api.username}/status/{sent[0]}")
