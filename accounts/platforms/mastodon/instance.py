@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
+from accounts.platforms.http.client import required_object
 from accounts.platforms.http.responses import as_object, objects_in
 from accounts.platforms.mastodon.capabilities import SCOPES, WIDE_SCOPES
 from accounts.platforms.mastodon.client import MastodonError, Server
@@ -61,11 +62,6 @@ def address(written: str) -> str:
     return f"{scheme}://{host}{port}"
 
 
-def host(server: Server) -> str:
-    """The part of Mastodon account names after the @: the server's host, and the port unless it is the default one."""
-    return server.address.partition("://")[2]
-
-
 def limits(server: Server) -> dict[str, int]:
     """The limits that a Mastodon server announces, as a dict with the keys of `_LIMITS`. Never raises.
 
@@ -110,7 +106,7 @@ def _software_supports_scopes(server: Server) -> bool:
 def _document(server: Server, path: str) -> Mapping[str, Any]:
     """A JSON document of the Mastodon server; empty if the server has none."""
     try:
-        return server.get(path, timeout=TIMEOUT_SECONDS)
+        return required_object(server.call("GET", f"{server.address}{path}", timeout=TIMEOUT_SECONDS))
     except (OutboundError, MastodonError):
         return {}
 
