@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 
 from accounts.platforms.base import Platform
 from accounts.platforms.bluesky import blobs, cards, feed_post, session
-from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
-from accounts.platforms.bluesky.setup import SETUP
-from accounts.platforms.bluesky.tid import TidClock
+from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
 from accounts.platforms.bluesky.video import VideoService
 from accounts.platforms.bluesky.xrpc import ERRORS, TOKEN_ERRORS, Xrpc, XrpcError
 from accounts.platforms.chains import check, segments
@@ -51,7 +49,7 @@ class Bluesky(Platform):
     methods = ("credentials",)
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"put"})
-    clock: ClassVar[TidClock] = TidClock()
+    clock: ClassVar[feed_post.TidClock] = feed_post.TidClock()
 
     def unavailable_reason(self, method: str) -> str | None:
         """Returns None: operators configure nothing for Bluesky."""
@@ -64,7 +62,8 @@ class Bluesky(Platform):
         try:
             opened = session.sign_in(service, identifier, credentials["app_password"])
             if opened.opened_by_main_password:
-                _end_quietly(service, opened)
+                with suppress(OutboundError, XrpcError):  # a session that is not ended expires
+                    session.end(service, opened.refresh)
                 raise CredentialsRejected(
                     "This is the account's own password. The service accepts only app passwords, which can be revoked one "
                     "by one and cannot change the account.",
@@ -206,13 +205,7 @@ def _embed(content: Content, state: Mapping[str, Any]) -> dict[str, Any] | None:
     """The embed of a post's first Bluesky record: files or a link card, since a record has only one embed."""
     if content.media:
         return blobs.embed(content.media, state["blobs"])
-    return cards.embed(state["card"]) if "card" in state else None
-
-
-def _end_quietly(service: str, opened: session.Session) -> None:
-    """End a Bluesky session that is not used. If that fails, the session expires."""
-    with suppress(OutboundError, XrpcError):
-        session.end(service, opened.refresh)
+    return {"$type": "app.bsky.embed.external", "external": state["card"]} if "card" in state else None
 
 
 def _refused_sign_in(error: XrpcError) -> PlatformError:

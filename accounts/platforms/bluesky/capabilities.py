@@ -1,10 +1,14 @@
-"""Bluesky's limits and options. Source: the lexicons app.bsky.feed.post and app.bsky.embed.*, and its clients."""
+"""Bluesky's limits and options, and what owners need to connect an account.
+
+Sources: the lexicons app.bsky.feed.post and app.bsky.embed.*, Bluesky's clients, and docs.bsky.app (app passwords).
+"""
 
 from __future__ import annotations
 
 from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import graphemes, utf8_bytes
 from accounts.platforms.link_cards import LINK_CARD_OPTION
+from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Bluesky has none
@@ -61,6 +65,8 @@ CAPABILITIES = Capabilities(
     thread=THREAD,
 )
 
+# Operators register nothing.
+SETUP = OperatorSetup({"credentials": "Their handle and an app password, which they make in Bluesky's settings."})
 CREDENTIALS_SCHEMA = {
     "type": "object",
     "properties": {

@@ -62,14 +62,8 @@ def read(content: Content) -> Progress:
 def add_picture(server: Xrpc, state: State) -> Progress:
     """Upload the picture of a Bluesky link card as a blob. Raises TokenExpired, AccountDisconnected, Transient."""
     card = {name: value for name, value in state["card"].items() if name != "thumb"}
-    if blob := _picture(server, state["picture"]):
-        card["thumb"] = blob
-    return Progress("freeze", {**state, "card": card})
-
-
-def embed(card: Mapping[str, Any]) -> dict[str, Any]:
-    """The embed of a Bluesky record that shows the link card."""
-    return {"$type": "app.bsky.embed.external", "external": dict(card)}
+    blob = _picture(server, state["picture"])
+    return Progress("freeze", {**state, "card": {**card, "thumb": blob} if blob else card})
 
 
 def _picture(server: Xrpc, address: str) -> dict[str, Any] | None:
