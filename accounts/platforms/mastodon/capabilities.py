@@ -16,6 +16,7 @@ from accounts.platforms.counting import URL_LENGTH, graphemes, mastodon_grapheme
 from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_option
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Mastodon has none
@@ -40,7 +41,7 @@ _FEATURES = (
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif")
 _VIDEOS = ("video/mp4", "video/quicktime", "video/webm", "video/ogg")
 _IMAGE_PIXELS = 33_177_600
-_PROPERTIES = {
+_OPTIONS: dict[str, Any] = {
     "visibility": {
         "type": "string",
         "description": "Who sees the post and all segments of its thread. The default is the account's own setting.",
@@ -128,11 +129,7 @@ def of_instance(
         retry_safety="verifiable",
         link_preview="platform",
         not_possible=_NOT_POSSIBLE,
-        options={
-            "type": "object",
-            "properties": {**_PROPERTIES, "poll": poll_option(poll)},
-            "additionalProperties": False,
-        },
+        options=object_schema(**_OPTIONS, poll=poll_option(poll)),
         pace=Pace(seconds=36, burst=300),  # Mastodon accepts 300 posts in three hours
         thread=THREAD,
         poll=poll,
@@ -160,26 +157,17 @@ _INSTANCE = {
     "minLength": 1,
     "maxLength": 512,
 }
-OAUTH_SCHEMA = {
-    "type": "object",
-    "properties": {"instance": _INSTANCE},
-    "required": ["instance"],
-    "additionalProperties": False,
-}
-CREDENTIALS_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "instance": _INSTANCE,
-        "access_token": {
-            "type": "string",
-            "title": "Access token",
-            "writeOnly": True,
-            "description": "An access token of the account, from the server's Settings, Development, with "
-            f"{REQUIRED_SCOPES}.",
-            "minLength": 1,
-            "maxLength": 512,
-        },
+OAUTH_SCHEMA = object_schema(["instance"], instance=_INSTANCE)
+CREDENTIALS_SCHEMA = object_schema(
+    ["instance", "access_token"],
+    instance=_INSTANCE,
+    access_token={
+        "type": "string",
+        "title": "Access token",
+        "writeOnly": True,
+        "description": "An access token of the account, from the server's Settings, Development, with "
+        f"{REQUIRED_SCOPES}.",
+        "minLength": 1,
+        "maxLength": 512,
     },
-    "required": ["instance", "access_token"],
-    "additionalProperties": False,
-}
+)

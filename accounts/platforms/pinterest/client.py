@@ -20,7 +20,7 @@ from config.outbound import Response
 
 SITE = "https://www.pinterest.com"
 INVALID_GRANT = "283"  # an unknown grant, or an unknown app
-CONTENT_CODES = frozenset({"1", "29", "40"})  # a wrong parameter, not permitted, not found
+CONTENT_CODES = frozenset({"", "1", "29", "40"})  # something else answered, a wrong parameter, not permitted, not found
 _ACCOUNT_CLOSED = re.compile(r"\b(?:account|user)\b.{0,40}\b(?:suspended|deactivated|banned|locked)", re.IGNORECASE)
 _ID = re.compile(r"[0-9]{1,32}")
 
@@ -33,6 +33,7 @@ class PinterestError(ApiError):
         number = content.get("code")
         code = str(number) if type(number) is int else ""
         super().__init__(response, code=code, reason=content.get("message"), reset_headers=("x-ratelimit-reset",))
+        self.from_api = bool(code)
 
 
 class PinterestApplication(OAuthApplication):
@@ -79,13 +80,9 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
             return AccountDisconnected(f"Pinterest refuses the account: {error.reason}")
         return None
 
-    def rejects_content(self, error: PinterestError) -> bool:
-        """Whether an error of Pinterest's API is about the content."""
-        return super().rejects_content(error) and (bool(error.code) or error.status == 413)
-
     def is_documented(self, error: PinterestError) -> bool:
         """Whether the code of Pinterest's error is one of the documented refusals."""
-        return error.code in CONTENT_CODES or not error.code
+        return error.code in CONTENT_CODES
 
 
 ERRORS = PinterestErrors()

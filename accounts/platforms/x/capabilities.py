@@ -18,6 +18,7 @@ from accounts.platforms.counting import URL_LENGTH, characters, has_linked_url, 
 from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 MAX_WEIGHT = 280
@@ -89,22 +90,18 @@ CAPABILITIES = Capabilities(
         "Posts of other accounts cannot be replied to, reposted or quoted.",
         "Posts to communities are not possible.",
     ),
-    options={
-        "type": "object",
-        "properties": {
-            "reply_settings": {
-                "type": "string",
-                "description": "Who may reply: accounts that are followed, mentioned, subscribed or verified. Everybody "
-                "by default.",
-                "enum": ["following", "mentionedUsers", "subscribers", "verified"],
-            },
-            "made_with_ai": {"type": "boolean", "description": "Label the post as made with AI."},
-            "paid_partnership": {"type": "boolean", "description": "Label the post as a paid promotion."},
-            "thread": thread_option(THREAD),
-            "poll": poll_option(POLL),
+    options=object_schema(
+        reply_settings={
+            "type": "string",
+            "description": "Who may reply: accounts that are followed, mentioned, subscribed or verified. Everybody "
+            "by default.",
+            "enum": ["following", "mentionedUsers", "subscribers", "verified"],
         },
-        "additionalProperties": False,
-    },
+        made_with_ai={"type": "boolean", "description": "Label the post as made with AI."},
+        paid_partnership={"type": "boolean", "description": "Label the post as a paid promotion."},
+        thread=thread_option(THREAD),
+        poll=poll_option(POLL),
+    ),
     links_url=has_linked_url,
     # X accepts 100 posts of an account in 15 minutes and 300 in three hours.
     pace=Pace(seconds=40, burst=30),
