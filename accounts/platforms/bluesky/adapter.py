@@ -51,10 +51,6 @@ class Bluesky(Platform):
     irreversible = frozenset({"put"})
     clock: ClassVar[feed_post.TidClock] = feed_post.TidClock()
 
-    def unavailable_reason(self, method: str) -> str | None:
-        """Returns None: operators configure nothing for Bluesky."""
-        return None
-
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Sign in to Bluesky with the app password. Raises CredentialsRejected, Transient."""
         service = self._service(credentials)

@@ -20,8 +20,6 @@ TIMEOUT_SECONDS = 20.0
 SLOWEST_UPLOAD = 200_000  # bytes per second
 
 TOKEN_ERRORS = frozenset({"ExpiredToken", "InvalidToken"})
-# Errors about the content of a request; "" is the response of a proxy.
-CONTENT_ERRORS = frozenset({"", "BlobTooLarge", "InvalidMimeType", "InvalidRequest", "PayloadTooLarge"})
 ACCOUNT_ERRORS = frozenset({"AccountDeactivated", "AccountNotFound", "AccountSuspended", "AccountTakedown"})
 
 
@@ -77,6 +75,8 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
     label = "Bluesky"
     error = XrpcError
     content_statuses = frozenset({400, 413})
+    # "" is the response of a proxy.
+    documented_codes = frozenset({"", "BlobTooLarge", "InvalidMimeType", "InvalidRequest", "PayloadTooLarge"})
     unreachable = "The account's Bluesky server could not be reached."
 
     def specific(self, error: XrpcError) -> PlatformError | None:
@@ -92,10 +92,6 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
     def rejects_content(self, error: XrpcError) -> bool:
         """Whether a Bluesky server's error is about the content of the request, as is a proxy's 400 or 413."""
         return error.status in self.content_statuses
-
-    def is_documented(self, error: XrpcError) -> bool:
-        """Whether the name of a Bluesky server's error is one of the documented refusals."""
-        return error.code in CONTENT_ERRORS
 
 
 ERRORS = BlueskyErrors()

@@ -35,6 +35,7 @@ class ErrorTranslator(Generic[E]):
     label: ClassVar[str]  # the platform's name for people
     error: ClassVar[type[ApiError]]
     content_statuses: ClassVar[frozenset[int]] = CONTENT_STATUSES
+    documented_codes: ClassVar[frozenset[str] | None] = None  # of refusals of content; None: all codes are documented
     unreachable: ClassVar[str] = ""  # the message if "<label> could not be reached." does not fit
 
     def specific(self, error: E) -> PlatformError | None:
@@ -51,7 +52,7 @@ class ErrorTranslator(Generic[E]):
 
     def is_documented(self, error: E) -> bool:
         """Whether a refusal of content is documented by the platform; other refusals are reported to the operator."""
-        return True
+        return self.documented_codes is None or error.code in self.documented_codes
 
     @contextmanager
     def platform_errors(self) -> Iterator[None]:

@@ -64,10 +64,6 @@ class Mastodon(Platform):
     oauth_schema = OAUTH_SCHEMA
     irreversible = frozenset({"create"})
 
-    def unavailable_reason(self, method: str) -> str | None:
-        """Returns None: owners create tokens at their Mastodon servers, and servers register any application."""
-        return None
-
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """The capabilities of a Mastodon account, by the limits of its server."""
         return of_instance(**account.limits)

@@ -20,7 +20,6 @@ from config.outbound import Response
 
 SITE = "https://www.pinterest.com"
 INVALID_GRANT = "283"  # an unknown grant, or an unknown app
-CONTENT_CODES = frozenset({"", "1", "29", "40"})  # something else answered, a wrong parameter, not permitted, not found
 _ACCOUNT_CLOSED = re.compile(r"\b(?:account|user)\b.{0,40}\b(?:suspended|deactivated|banned|locked)", re.IGNORECASE)
 _ID = re.compile(r"[0-9]{1,32}")
 
@@ -68,6 +67,7 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
     name = "pinterest"
     label = "Pinterest"
     error = PinterestError
+    documented_codes = frozenset({"", "1", "29", "40"})  # no code, a wrong parameter, not permitted, not found
 
     def specific(self, error: PinterestError) -> PlatformError | None:
         """Translate Pinterest's errors about the operator's app or the account; None for all other errors."""
@@ -79,10 +79,6 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
         if error.status == 403 and _ACCOUNT_CLOSED.search(error.reason):
             return AccountDisconnected(f"Pinterest refuses the account: {error.reason}")
         return None
-
-    def is_documented(self, error: PinterestError) -> bool:
-        """Whether the code of Pinterest's error is one of the documented refusals."""
-        return error.code in CONTENT_CODES
 
 
 ERRORS = PinterestErrors()

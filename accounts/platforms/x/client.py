@@ -29,9 +29,6 @@ from accounts.platforms.http.responses import (
 from config.outbound import Response
 
 SITE = "https://x.com"
-CONTENT_PROBLEMS = frozenset(
-    {"", "invalid-request", "resource-not-found", "not-authorized-for-resource", "disallowed-resource"}
-)
 _ACCOUNT_CLOSED = re.compile(
     r"\baccount (?:is|has been) (?:temporarily )?(?:suspended|locked|deactivated)", re.IGNORECASE
 )
@@ -92,6 +89,9 @@ class XErrors(ErrorTranslator[XError]):
     name = "x"
     label = "X"
     error = XError
+    documented_codes = frozenset(
+        {"", "invalid-request", "resource-not-found", "not-authorized-for-resource", "disallowed-resource"}
+    )
 
     def specific(self, error: XError) -> PlatformError | None:
         """Translate X's errors about the service's plan or about the account; None for all other errors."""
@@ -106,10 +106,6 @@ class XErrors(ErrorTranslator[XError]):
         if error.status != 401 and (is_closed or error.code == "unsupported-authentication"):
             return AccountDisconnected(f"X refuses the account: {error.reason}")
         return None
-
-    def is_documented(self, error: XError) -> bool:
-        """Whether the problem in X's error is one of the documented refusals."""
-        return error.code in CONTENT_PROBLEMS
 
 
 ERRORS = XErrors()
