@@ -20,7 +20,6 @@ from config.outbound import DestinationRefused, OutboundError
 
 DID = re.compile(r"did:[a-z]+:[A-Za-z0-9._:%-]{0,190}[A-Za-z0-9._-]")
 PROFILE_TIMEOUT_SECONDS = 5.0
-FULL_ACCESS = "com.atproto.access"
 
 _HANDLE = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{1,63}")
 _MAX_HANDLE_LENGTH = 253
@@ -52,7 +51,7 @@ class Session:
         Only the access token shows the difference: its scope is com.atproto.access for the account's own password, and
         com.atproto.appPass or com.atproto.appPassPrivileged for an app password. False if the token cannot be read.
         """
-        return _scope_of(self.access) == FULL_ACCESS
+        return _scope_of(self.access) == "com.atproto.access"
 
 
 def sign_in(service: str, identifier: str, password: str) -> Session:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 
-from accounts.platforms.bluesky.blobs import blob_in
+from accounts.platforms.bluesky.embeds import blob_in
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrors, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, PlatformError, Transient, unmapped
 from accounts.platforms.http.responses import NO_REASON, one_line, safe_line
