@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from accounts.platforms.base import Platform
 from accounts.platforms.bluesky import embeds, feed_post, session
 from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
+from accounts.platforms.bluesky.richtext import first_link
 from accounts.platforms.bluesky.video import VideoService
 from accounts.platforms.bluesky.xrpc import ERRORS, TOKEN_ERRORS, Xrpc, XrpcError
 from accounts.platforms.chains import check, segments
@@ -20,6 +21,7 @@ from accounts.platforms.errors import (
     TokenExpired,
 )
 from accounts.platforms.http.responses import UnreadableAnswer
+from accounts.platforms.link_cards import OPTION as LINK_CARD
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationRefused, OutboundError
 
@@ -119,7 +121,12 @@ class Bluesky(Platform):
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
         """The page for which a Bluesky post shows a link card; None for a post without a card."""
-        return embeds.card_link(text, options, with_media=with_media)
+        wanted = options.get(LINK_CARD, "auto")
+        if with_media:
+            return None
+        if isinstance(wanted, dict) and isinstance(wanted.get("url"), str):
+            return str(wanted["url"])
+        return first_link(text) if wanted == "auto" else None
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Upload the post's files to Bluesky, read the page of a link card, or put the post's record, as `progress` says."""
@@ -130,7 +137,8 @@ class Bluesky(Platform):
         if progress.phase == "process":
             return self._video_service(grant).process(progress.state)
         if progress.phase == "card":
-            return embeds.read_page_of_card(content)
+            link = self.card_link(content.text, content.options, with_media=False) or ""
+            return embeds.read_linked_page(link, content)
         if progress.phase == "picture":
             return embeds.add_picture(_server(grant), progress.state)
         if progress.phase == "start":

@@ -17,19 +17,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from accounts.platforms.bluesky.richtext import first_link
 from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.link_cards import OPTION
 from accounts.platforms.thumbnails import jpeg_thumbnail
-from accounts.platforms.types import Content, MediaFile, Progress
+from accounts.platforms.types import Content, MediaFile, Progress, State
 from accounts.platforms.web_pages import Page, PageUnavailable, fetch_picture, read_page
 
 MAX_IMAGES = 4
 MAX_THUMB_BYTES = 1_000_000
 MAX_PICTURE_ADDRESS = 2048
-
-State = Mapping[str, Any]
 
 
 def check_files(media: Sequence[MediaFile]) -> None:
@@ -63,22 +60,11 @@ def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def card_link(text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
-    """The page for which a Bluesky post shows a link card; None for a post without a card."""
-    wanted = options.get(OPTION, "auto")
-    if with_media:
-        return None
-    if isinstance(wanted, dict) and isinstance(wanted.get("url"), str):
-        return str(wanted["url"])
-    return first_link(text) if wanted == "auto" else None
-
-
-def read_page_of_card(content: Content) -> Progress:
+def read_linked_page(link: str, content: Content) -> Progress:
     """Read the page of a Bluesky link card.
 
     The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.
     """
-    link = card_link(content.text, content.options, with_media=False) or ""
     wanted = content.options.get(OPTION)
     own = wanted if isinstance(wanted, dict) else {}
     page, reason = Page(), "has no title"

@@ -127,10 +127,7 @@ def _pds_endpoint(document: Mapping[str, Any]) -> str | None:
 
 def _scope_of(token: str) -> Any:
     """The scope claim of a Bluesky access token (a JWT, whose signature only its issuer can check); None for other tokens."""
-    head, _, rest = token.partition(".")
-    claims = rest.partition(".")[0]
-    if not head or not claims:
-        return None
+    claims = token.partition(".")[2].partition(".")[0]
     try:
         return as_object(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))).get("scope")
     except (ValueError, RecursionError):

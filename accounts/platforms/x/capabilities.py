@@ -21,8 +21,6 @@ from accounts.platforms.polls import poll_option
 from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
-MAX_WEIGHT = 280
-MAX_CASHTAGS = 1
 THREAD = ThreadRules(
     max_segments=10,
     distinct=True,
@@ -50,11 +48,11 @@ def cashtags(text: str) -> int:
 
 CAPABILITIES = Capabilities(
     text=TextRules(
-        max_length=MAX_WEIGHT,
+        max_length=280,
         counted_as="weighted",
         count=weighted,
         url_length=URL_LENGTH,
-        also=(("cashtags", MAX_CASHTAGS, cashtags),),
+        also=(("cashtags", 1, cashtags),),
     ),
     media=MediaRules(
         max_count=4,
