@@ -61,7 +61,7 @@ class Bluesky(Platform):
             opened = session.sign_in(service, identifier, credentials["app_password"])
             if opened.opened_by_main_password:
                 with suppress(OutboundError, XrpcError):  # a session that is not ended expires
-                    session.end(service, opened.refresh)
+                    session.delete(service, opened.refresh)
                 raise CredentialsRejected(
                     "This is the account's own password. The service accepts only app passwords, which can be revoked one "
                     "by one and cannot change the account.",
@@ -117,7 +117,7 @@ class Bluesky(Platform):
     def revoke(self, grant: Grant) -> None:
         """End the session at the Bluesky account's server; it may have ended before. Raises Transient."""
         with suppress(TokenExpired, AccountDisconnected), ERRORS.platform_errors():
-            session.end(self._service(grant.credentials), grant.tokens["refresh"])
+            session.delete(self._service(grant.credentials), grant.tokens["refresh"])
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
         """The page for which a Bluesky post shows a link card; None for a post without a card."""
@@ -154,7 +154,7 @@ class Bluesky(Platform):
         file = content.media[len(state["blobs"])]
         if file.kind == "video" and not state.get("rounds") and content.attempt <= VIDEO_SERVICE_ATTEMPTS:
             return self._video_service(grant).send(file, content.key, state)
-        uploaded = [*state["blobs"], embeds.upload(_server(grant), file)]
+        uploaded = [*state["blobs"], embeds.upload_blob(_server(grant), file)]
         return Progress("upload" if len(uploaded) < len(content.media) else "freeze", {**state, "blobs": uploaded})
 
     def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:

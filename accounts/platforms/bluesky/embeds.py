@@ -38,7 +38,7 @@ def check_files(media: Sequence[MediaFile]) -> None:
         raise ContentRejected(f"A Bluesky post accepts {MAX_IMAGES} images or one video.")
 
 
-def upload(server: Xrpc, file: MediaFile) -> dict[str, Any]:
+def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
     """Upload a file to the Bluesky account's server. Returns the blob, which the record embeds unchanged.
 
     An upload may be repeated. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
@@ -118,7 +118,7 @@ def _picture(server: Xrpc, address: str) -> dict[str, Any] | None:
         return None
     file = MediaFile("image", "image/jpeg", len(small), open=lambda: io.BytesIO(small))
     try:
-        return upload(server, file)
+        return upload_blob(server, file)
     except ContentRejected:
         return None
 

@@ -94,8 +94,8 @@ def build(
     }
     if options.get("langs"):
         record["langs"] = list(options["langs"])
-    if live := facets(text, spans, dids):
-        record["facets"] = live
+    if detected := facets(text, spans, dids):
+        record["facets"] = detected
     if embed:
         record["embed"] = dict(embed)
     if thread:

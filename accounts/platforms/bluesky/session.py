@@ -68,7 +68,7 @@ def renew(service: str, refresh_token: str, *, pds: str) -> Session:
     return _session(Xrpc(service, refresh_token).procedure("com.atproto.server.refreshSession"), pds=pds)
 
 
-def end(service: str, refresh_token: str) -> None:
+def delete(service: str, refresh_token: str) -> None:
     """Revoke the refresh token of a Bluesky session, which may have expired. Raises XrpcError, OutboundError."""
     Xrpc(service, refresh_token).procedure("com.atproto.server.deleteSession")
 

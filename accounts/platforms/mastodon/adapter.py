@@ -21,7 +21,7 @@ from accounts.platforms.mastodon.capabilities import (
     OAUTH_SCHEMA,
     REQUIRED_SCOPES,
     SETUP,
-    of_instance,
+    capabilities_with,
 )
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, web_url
 from accounts.platforms.types import (
@@ -66,7 +66,7 @@ class Mastodon(Platform):
 
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """The capabilities of a Mastodon account, by the limits of its server."""
-        return of_instance(**account.limits)
+        return capabilities_with(**account.limits)
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Connect a Mastodon account with a pasted access token. Raises CredentialsRejected, Transient."""
@@ -134,7 +134,7 @@ class Mastodon(Platform):
                 return media.upload_next(server, content.media, progress.state)
             if progress.phase == "process":
                 return media.process(server, progress.state)
-            limits = of_instance(**grant.limits)
+            limits = capabilities_with(**grant.limits)
             check(content, limits, "the account's server")
             polls.check(content, limits, "the account's server")
             return statuses.begin(server, content)

@@ -85,7 +85,7 @@ def _spoiler_length(options: Mapping[str, Any]) -> int:
     return graphemes(str(options.get("spoiler_text", ""))[:MAX_SPOILER])
 
 
-def of_instance(
+def capabilities_with(
     *,
     characters: int = 500,
     media: int = 4,
@@ -136,7 +136,7 @@ def of_instance(
     )
 
 
-CAPABILITIES = of_instance()
+CAPABILITIES = capabilities_with()
 
 SCOPES = ("read:accounts", "read:statuses", "write:statuses", "write:media")
 WIDE_SCOPES = ("read", "write")  # these include the others, for servers without narrower ones

@@ -27,7 +27,7 @@ from accounts.platforms.types import Absent, CompleteList, Content
 PAGE = 40
 MAX_PAGES = 3
 MAX_HTML_LENGTH = 200_000
-LISTED_BY_ALL = frozenset({"public", "unlisted"})
+ALWAYS_IN_LISTS = frozenset({"public", "unlisted"})
 
 Statuses = list[dict[str, Any]]
 
@@ -102,12 +102,12 @@ def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:
     raise OutcomeUnknown("The account has too many newer posts to find out whether this one is among them.", final=True)
 
 
-def _proof_of_kind(server: Server, content: Content, listed: Statuses) -> str:
+def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
     """The evidence that a Mastodon server lists statuses of this visibility. Raises OutcomeUnknown if it might not."""
     visibility = content.options.get("visibility") or _default_visibility(server)
-    if visibility in LISTED_BY_ALL:
+    if visibility in ALWAYS_IN_LISTS:
         return f"{visibility} statuses are listed by all servers"
-    for status in listed:
+    for status in statuses:
         if visibility and status.get("visibility") == visibility:
             return f"{visibility} status {entity_id(status)}"
     raise OutcomeUnknown(
@@ -203,9 +203,9 @@ class _Rendered(HTMLParser):
         self._in_link = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if tag == "a" and not {"mention", "hashtag"} & set((given.get("class") or "").split()):
-            self.with_links.append(given.get("href") or "")
+        attributes = dict(attrs)
+        if tag == "a" and not {"mention", "hashtag"} & set((attributes.get("class") or "").split()):
+            self.with_links.append(attributes.get("href") or "")
             self._in_link = True
 
     def handle_endtag(self, tag: str) -> None:

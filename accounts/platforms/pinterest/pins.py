@@ -26,7 +26,7 @@ SLOWEST_UPLOAD = 500_000  # bytes per second
 CHUNK = 3 * 256 * 1024
 OPTIONS = ("board_section_id", "title", "link")
 PAGE, MAX_BOARDS = 250, 2000
-MAX_LISTED_BOARDS = 10  # maximum number in an error message
+MAX_NAMED_BOARDS = 10  # maximum number in an error message
 _BOARD_ID = re.compile(r"[0-9]{10,32}")  # fewer digits are a name, such as 2026
 
 
@@ -63,8 +63,8 @@ def _board_id(api: Api, board: str) -> str:
     for name, found in boards:
         if name == board.strip():
             return found
-    names = ", ".join(name for name, _ in boards[:MAX_LISTED_BOARDS]) or "none"
-    more = f" and {len(boards) - MAX_LISTED_BOARDS} more" if len(boards) > MAX_LISTED_BOARDS else ""
+    names = ", ".join(name for name, _ in boards[:MAX_NAMED_BOARDS]) or "none"
+    more = f" and {len(boards) - MAX_NAMED_BOARDS} more" if len(boards) > MAX_NAMED_BOARDS else ""
     raise ContentRejected(f"The account has no board of this name; it has {names}{more}.")
 
 

@@ -36,7 +36,7 @@ MAX_PAGES = 3
 # How far X's clock may differ from this machine's. X refuses a text that the account posted so shortly before, so the
 # same text found within this time is no other post.
 CLOCK_DIFFERENCE = timedelta(minutes=5)
-POSTS_ARE_LISTED = "users/:id/tweets: the account's 3,200 newest posts, replies and protected posts too"
+DOCUMENTED_LIST = "users/:id/tweets: the account's 3,200 newest posts, replies and protected posts too"
 FIELDS = "attachments,edit_history_tweet_ids,entities,referenced_tweets"
 
 _PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
@@ -133,7 +133,7 @@ def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> st
         is_doubtful |= _letters(sent_text) == _letters(text) or len(_list(post.get("edit_history_tweet_ids"))) > 1
     if is_doubtful:
         raise OutcomeUnknown("The account has a post that may be this one with changes.", final=True)
-    return Absent(CompleteList(back_to=parent or newer["start_time"], kind_listed=POSTS_ARE_LISTED))
+    return Absent(CompleteList(back_to=parent or newer["start_time"], kind_listed=DOCUMENTED_LIST))
 
 
 def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Failures while a record is put: the record under its key decides whether the post is published."""
+"""Failures while a Bluesky record is put: the record under its key decides whether the post is published."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_the_record_under_the_key_decides(
     else:
         assert put(bluesky, scripted_grant, FROZEN).external_id == URI
 
-    assert scripted.asked == [PUT_RECORD, GET_RECORD]
+    assert scripted.calls == [PUT_RECORD, GET_RECORD]
     assert scripted.requests[1].query == {"repo": DID, "collection": "app.bsky.feed.post", "rkey": RKEY}
 
 
@@ -140,7 +140,7 @@ def test_the_error_of_each_refusal(
         put(bluesky, scripted_grant, FROZEN)
 
     assert type(caught.value) is error
-    assert scripted.asked == [PUT_RECORD]
+    assert scripted.calls == [PUT_RECORD]
 
 
 def test_a_text_that_is_too_long_is_rejected_in_blueskys_words(

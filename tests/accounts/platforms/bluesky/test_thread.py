@@ -18,13 +18,13 @@ URI = f"at://{DID}/app.bsky.feed.post/{RKEY}"
 
 
 def thread(*texts: str, **fields: Any) -> Content:
-    """A thread of these segments."""
+    """A Bluesky thread of these segments."""
     options = {"thread": [{"text": text} for text in texts[1:]], **fields.pop("options", {})}
     return Content("tgt_1", texts[0], options, **fields)
 
 
 def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress | None = None) -> Published:
-    """All steps to the end; a `put` whose outcome is unknown is repeated, as the engine does."""
+    """Take all steps of a publication on Bluesky; repeat a `put` whose outcome is unknown, as the engine does."""
     result: Progress | Published = progress or Progress("start")
     while isinstance(result, Progress):
         try:
@@ -35,7 +35,7 @@ def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress
 
 
 def chain_of(pds: FakeBluesky, grant: Grant) -> list[tuple[str, int | None, int | None]]:
-    """The texts of the account's posts, each with the places of its root and its parent, as the references name them."""
+    """The texts of the account's posts, each with the indexes of its root and its parent."""
     records = pds.records(grant.external_id)
     places = {(record["uri"], record["cid"]): place for place, record in enumerate(records)}
 

@@ -17,7 +17,7 @@ def test_a_url_counts_as_23_and_a_mention_without_its_host() -> None:
     assert CAPABILITIES.text.count("@bob@remote.example") == 4
 
 
-def test_an_instance_may_take_more_or_less_than_mastodons_own() -> None:
+def test_a_server_may_accept_more_or_less_than_mastodons_defaults() -> None:
     limits = {"characters": 5000, "media": 1, "image_bytes": 100, "alt_text": 5}
     taken = Mastodon().capabilities_for(AccountDetails("1", limits))
 
@@ -29,7 +29,7 @@ def test_an_instance_may_take_more_or_less_than_mastodons_own() -> None:
     assert (taken.media.videos.max_bytes, taken.options) == (103_809_024, CAPABILITIES.options)
 
 
-def test_an_animation_stands_alone_as_a_video_does() -> None:
+def test_an_animation_cannot_be_combined_with_other_media() -> None:
     media = CAPABILITIES.media
 
     assert media.images is not None

@@ -1,4 +1,4 @@
-"""Connection by a pasted token, and what is read about an account."""
+"""Mastodon accounts are connected by a pasted token, and identified with their server's limits."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_an_invalid_token_is_rejected_before_any_request(
     with pytest.raises(CredentialsRejected):
         mastodon.connect({"instance": scripted.url, "access_token": token})
 
-    assert scripted.asked == []
+    assert scripted.calls == []
 
 
 @pytest.mark.parametrize(
