@@ -28,7 +28,8 @@ START = Progress("start")
 class Platform:
     """Base class of all platform adapters. An instance has no state and may be used by many threads.
 
-    Methods raise only the errors of accounts/platforms/errors.py. In this base class those that call the platform refuse.
+    Methods raise only the errors of accounts/platforms/errors.py. An adapter implements those of its `methods` of connection:
+    `connect` for credentials, `authorize` and `exchange` for oauth.
     """
 
     name: ClassVar[str]

@@ -78,7 +78,7 @@ class Slack(OAuthPlatform):
         """Every Slack channel that the app may post to."""
         return installation.channels(self._web_api(tokens))
 
-    def stored_values(self, identity: Identity) -> Mapping[str, Any]:
+    def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
         """The Slack channel, which is stored with the token."""
         return {"channel": installation.channel_of(identity)}
 
