@@ -140,7 +140,7 @@ class FakeVideoService(FaultyServer):
         failure = self.failures.pop(0) if self.failures else ""
         job = Job(f"job-{next(self._serial)}", did, request.body, self.checks, failure)
         self._jobs[job.id] = job
-        if not failure:  # a failed one is taken again
+        if not failure:  # a failed one may be sent again
             self._by_content[key] = job
         self.allowances[did].videos -= 1
         self.allowances[did].bytes -= size

@@ -9,9 +9,9 @@ Written from docs.joinmastodon.org; `mastodon_methods` says what is from elsewhe
         assert len(mastodon.statuses("alice")) == 1
 
 Calls are named by method and path, such as `GET /api/v1/media/:id`; the constants of `mastodon_methods` hold them.
-Switches: a server that does not know the Idempotency-Key again (every kind but Mastodon itself), one that does not tell
-the source of a status (Mastodon before 3.5), one that never lists private and direct statuses (Takahe).
-`mastodon_takahe` is a server of another kind.
+Switches: a server that ignores the Idempotency-Key (all software but Mastodon itself), one that does not return the source
+of a status (Mastodon before 3.5), one that never lists private and direct statuses (Takahe).
+`mastodon_takahe` is a server with other software.
 """
 
 from __future__ import annotations

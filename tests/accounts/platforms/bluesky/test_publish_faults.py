@@ -51,17 +51,17 @@ def test_a_published_post_is_found_in_the_same_step(
     assert (pds.writes, pds.requests_to(PUT_RECORD)) == (1, 1)
 
 
-@pytest.mark.parametrize("taken", [True, False], ids=["published but unreadable", "not published"])
+@pytest.mark.parametrize("published", [True, False], ids=["published but unreadable", "not published"])
 def test_an_unknown_outcome_is_settled_by_the_next_put(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, taken: bool
+    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, published: bool
 ) -> None:
     progress = start(bluesky, grant, "Hello")
-    pds.drop_next(PUT_RECORD, after_accept=taken)
-    if taken:
+    pds.drop_next(PUT_RECORD, after_accept=published)
+    if published:
         pds.fail_next(GET_RECORD, status=503)
     with pytest.raises(OutcomeUnknown) as caught:
         put(bluesky, grant, progress)
-    assert (caught.value.final, pds.writes) == (False, int(taken))
+    assert (caught.value.final, pds.writes) == (False, int(published))
 
     put(bluesky, grant, progress)
 

@@ -67,14 +67,14 @@ def test_the_first_segment_has_the_media_and_all_have_the_languages(
     assert [("embed" in value, value["langs"]) for value in values] == [(True, ["en"]), (False, ["en"])]
 
 
-@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("segment", [1, 2, 3])
 def test_a_thread_continues_after_a_lost_response(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, segment: int, taken: bool
+    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, segment: int, published: bool
 ) -> None:
     for _ in range(segment - 1):
         pds.hold_next(PUT_RECORD).set()  # these go through
-    pds.drop_next(PUT_RECORD, after_accept=taken)
+    pds.drop_next(PUT_RECORD, after_accept=published)
 
     publish(bluesky, grant, thread("One", "Two", "Three"))
 

@@ -11,7 +11,7 @@ from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Absent, CompleteList, Content, Grant, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ALICE, ScriptedServer
 from tests.accounts.platforms.mastodon.steps import BEGUN, find, go_to, image, post, publish, step
-from tests.accounts.platforms.mastodon.test_find import lose, status
+from tests.accounts.platforms.mastodon.test_find import lose_response, status
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE, LIST, SOURCE, VERIFY
@@ -26,16 +26,16 @@ def assert_outcome_unknown(mastodon: Mastodon, grant: Grant, content: Content, p
 
 
 @hidden
-@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("files", [0, 1])
 def test_a_private_status_is_unknown_if_the_server_lists_none(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant, visibility: str, taken: bool, files: int
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, visibility: str, published: bool, files: int
 ) -> None:
     server.list_no_private()
     for older in ("public", visibility):
         server.post("alice", "Before", visibility=older)
     content = post("" if files else "Hello", *[image()] * files, visibility=visibility)
-    progress = lose(mastodon, server, grant, content, taken=taken)
+    progress = lose_response(mastodon, server, grant, content, published=published)
 
     assert_outcome_unknown(mastodon, grant, content, progress)
 
@@ -45,7 +45,7 @@ def test_a_private_status_is_absent_if_the_server_lists_others(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, visibility: str
 ) -> None:
     content = post("Hello", visibility=visibility)
-    progress = lose(mastodon, server, grant, content, taken=False)
+    progress = lose_response(mastodon, server, grant, content, published=False)
     assert_outcome_unknown(mastodon, grant, content, progress)
 
     server.post("alice", "Something else", visibility="private" if visibility == "direct" else "direct")
@@ -63,7 +63,7 @@ def test_a_private_status_in_the_list_is_found(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, visibility: str
 ) -> None:
     content = post("Hello", visibility=visibility)
-    progress = lose(mastodon, server, grant, content)
+    progress = lose_response(mastodon, server, grant, content)
 
     assert isinstance(find(mastodon, grant, content, progress), Published)
 
@@ -76,7 +76,7 @@ def test_a_public_status_that_is_not_in_the_list_is_absent(
     if not lists_private:
         server.list_no_private()
     content = post("Hello", visibility=visibility)
-    progress = lose(mastodon, server, grant, content, taken=False)
+    progress = lose_response(mastodon, server, grant, content, published=False)
 
     assert isinstance(find(mastodon, grant, content, progress), Absent)
     step(mastodon, grant, content, progress)
@@ -92,7 +92,7 @@ def test_a_status_that_names_no_visibility_has_the_accounts_own(
 ) -> None:
     server.list_no_private()
     server.default_visibility("alice", setting)
-    progress = lose(mastodon, server, grant, post(), taken=False)
+    progress = lose_response(mastodon, server, grant, post(), published=False)
 
     if is_public:
         assert isinstance(find(mastodon, grant, post(), progress), Absent)
@@ -101,9 +101,9 @@ def test_a_status_that_names_no_visibility_has_the_accounts_own(
 
 
 @pytest.mark.parametrize("sent", [0, 1, 2])
-@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("published", [True, False])
 def test_no_segment_of_a_private_thread_is_sent_again_if_the_list_has_none(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant, sent: int, taken: bool
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, sent: int, published: bool
 ) -> None:
     server.list_no_private()
     content = post("One", thread=[{"text": "Two"}, {"text": "Three"}], visibility="private")
@@ -112,7 +112,7 @@ def test_no_segment_of_a_private_thread_is_sent_again_if_the_list_has_none(
         following = step(mastodon, grant, content, progress)
         assert isinstance(following, Progress)
         progress = following
-    server.drop_next(CREATE, after_accept=taken)
+    server.drop_next(CREATE, after_accept=published)
     with pytest.raises(OutcomeUnknown):
         step(mastodon, grant, content, progress)
 
@@ -137,7 +137,7 @@ def test_an_empty_list_proves_nothing_if_the_account_had_posts(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant
 ) -> None:
     before = server.post("alice", "Before")
-    progress = lose(mastodon, server, grant, post(), taken=False)
+    progress = lose_response(mastodon, server, grant, post(), published=False)
     assert isinstance(find(mastodon, grant, post(), progress), Absent)
 
     server.delete(before)
@@ -185,7 +185,7 @@ def test_a_segment_without_its_parent_leaves_the_outcome_unknown(
         ("Use <b>bold</b> words", "<p>Use bold words</p>", "Use bold words"),
         ("Use <b>bold</b> words", "<p>Use bold words</p>", None),
     ],
-    ids=["a link cut short", "tags taken out", "tags taken out, without a source"],
+    ids=["a link cut short", "tags removed", "tags removed, without a source"],
 )
 def test_a_text_that_the_server_has_changed_leaves_the_outcome_unknown(
     mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, text: str, html: str, source: str | None
@@ -200,7 +200,7 @@ def test_a_text_that_the_server_has_changed_leaves_the_outcome_unknown(
 def test_an_absent_status_is_sent_once_more(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     server.post("alice", "Before", visibility="private")
     content = post("Hello", visibility="private")
-    progress = lose(mastodon, server, grant, content, taken=False)
+    progress = lose_response(mastodon, server, grant, content, published=False)
 
     assert isinstance(find(mastodon, grant, content, progress), Absent)
     publish(mastodon, grant, content, progress)

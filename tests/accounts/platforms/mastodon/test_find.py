@@ -33,10 +33,12 @@ def server(request: pytest.FixtureRequest) -> Iterator[FakeMastodon]:
         yield running
 
 
-def lose(mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, taken: bool = True) -> Progress:
+def lose_response(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, published: bool = True
+) -> Progress:
     """The progress after an attempt to create a Mastodon status whose response was lost."""
     progress = go_to("create", mastodon, grant, content)
-    server.drop_next(CREATE, after_accept=taken)
+    server.drop_next(CREATE, after_accept=published)
     with pytest.raises(OutcomeUnknown):
         step(mastodon, grant, content, progress)
     return progress
@@ -47,7 +49,7 @@ def test_a_published_status_is_found_among_others(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, text: str
 ) -> None:
     server.post("alice", text)
-    progress = lose(mastodon, server, grant, post(text))
+    progress = lose_response(mastodon, server, grant, post(text))
     ours = server.statuses("alice")[-1]["id"]
     server.post("alice", text + " once more")
 
@@ -61,7 +63,7 @@ def test_a_status_that_was_not_published_is_not_found_and_sent_again(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, text: str
 ) -> None:
     server.post("alice", text)
-    progress = lose(mastodon, server, grant, post(text), taken=False)
+    progress = lose_response(mastodon, server, grant, post(text), published=False)
     server.post("alice", text + " once more")
     server.post("alice", text, in_reply_to_id="1")
     server.post("alice", text, media=[server.upload("alice")])
@@ -80,7 +82,7 @@ def test_a_status_that_was_not_published_is_not_found_and_sent_again(
 def test_a_status_is_found_whatever_its_warning_and_audience(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content
 ) -> None:
-    progress = lose(mastodon, server, grant, content)
+    progress = lose_response(mastodon, server, grant, content)
 
     found = find(mastodon, grant, content, progress)
 
@@ -89,7 +91,7 @@ def test_a_status_is_found_whatever_its_warning_and_audience(
 
 
 def test_a_text_under_another_warning_is_another_status(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = lose(mastodon, server, grant, post("Hello", spoiler_text="Greeting"), taken=False)
+    progress = lose_response(mastodon, server, grant, post("Hello", spoiler_text="Greeting"), published=False)
     server.post("alice", "Hello")
 
     assert isinstance(find(mastodon, grant, post("Hello", spoiler_text="Greeting"), progress), Absent)
@@ -108,7 +110,7 @@ def test_the_servers_own_choice_of_audience_does_not_hide_a_status(
 
 
 def test_the_first_of_two_equal_statuses_is_taken(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = lose(mastodon, server, grant, post())
+    progress = lose_response(mastodon, server, grant, post())
     ours = server.statuses("alice")[0]["id"]
     server.post("alice", "Hello")
 
@@ -120,7 +122,7 @@ def test_the_first_of_two_equal_statuses_is_taken(mastodon: Mastodon, server: Fa
 
 def test_a_status_with_media_is_found_by_their_ids(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     content = post("Look", image(), image())
-    progress = lose(mastodon, server, grant, content)
+    progress = lose_response(mastodon, server, grant, content)
     (ours,) = server.statuses("alice")
     server.edit(ours["id"], "Looked")
 
@@ -135,7 +137,7 @@ def test_the_same_text_with_other_media_leaves_the_outcome_unknown(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, with_media: bool
 ) -> None:
     content = post("Look", image())
-    progress = lose(mastodon, server, grant, content, taken=False)
+    progress = lose_response(mastodon, server, grant, content, published=False)
     server.post("alice", "Look", media=[server.upload("alice")] if with_media else [])
 
     with pytest.raises(OutcomeUnknown) as caught:
@@ -145,7 +147,7 @@ def test_the_same_text_with_other_media_leaves_the_outcome_unknown(
 
 
 def test_an_edited_status_leaves_the_outcome_unknown(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = lose(mastodon, server, grant, post())
+    progress = lose_response(mastodon, server, grant, post())
     server.edit(server.statuses("alice")[0]["id"], "Good-bye")
 
     with pytest.raises(OutcomeUnknown) as caught:
@@ -160,7 +162,7 @@ def test_a_status_is_found_behind_a_page_of_later_ones(
 ) -> None:
     for number in range(posted_before):
         server.post("alice", f"Before {number}")
-    progress = lose(mastodon, server, grant, post())
+    progress = lose_response(mastodon, server, grant, post())
     ours = server.statuses("alice")[-1]["id"]
     for number in range(45):
         server.post("alice", f"After {number}")
@@ -172,7 +174,7 @@ def test_a_status_is_found_behind_a_page_of_later_ones(
 
 
 def test_too_many_newer_posts_leave_the_outcome_unknown(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = lose(mastodon, server, grant, post(), taken=False)
+    progress = lose_response(mastodon, server, grant, post(), published=False)
     for number in range(120):
         server.post("alice", f"After {number}")
 

@@ -24,10 +24,12 @@ def poll(text: str = "What next?", **options: Any) -> Content:
     return post(text, **{"poll": ASKED, **options})
 
 
-def lose(mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, taken: bool) -> Progress:
+def lose_response(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, published: bool
+) -> Progress:
     """The progress after an attempt to create a poll whose response was lost."""
     progress = go_to("create", mastodon, grant, content)
-    server.drop_next(CREATE, after_accept=taken)
+    server.drop_next(CREATE, after_accept=published)
     with pytest.raises(OutcomeUnknown):
         step(mastodon, grant, content, progress)
     return progress
@@ -119,7 +121,7 @@ def test_a_poll_that_the_server_refuses_is_rejected_as_content(
 
 def test_a_published_poll_is_found(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     content = poll(poll={**ASKED, "choices": ["Fish & <chips>", " Pie  "]})
-    progress = lose(mastodon, server, grant, content, taken=True)
+    progress = lose_response(mastodon, server, grant, content, published=True)
     server.post("alice", "What next?")
 
     found = find(mastodon, grant, content, progress)
@@ -129,7 +131,7 @@ def test_a_published_poll_is_found(mastodon: Mastodon, server: FakeMastodon, gra
 
 
 def test_a_poll_that_was_not_published_is_sent_again(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = lose(mastodon, server, grant, poll(), taken=False)
+    progress = lose_response(mastodon, server, grant, poll(), published=False)
     server.post("alice", "Something else", poll=Poll(("The bench", "The lathe"), 3600, False, False))
 
     assert isinstance(find(mastodon, grant, poll(), progress), Absent)
@@ -140,7 +142,7 @@ def test_the_question_with_another_poll_or_none_leaves_the_outcome_unknown(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, theirs: Poll | None
 ) -> None:
     """A server may have lost or changed the poll of the status."""
-    progress = lose(mastodon, server, grant, poll(), taken=False)
+    progress = lose_response(mastodon, server, grant, poll(), published=False)
     server.post("alice", "What next?", poll=theirs)
 
     with pytest.raises(OutcomeUnknown):
@@ -150,7 +152,7 @@ def test_the_question_with_another_poll_or_none_leaves_the_outcome_unknown(
 def test_a_text_is_not_taken_for_the_same_text_with_a_poll(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant
 ) -> None:
-    progress = lose(mastodon, server, grant, post("What next?"), taken=False)
+    progress = lose_response(mastodon, server, grant, post("What next?"), published=False)
     server.post("alice", "What next?", poll=Poll(("Tea", "Coffee"), 3600, False, False))
 
     assert isinstance(find(mastodon, grant, post("What next?"), progress), Absent)

@@ -62,20 +62,20 @@ def test_the_first_segment_has_the_media_and_all_have_the_audience(
         assert first[name] == second[name] == options[name]
 
 
-@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("accepted", [True, False])
 @pytest.mark.parametrize("sent", [0, 1, 2])
 def test_a_thread_continues_after_a_lost_response(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant, sent: int, taken: bool
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, sent: int, accepted: bool
 ) -> None:
     progress = after(sent, mastodon, grant)
-    server.drop_next(CREATE, after_accept=taken)
+    server.drop_next(CREATE, after_accept=accepted)
     with pytest.raises(OutcomeUnknown):
         step(mastodon, grant, THREE, progress)
     server.post("alice", THREE.options["thread"][0]["text"], in_reply_to_id="1")  # to somebody else
 
     found = find(mastodon, grant, THREE, progress)
 
-    assert isinstance(found, Absent) is not taken
+    assert isinstance(found, Absent) is not accepted
     following = progress if isinstance(found, Absent) else found
     published = following if isinstance(following, Published) else publish(mastodon, grant, THREE, following)
     ours = [status for status in server.statuses("alice") if status["in_reply_to_id"] != "1"]
