@@ -28,8 +28,8 @@ START = Progress("start")
 class Platform:
     """Base class of all platform adapters. An instance has no state and may be used by many threads.
 
-    Methods raise only the errors of accounts/platforms/errors.py. In this base class all of them refuse, which is right for a
-    platform that has capabilities but cannot be connected yet.
+    Methods raise only the errors of accounts/platforms/errors.py. An adapter implements those of its `methods` of connection:
+    `connect` for credentials, `authorize` and `exchange` for oauth.
     """
 
     name: ClassVar[str]
@@ -44,7 +44,7 @@ class Platform:
 
     def unavailable_reason(self, method: str) -> str | None:
         """Why no account can be connected by this method now; None if accounts can be connected."""
-        return f"Connecting {self.label} accounts is not offered by this service yet."
+        return None
 
     @property
     def oauth_schema(self) -> Mapping[str, Any] | None:

@@ -14,7 +14,8 @@ RetrySafety = Literal["idempotent", "verifiable", "at_most_once"]
 LinkPreview = Literal["platform", "service", "options", "none"]
 MediaKind = Literal["image", "gif", "video", "document"]
 
-TAKEN, OUT = "taken", "out"  # keys in the state of Progress
+State = Mapping[str, Any]  # of Progress
+TAKEN, OUT = "taken", "out"  # keys in it
 
 
 @dataclass(frozen=True)

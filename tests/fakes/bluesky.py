@@ -33,7 +33,7 @@ RATE_WINDOW = 300
 
 
 class FakeBluesky(FaultyServer):
-    """The server, with the means to arrange accounts, expiry and faults and to count what really happened."""
+    """A Bluesky server on loopback; tests add accounts, expire tokens, set faults and count the records that were written."""
 
     platform = "bluesky"
 
@@ -41,7 +41,7 @@ class FakeBluesky(FaultyServer):
         super().__init__()
         self._methods = BlueskyMethods(service_endpoint=self.url)
         self.calls = frozenset({*self._methods.endpoints, GET_PROFILE})
-        self.video = FakeVideoService(self._methods.service_tokens, self._keep_video, self._methods.did)
+        self.video = FakeVideoService(self._methods.service_tokens, self._store_video, self._methods.did)
         self._limited = 0
         self._retry_after = 0
 
@@ -56,87 +56,87 @@ class FakeBluesky(FaultyServer):
     # what a test arranges
 
     def add_account(self, handle: str, app_password: str, main_password: str | None = None) -> str:
-        """A new account; returns its did."""
+        """Add a Bluesky account; return its DID."""
         with self._lock:
             return self._methods.sessions.add_account(handle, app_password, main_password).did
 
     def announce_endpoint(self, address: str | None) -> None:
-        """Name another PDS address in the didDoc of sessions than this server's own; None leaves the didDoc out."""
+        """Set the server address that the DID documents of sessions name; None leaves the document out."""
         with self._lock:
             self._methods.service_endpoint = address
 
     def take_down(self, did: str) -> None:
-        """The moderators take the account down."""
+        """Take the Bluesky account down, as moderators do."""
         with self._lock:
             self._methods.sessions.accounts[did].taken_down = True
 
     def expire_access_tokens(self) -> None:
-        """Every access token issued so far answers 400 ExpiredToken from now on."""
+        """Expire all access tokens of the Bluesky server: they are refused with 400 ExpiredToken."""
         with self._lock:
             self._methods.sessions.expire("access")
 
     def expire_refresh_tokens(self) -> None:
-        """Every refresh token issued so far answers 400 ExpiredToken from now on."""
+        """Expire all refresh tokens of the Bluesky server: they are refused with 400 ExpiredToken."""
         with self._lock:
             self._methods.sessions.expire("refresh")
 
     def end_refresh_grace(self) -> None:
-        """Refresh tokens that were used already are revoked, as two hours after their first use."""
+        """Revoke the refresh tokens of Bluesky sessions that were used before, as happens two hours after their first use."""
         with self._lock:
             self._methods.sessions.end_grace()
 
     def collect_blobs(self, *, rows: bool = True) -> None:
-        """Time has passed: uploads that no record refers to are gone, with their rows or (`rows=False`) without."""
+        """Delete the blobs that no Bluesky record refers to: rows and bytes, or with `rows=False` the bytes only."""
         with self._lock:
             self._methods.repos.blobs.collect(rows=rows)
 
     def rate_limit_next(self, count: int, retry_after: int = 30) -> None:
-        """The next `count` requests, whatever they ask, answer 429 with `retry_after` seconds."""
+        """Answer the next `count` requests to the Bluesky server with 429 and `retry_after` seconds."""
         with self._lock:
             self._limited, self._retry_after = count, retry_after
 
     # what a test reads
 
     def records(self, did: str) -> list[dict[str, Any]]:
-        """The account's records in order of creation, each with uri, cid, rkey and value."""
+        """The records of a Bluesky account in order of creation, each with uri, cid, rkey and value."""
         with self._lock:
             mine = [record for record in self._methods.repos.records.values() if record.did == did]
         return [{"uri": one.uri, "cid": one.cid, "rkey": one.rkey, "value": one.value} for one in mine]
 
     def blobs(self, did: str) -> list[Blob]:
-        """The account's uploaded files in order of their first upload, with their bytes."""
+        """The blobs of a Bluesky account in order of their first upload, with their bytes."""
         with self._lock:
             return [replace(blob) for blob in self._methods.repos.blobs.of(did)]
 
     @property
     def writes(self) -> int:
-        """Records that really came into being; overwriting, no-ops and refusals do not count."""
+        """The number of Bluesky records that were created, without overwritten, repeated and refused ones."""
         with self._lock:
             return self._methods.repos.writes
 
     @property
     def sessions_created(self) -> int:
-        """Successful logins."""
+        """The number of successful sign-ins at the Bluesky server."""
         with self._lock:
             return self._methods.sessions.created
 
     @property
     def refreshes(self) -> int:
-        """Successful refreshes, repeated ones included."""
+        """The number of successful renewals of Bluesky sessions, repeated ones included."""
         with self._lock:
             return self._methods.sessions.refreshes
 
     # the service
 
     def call_of(self, request: ReceivedRequest) -> str:
-        """The method's NSID."""
+        """The XRPC method of a request, such as com.atproto.repo.putRecord."""
         return request.path.removeprefix("/xrpc/")
 
     def server_error(self, status: int) -> Answer:
         return server_error(status)
 
     def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
-        """The rate limit stands before everything else."""
+        """Answer a request to the Bluesky server; the rate limit is checked first."""
         with self._lock:
             if self._limited:
                 self._limited -= 1
@@ -146,10 +146,10 @@ class FakeBluesky(FaultyServer):
     def perform(self, request: ReceivedRequest) -> Answer:
         return self._methods.perform(request)
 
-    def _keep_video(self, did: str, data: bytes) -> dict[str, Any]:
-        """The video service stores a video that it has processed, past the limit for uploads of clients."""
+    def _store_video(self, did: str, data: bytes) -> dict[str, Any]:
+        """Store a processed video for the video service, which has no limit of size."""
         with self._lock:
-            blob: dict[str, Any] = self._methods.repos.blobs.keep(did, data, "video/mp4")["blob"]
+            blob: dict[str, Any] = self._methods.repos.blobs.store(did, data, "video/mp4")["blob"]
             return blob
 
     def _rate_limited(self) -> Answer:

@@ -1,7 +1,7 @@
-"""Blobs of the Bluesky stand-in: uploaded files, named by their bytes, kept for good once a record refers to them.
+"""Blobs of the Bluesky stand-in: uploaded files, named by their bytes, stored permanently once a record refers to them.
 
 Not thread-safe: the caller holds the stand-in's lock. Names, statuses and messages measured against a reference PDS. The
-type is told by the first bytes; what a client declares counts only where they tell nothing.
+type is detected from the first bytes; the type that a client declares counts only if none is detected.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BRANDS = {b"qt  ": "video/quicktime", b"M4V ": "video/x-m4v", b"M4A ": "audio/x-
 
 @dataclass
 class Blob:
-    """One file of an account. `permanent`: a record refers to it, or did. `bytes_gone`: only its row is left."""
+    """A file of a Bluesky account. `permanent`: a record refers to it, or did. `bytes_gone`: only its row is left."""
 
     did: str
     cid: str
@@ -37,35 +37,35 @@ class Blob:
     bytes_gone: bool = False
 
     def reference(self) -> dict[str, Any]:
-        """How a record refers to it."""
+        """The JSON by which a Bluesky record refers to the blob."""
         size = len(self.data)
         return {"$type": "blob", "ref": {"$link": self.cid}, "mimeType": self.mime_type, "size": size}
 
 
 class Blobs:
-    """The files of every account."""
+    """The blobs of all accounts of the Bluesky stand-in."""
 
     def __init__(self) -> None:
-        self._blobs: dict[tuple[str, str], Blob] = {}  # (did, cid); kept in order of the first upload
+        self._blobs: dict[tuple[str, str], Blob] = {}  # (did, cid); in order of the first upload
 
-    def keep(self, did: str, data: bytes, declared: str) -> dict[str, Any]:
-        """uploadBlob. The same bytes again are the same blob, which keeps the type that it had at first."""
+    def store(self, did: str, data: bytes, declared: str) -> dict[str, Any]:
+        """Store a blob as uploadBlob does. The same bytes are the same blob, whose type does not change."""
         blob = Blob(did, cid(RAW, data), _sniff(data) or declared, data)
         self._blobs.setdefault((did, blob.cid), blob).bytes_gone = False
         return {"blob": blob.reference()}
 
     def refer(self, did: str, references: Iterable[dict[str, Any]]) -> None:
-        """A record refers to these from now on. Raises XrpcError for what is not there as the reference says."""
+        """Make blobs permanent because a Bluesky record refers to them. Raises XrpcError for a reference without its blob."""
         found = [self._checked(did, reference) for reference in references]
         for blob in found:
             blob.permanent = True
 
     def of(self, did: str) -> list[Blob]:
-        """The account's files."""
+        """The blobs of a Bluesky account."""
         return [blob for blob in self._blobs.values() if blob.did == did]
 
     def collect(self, *, rows: bool) -> None:
-        """Let go what no record has referred to: wholly, or the bytes alone, as object stores do."""
+        """Delete the blobs that no Bluesky record has referred to: rows and bytes, or only the bytes."""
         for key, blob in list(self._blobs.items()):
             if not blob.permanent and rows:
                 del self._blobs[key]
@@ -76,10 +76,12 @@ class Blobs:
         blob = self._blobs.get((did, named))
         if blob is None:
             raise XrpcError(400, "BlobNotFound", f"Could not find blob: {named}")
-        kept = blob.reference()
+        stored = blob.reference()
         for key, word in (("mimeType", "Mimetype"), ("size", "Size")):
-            if not blob.permanent and reference[key] != kept[key]:
-                message = f"Referenced {word} does not match stored blob. Expected: {kept[key]}, Got: {reference[key]}"
+            if not blob.permanent and reference[key] != stored[key]:
+                message = (
+                    f"Referenced {word} does not match stored blob. Expected: {stored[key]}, Got: {reference[key]}"
+                )
                 raise XrpcError(400, f"Invalid{key[0].upper()}{key[1:]}", message)
         if blob.bytes_gone:
             raise XrpcError(500, "InternalServerError", "Internal Server Error")
@@ -87,7 +89,7 @@ class Blobs:
 
 
 def cid(codec: int, content: bytes) -> str:
-    """A CID version 1 over SHA-256. Blobs get their real one; records are hashed as JSON in place of CBOR."""
+    """The content id (version 1, SHA-256) of a Bluesky blob or record; records are hashed as JSON instead of CBOR."""
     binary = bytes([1, codec, 0x12, 32]) + hashlib.sha256(content).digest()
     return "b" + base64.b32encode(binary).decode().lower().rstrip("=")
 

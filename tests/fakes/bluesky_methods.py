@@ -1,4 +1,4 @@
-"""The XRPC methods of the Bluesky stand-in: what each one asks for and answers.
+"""The XRPC methods of the Bluesky stand-in: the input that each requires, and its response.
 
 Not thread-safe: the caller holds the stand-in's lock. Order of the checks, statuses and messages measured against a
 reference PDS that has no AppView: verb, authorization, body's type, body, permission, work.
@@ -28,7 +28,7 @@ AT_IDENTIFIER = rf"did:[a-z]+:[a-z0-9._:%-]+|{HANDLE}"
 
 
 class BlueskyMethods:
-    """The server behind the HTTP: accounts, sessions, records and blobs in memory.
+    """The Bluesky stand-in without HTTP: accounts, sessions, records and blobs in memory.
 
     `service_endpoint` is the PDS address that the didDoc of a session names (None: no didDoc, as on a small server).
     """
@@ -55,7 +55,7 @@ class BlueskyMethods:
         }
 
     def perform(self, request: ReceivedRequest) -> Answer:
-        """Answer one request; an app.bsky.* method is unknown here, for there is no AppView to pass it to."""
+        """Answer a request to the Bluesky stand-in; app.bsky.* methods do not exist, because it has no AppView."""
         if not request.path.startswith("/xrpc/"):
             return Answer(404, f"Cannot {request.method} {request.path}".encode())
         method = request.path.removeprefix("/xrpc/")
@@ -141,7 +141,7 @@ class BlueskyMethods:
         return self.repos.delete(account.did, body)
 
     def _write_call(self, request: ReceivedRequest) -> tuple[Account, dict[str, Any]]:
-        """The caller, who must own the repository that the body names, and the body."""
+        """The caller of a Bluesky write method, who must own the repository that the body names, and the body."""
         account = self.sessions.writer(bearer_token(request))
         body = json_body(request, "repo")
         repo = body["repo"]
@@ -155,7 +155,7 @@ class BlueskyMethods:
         return account, body
 
     def _get_record(self, request: ReceivedRequest) -> dict[str, Any]:
-        """Public: no token is asked for, and a bad one is ignored."""
+        """Return a Bluesky record to anybody: no token is required, and a bad one is ignored."""
         for key in ("repo", "collection", "rkey"):
             if key not in request.query:
                 raise invalid_request(f'Invalid {REPO}getRecord params: Missing required key "{key}"')
@@ -169,4 +169,4 @@ class BlueskyMethods:
         declared = content_type(request)
         if len(request.body) > BLOB_UPLOAD_LIMIT:
             raise XrpcError(413, "PayloadTooLarge", "request entity too large")
-        return self.repos.blobs.keep(account.did, request.body, declared)
+        return self.repos.blobs.store(account.did, request.body, declared)

@@ -4,8 +4,8 @@ Sources: the lexicons of bluesky-social/atproto; messages measured against a ref
 
 Stricter than that server on purpose, because it takes the following in silence and the post then shows dead text or
 nothing at all: facet offsets must lie inside the text on UTF-8 character boundaries with end > start and with at least
-one feature, embeds and facet features must be of a known type, `$type` must be present, createdAt must be a real moment
-and end in Z.
+one feature, embeds and facet features must be of a type in the lexicon, `$type` must be present, createdAt must be a real
+moment and end in Z.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.fakes.xrpc import invalid_request
 POST_TYPE = "app.bsky.feed.post"
 
 Check = Callable[[Any, str], None]
-"""Checks a value found at a path ($.record.text); raises XrpcError InvalidRequest."""
+"""A check of a value at a path ($.record.text) of a Bluesky record; raises XrpcError InvalidRequest."""
 
 FORMATS = {
     "datetime": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,20})?Z",
@@ -46,7 +46,7 @@ def check_record(record: Any, path: str = "$.record") -> None:
 
 
 def blobs_in(value: Any) -> list[dict[str, Any]]:
-    """Every blob reference inside a record."""
+    """All blob references inside a Bluesky record."""
     if isinstance(value, dict):
         return [value] if value.get("$type") == "blob" else [blob for part in value.values() for blob in blobs_in(part)]
     if isinstance(value, list):
@@ -123,7 +123,7 @@ def _array(item: Check, maximum: int | None = None, minimum: int = 0) -> Check:
 
 
 def _object(required: Mapping[str, Check], optional: Mapping[str, Check] | None = None) -> Check:
-    known = {**required, **(optional or {})}
+    checks = {**required, **(optional or {})}
 
     def check(value: Any, path: str) -> None:
         if not isinstance(value, dict):
@@ -132,8 +132,8 @@ def _object(required: Mapping[str, Check], optional: Mapping[str, Check] | None 
             if key not in value:
                 raise _invalid(f'Missing required key "{key}" at {path}')
         for key, part in value.items():
-            if key in known:
-                known[key](part, f"{path}.{key}")
+            if key in checks:
+                checks[key](part, f"{path}.{key}")
 
     return check
 

@@ -26,7 +26,7 @@ FIRST_SERVER_TID = 1_795_000_000_000_000 << 10  # microseconds, then 10 bits of 
 
 @dataclass(frozen=True)
 class Record:
-    """One record as it stands in a repository."""
+    """A record in a repository of the Bluesky stand-in."""
 
     did: str
     rkey: str
@@ -35,21 +35,21 @@ class Record:
 
     @property
     def uri(self) -> str:
-        """Its at:// address."""
+        """The at:// address of the Bluesky record."""
         return f"at://{self.did}/{POST_TYPE}/{self.rkey}"
 
 
 class Repos:
-    """The repositories of every account; posts are the only collection. Their blobs are in `blobs`."""
+    """The repositories of all accounts of the Bluesky stand-in; posts are the only collection. `blobs` has their files."""
 
     def __init__(self) -> None:
         self.blobs = Blobs()
-        self.records: dict[tuple[str, str], Record] = {}  # (did, rkey); kept in order of creation
+        self.records: dict[tuple[str, str], Record] = {}  # (did, rkey); in order of creation
         self.writes = 0  # records that came into being
         self._tids = itertools.count(FIRST_SERVER_TID, 1 << 10)
 
     def create(self, did: str, body: dict[str, Any]) -> dict[str, Any]:
-        """createRecord. A key that exists already is an internal error, as the reference server has it."""
+        """Create a Bluesky record (createRecord). A key that exists is an internal error, as at the reference server."""
         require_keys(body, ("collection", "record"), "$")
         if "swapCommit" in body and not isinstance(body["swapCommit"], str):
             raise invalid_request("Expected string value type (got null) at $.swapCommit")
@@ -59,8 +59,9 @@ class Repos:
         return self._write(record)
 
     def put(self, did: str, body: dict[str, Any]) -> dict[str, Any]:
-        """putRecord. An identical record is a no-op, whatever has become of its blobs; else a given `swapRecord` must be
-        the present cid (null: none)."""
+        """Put a Bluesky record (putRecord): an identical one is a no-op, even if its blobs are gone.
+
+        For another one `swapRecord` must be the present cid, or null if there is no record."""
         require_keys(body, ("collection", "rkey", "record"), "$")
         record = self._checked(did, body["rkey"], body)
         present = self.records.get((did, record.rkey))
@@ -72,7 +73,7 @@ class Repos:
         return self._write(record)
 
     def get(self, did: str, query: Mapping[str, str]) -> dict[str, Any]:
-        """getRecord; RecordNotFound when it is absent or has another cid than the one asked for."""
+        """Read a Bluesky record (getRecord); RecordNotFound if there is none with the requested cid."""
         collection, rkey = query["collection"], query["rkey"]
         if not regex.fullmatch(RECORD_KEY, rkey):
             raise invalid_request(f'Invalid com.atproto.repo.getRecord params: Invalid record key (got "{rkey}")')
@@ -82,7 +83,7 @@ class Repos:
         return {"uri": record.uri, "cid": record.cid, "value": record.value}
 
     def delete(self, did: str, body: dict[str, Any]) -> dict[str, Any]:
-        """deleteRecord: succeeds when the record is absent, too."""
+        """Delete a Bluesky record (deleteRecord); this also succeeds if there is none."""
         require_keys(body, ("collection", "rkey"), "$")
         _check_key(body["rkey"])
         if self.records.pop((did, body["rkey"]), None) is None:

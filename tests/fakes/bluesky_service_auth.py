@@ -17,7 +17,7 @@ LONGEST, LONGEST_WITHOUT_METHOD, DEFAULT = 3600, 60, 60  # seconds
 
 @dataclass(frozen=True)
 class ServiceToken:
-    """For whom (`did`), to whom (`audience`), for what method, and until when."""
+    """A token of the account `did` for one method of the service `audience`, until it expires."""
 
     did: str
     audience: str
@@ -26,14 +26,14 @@ class ServiceToken:
 
 
 class ServiceTokens:
-    """What was issued."""
+    """The service tokens that the Bluesky stand-in has issued."""
 
     def __init__(self) -> None:
         self._tokens: dict[str, ServiceToken] = {}
         self._serial = itertools.count(1)
 
     def issue(self, did: str, query: Mapping[str, str]) -> str:
-        """A token for the account, as it asks. Raises XrpcError."""
+        """Issue a service token for a Bluesky account, for the audience and method in the query. Raises XrpcError."""
         if "aud" not in query:
             raise invalid_request('Invalid com.atproto.server.getServiceAuth params: Missing required key "aud"')
         now, method = int(time.time()), query.get("lxm")
@@ -48,12 +48,12 @@ class ServiceTokens:
         return token
 
     def holder(self, token: str, *, audience: str, method: str) -> str:
-        """The account of a token that is for this service and this method. Raises XrpcError."""
-        known = self._tokens.get(token)
-        if known is None or known.expires < time.time():
+        """The Bluesky account of a token for this service and this method. Raises XrpcError."""
+        issued = self._tokens.get(token)
+        if issued is None or issued.expires < time.time():
             raise XrpcError(401, "BadJwt", "jwt is expired or unknown")
-        if known.audience != audience:
+        if issued.audience != audience:
             raise XrpcError(401, "BadJwtAudience", f"jwt audience does not match service did {audience}")
-        if known.method != method:
+        if issued.method != method:
             raise XrpcError(401, "BadJwtLexiconMethod", f'bad jwt lexicon method ("lxm"). must match: {method}')
-        return known.did
+        return issued.did

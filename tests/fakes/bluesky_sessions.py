@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from tests.fakes.xrpc import XrpcError, invalid_request
 
-ACCESS_LIFETIME = 2 * 3600  # seconds, told in the token; the stand-in ends tokens only when asked to
+ACCESS_LIFETIME = 2 * 3600  # seconds, named in the token; the stand-in ends tokens only when asked to
 REFRESH_LIFETIME = 90 * 24 * 3600
 REFRESH_SCOPE = "com.atproto.refresh"
 APP_PASSWORD_SCOPE, FULL_SCOPE = "com.atproto.appPass", "com.atproto.access"
@@ -25,7 +25,7 @@ Kind = Literal["access", "refresh"]
 
 @dataclass
 class Account:
-    """One account of the server."""
+    """An account of the Bluesky stand-in."""
 
     handle: str
     did: str
@@ -35,13 +35,13 @@ class Account:
 
     @property
     def email(self) -> str:
-        """The address that may be used to sign in as well."""
+        """The e-mail address of the Bluesky account, with which it may sign in as well."""
         return f"{self.handle}@example.com"
 
 
 @dataclass
 class Token:
-    """An issued token. `family` names the refresh token it came with, the same for each re-issue of a successor."""
+    """A token that the Bluesky stand-in issued. `family` names the refresh token that it was issued with."""
 
     kind: Kind
     did: str
@@ -51,7 +51,7 @@ class Token:
 
 
 class Sessions:
-    """Who may do what, and until when."""
+    """The sessions of the Bluesky stand-in: accounts, their tokens, and when these expire."""
 
     def __init__(self) -> None:
         self.accounts: dict[str, Account] = {}
@@ -63,7 +63,7 @@ class Sessions:
         self._serial = itertools.count(1)
 
     def add_account(self, handle: str, app_password: str, main_password: str | None = None) -> Account:
-        """A new account; its did follows from the handle."""
+        """Add a Bluesky account, whose DID is derived from its handle."""
         handle = handle.lower()
         suffix = base64.b32encode(hashlib.sha256(handle.encode()).digest()).decode().lower()[:24]
         account = Account(handle, f"did:plc:{suffix}", app_password, main_password)
@@ -71,12 +71,12 @@ class Sessions:
         return account
 
     def find(self, identifier: str) -> Account | None:
-        """The account with this did, handle or e-mail address."""
+        """The Bluesky account with this DID, handle or e-mail address; None if there is none."""
         wanted = identifier.lower()
         return next((one for one in self.accounts.values() if wanted in (one.did, one.handle, one.email)), None)
 
     def log_in(self, identifier: str, password: str) -> dict[str, Any]:
-        """A new session. A taken-down account is refused like a wrong password: that is so for app passwords."""
+        """Open a Bluesky session. With an app password, an account that was taken down is refused like a wrong password."""
         account = self.find(identifier)
         if account is None or account.taken_down or password not in (account.app_password, account.main_password):
             raise XrpcError(401, "AuthenticationRequired", "Invalid identifier or password")
@@ -84,8 +84,8 @@ class Sessions:
         return self._pair(account, self._new_family(), _scope(account, password))
 
     def refresh(self, token: str) -> dict[str, Any]:
-        """The next pair. The same refresh token, used again, gets the same successor."""
-        used = self._known(token, "refresh")
+        """Issue the next tokens of a Bluesky session. A refresh token that is used again returns the same successor."""
+        used = self._find_token(token, "refresh")
         if used.expired:
             raise _expired()
         account = self.accounts[used.did]
@@ -98,39 +98,41 @@ class Sessions:
         return self._pair(account, successor, used.scope)
 
     def end(self, token: str) -> None:
-        """Revoke a refresh token, an expired one too. Access tokens live on, as on the reference server."""
-        self._live.discard(self._known(token, "refresh").family)
+        """Revoke a refresh token of a Bluesky session, even an expired one.
+
+        Access tokens stay valid, as at the reference server."""
+        self._live.discard(self._find_token(token, "refresh").family)
 
     def reader(self, token: str) -> Account:
-        """The account of an access token, for reading its own session."""
+        """The Bluesky account of an access token, for reading its own session. Raises XrpcError."""
         account = self._holder(token)
         if account.taken_down:
             raise invalid_request(f"Could not find user info for account: {account.did}")
         return account
 
     def writer(self, token: str) -> Account:
-        """The account of an access token, for writing."""
+        """The Bluesky account of an access token, for writing. Raises XrpcError."""
         account = self._holder(token)
         if account.taken_down:
             raise _taken_down()
         return account
 
     def expire(self, kind: Kind) -> None:
-        """End the tokens of this kind issued so far."""
+        """Expire all tokens of a kind that the Bluesky stand-in has issued."""
         for token in self._tokens.values():
             token.expired = token.expired or token.kind == kind
 
     def end_grace(self) -> None:
-        """Revoke the refresh tokens that have a successor: two hours after its first use an old one is dead."""
+        """Revoke the refresh tokens of Bluesky sessions that have a successor, as happens two hours after their first use."""
         self._live.difference_update(self._successors)
 
     def _holder(self, token: str) -> Account:
-        access = self._known(token, "access")
+        access = self._find_token(token, "access")
         if access.expired:
             raise _expired()
         return self.accounts[access.did]
 
-    def _known(self, text: str, kind: Kind) -> Token:
+    def _find_token(self, text: str, kind: Kind) -> Token:
         token = self._tokens.get(text)
         if token is None or token.kind != kind:
             raise XrpcError(400, "InvalidToken", "Token could not be verified")
@@ -147,7 +149,7 @@ class Sessions:
         }
 
     def _issue(self, kind: Kind, did: str, family: str, lifetime: int, scope: str) -> str:
-        """A string of a JWT's form with readable claims. `jti` of a refresh token is its family."""
+        """A string with the format of a JWT and readable claims. `jti` of a refresh token is its family."""
         now = int(time.time())
         claims = {"aud": "did:web:localhost", "sub": did, "iat": now, "exp": now + lifetime}
         claims["scope"] = scope if kind == "access" else REFRESH_SCOPE

@@ -26,57 +26,57 @@ GET_JOB_STATUS = "app.bsky.video.getJobStatus"
 UPLOAD_BLOB = "com.atproto.repo.uploadBlob"
 LARGEST = 300_000_000
 DAILY_VIDEOS, DAILY_BYTES = 25, 10_000_000_000
-LOOKS = 2  # at a job before it is done
+CHECKS = 2  # at a job before it is done
 
 Store = Callable[[str, bytes], dict[str, Any]]
-"""Keeps a video at the account's server and returns the blob; raises XrpcError."""
+"""Stores a video at the Bluesky account's server and returns the blob; raises XrpcError."""
 
 
 @dataclass
 class Job:
-    """One video of one account. `failure` is the failureCode that it ends with, if it fails."""
+    """A video of an account at Bluesky's video service. `failure` is the failureCode of the job, if it fails."""
 
     id: str
     did: str
     data: bytes
-    looks: int
+    checks: int
     failure: str = ""
     blob: dict[str, Any] | None = None
 
     def status(self) -> dict[str, Any]:
-        """Its jobStatus."""
-        told: dict[str, Any] = {"jobId": self.id, "did": self.did}
+        """The jobStatus of the video."""
+        status: dict[str, Any] = {"jobId": self.id, "did": self.did}
         if self.blob:
-            return {**told, "state": "JOB_STATE_COMPLETED", "blob": self.blob}
-        if self.failure and not self.looks:
-            return {**told, "state": "JOB_STATE_FAILED", "failureCode": self.failure, "message": "It did not work"}
-        return {**told, "state": "JOB_STATE_ENCODING", "progress": 40}
+            return {**status, "state": "JOB_STATE_COMPLETED", "blob": self.blob}
+        if self.failure and not self.checks:
+            return {**status, "state": "JOB_STATE_FAILED", "failureCode": self.failure, "message": "It did not work"}
+        return {**status, "state": "JOB_STATE_ENCODING", "progress": 40}
 
 
 @dataclass
 class Allowance:
-    """What an account may still upload on this day; `refusal` is why it may not at all."""
+    """What a Bluesky account may still upload on this day; `refusal` is the reason if it may upload nothing."""
 
     videos: int = DAILY_VIDEOS
     bytes: int = DAILY_BYTES
     refusal: str = ""
 
     def shown(self) -> dict[str, Any]:
-        """The answer of getUploadLimits."""
+        """The response of getUploadLimits."""
         words = self.refusal or ("" if self.videos else "User has exceeded daily upload videos limit")
-        told = {"canUpload": not words, "remainingDailyVideos": self.videos, "remainingDailyBytes": self.bytes}
-        return {**told, **({"message": words} if words else {})}
+        status = {"canUpload": not words, "remainingDailyVideos": self.videos, "remainingDailyBytes": self.bytes}
+        return {**status, **({"message": words} if words else {})}
 
 
 class FakeVideoService(FaultyServer):
-    """The service; `tokens` are what the accounts' server issues, `store` takes what is done."""
+    """Bluesky's video service on loopback. The accounts' server issues `tokens`; `store` stores processed videos there."""
 
     platform = "bluesky"
 
     def __init__(self, tokens: ServiceTokens, store: Store, pds_did: str) -> None:
         super().__init__()
         self.tokens, self.store, self.pds_did = tokens, store, pds_did
-        self.looks = LOOKS
+        self.checks = CHECKS
         self.failures: list[str] = []  # failure codes of the next jobs
         self.allowances: defaultdict[str, Allowance] = defaultdict(Allowance)
         self.calls = frozenset({GET_UPLOAD_LIMITS, UPLOAD_VIDEO, GET_JOB_STATUS})
@@ -86,12 +86,12 @@ class FakeVideoService(FaultyServer):
 
     @property
     def jobs(self) -> int:
-        """How many videos it was given to process."""
+        """The number of videos that Bluesky's video service has processed."""
         with self._lock:
             return len(self._jobs)
 
-    def forget_jobs(self) -> None:
-        """Jobs are kept for a while only."""
+    def delete_jobs(self) -> None:
+        """Delete all jobs of Bluesky's video service, as happens after a while."""
         with self._lock:
             self._jobs.clear()
             self._by_content.clear()
@@ -133,14 +133,14 @@ class FakeVideoService(FaultyServer):
             words = f"file size ({size} bytes) is larger than the maximum allowed size ({LARGEST} bytes)"
             raise XrpcError(400, "InvalidRequest", words)
         key = did, hashlib.sha256(request.body).hexdigest()
-        if known := self._by_content.get(key):
-            return Answer.of_json({**known.status(), "error": "already_exists", "message": "Already exists"}, 409)
+        if earlier := self._by_content.get(key):
+            return Answer.of_json({**earlier.status(), "error": "already_exists", "message": "Already exists"}, 409)
         if refusal := self.allowances[did].shown().get("message"):
             raise XrpcError(403, "Forbidden", refusal)
         failure = self.failures.pop(0) if self.failures else ""
-        job = Job(f"job-{next(self._serial)}", did, request.body, self.looks, failure)
+        job = Job(f"job-{next(self._serial)}", did, request.body, self.checks, failure)
         self._jobs[job.id] = job
-        if not failure:  # a failed one is taken again
+        if not failure:  # a failed one may be sent again
             self._by_content[key] = job
         self.allowances[did].videos -= 1
         self.allowances[did].bytes -= size
@@ -150,7 +150,7 @@ class FakeVideoService(FaultyServer):
         job = self._jobs.get(request.query.get("jobId", ""))
         if job is None:
             raise XrpcError(404, "NotFound", "job not found")
-        job.looks = max(job.looks - 1, 0)
-        if not job.looks and not job.failure and job.blob is None:
+        job.checks = max(job.checks - 1, 0)
+        if not job.checks and not job.failure and job.blob is None:
             job.blob = self.store(job.did, job.data)
         return Answer.of_json({"jobStatus": job.status()})

@@ -9,9 +9,9 @@ Written from docs.joinmastodon.org; `mastodon_methods` says what is from elsewhe
         assert len(mastodon.statuses("alice")) == 1
 
 Calls are named by method and path, such as `GET /api/v1/media/:id`; the constants of `mastodon_methods` hold them.
-Switches: a server that does not know the Idempotency-Key again (every kind but Mastodon itself), one that does not tell
-the source of a status (Mastodon before 3.5), one that never lists private and direct statuses (Takahe).
-`mastodon_takahe` is a server of another kind.
+Switches: a server that ignores the Idempotency-Key (all software but Mastodon itself), one that does not return the source
+of a status (Mastodon before 3.5), one that never lists private and direct statuses (Takahe).
+`mastodon_takahe` is a server with other software.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RATE_WINDOW = timedelta(minutes=5)
 
 
 class FakeMastodon(FaultyServer):
-    """The server, with the means to arrange accounts, media and faults and to see what was really taken."""
+    """A Mastodon server on loopback; tests add accounts, set faults and read the statuses that were accepted."""
 
     platform = "mastodon"
     methods_class: ClassVar[type[MastodonMethods]] = MastodonMethods
@@ -60,133 +60,134 @@ class FakeMastodon(FaultyServer):
         self._limited: timedelta | None = None
 
     def documents(self) -> Documents:
-        """What the server says of itself."""
+        """The documents that name the Mastodon server's software, version and scopes."""
         return Documents(self.url, "mastodon", "4.5.0", scopes=SUPPORTED)
 
     # what a test arranges
 
     def hide(self, *calls: str) -> None:
-        """Answer 404 to these calls from now on, as a server that does not know them."""
+        """Answer 404 to these calls, as a Mastodon server without them."""
         with self._lock:
             for call in calls:
                 del self._methods.endpoints[call]
 
     def add_account(self, username: str, scopes: Iterable[str] = SCOPES) -> str:
-        """A new account; returns a token of it."""
+        """Add a Mastodon account; return a token of it."""
         with self._lock:
             self._store.add_person(username)
         return self.issue_token(username, scopes)
 
     def issue_token(self, username: str, scopes: Iterable[str] = SCOPES) -> str:
-        """Another token of an account."""
+        """Add another token of a Mastodon account; return it."""
         token = secrets.token_urlsafe(32)
         with self._lock:
             self._store.person(username).tokens[token] = frozenset(scopes)
         return token
 
     def grant(self, address: str, username: str) -> str:
-        """The owner grants access at the page that an application leads to; returns the code. Raises ValueError where the
-        page would show an error."""
+        """Grant an application access to a Mastodon account; return the code.
+
+        Raises ValueError if the consent page would show an error."""
         with self._lock:
             return self._oauth.grant(address, username)
 
-    def forget_applications(self) -> None:
-        """What servers before 4.3 do with applications that nobody has used."""
+    def delete_applications(self) -> None:
+        """Delete the registered applications, as Mastodon before 4.3 does with unused ones."""
         with self._lock:
             self._oauth.applications.clear()
 
     def close_registration(self) -> None:
-        """No application can be registered from now on."""
+        """Refuse to register applications at the Mastodon server."""
         with self._lock:
             self._oauth.closed = True
 
     def revoke_tokens(self, username: str) -> None:
-        """Every token of the account is refused from now on."""
+        """Revoke all tokens of the Mastodon account."""
         with self._lock:
             self._store.person(username).tokens.clear()
 
     def disable(self, username: str) -> None:
-        """The moderators freeze the account's login."""
+        """Disable the sign-in of the Mastodon account, as moderators do."""
         with self._lock:
             self._store.person(username).disabled = True
 
     def list_no_private(self) -> None:
-        """Leave private and direct statuses out of lists from now on, also for their author."""
+        """Omit private and direct statuses from the Mastodon server's lists, even for their author."""
         with self._lock:
             self._methods.lists_private = False
 
     def default_visibility(self, username: str, visibility: str | None) -> None:
-        """The account's setting for statuses that name no visibility; None is a server that does not tell it."""
+        """Set the default visibility of the Mastodon account's statuses; None if the server does not return it."""
         with self._lock:
             self._store.person(username).visibility = visibility
 
     def set_max_characters(self, number: int) -> None:
-        """What this server takes as a text, and announces."""
+        """Set the maximum length of a text that the Mastodon server accepts and announces."""
         with self._lock:
             self._methods.max_characters = number
 
     def set_poll_limits(self, limits: PollLimits) -> None:
-        """What this server takes as a poll, and announces."""
+        """Set the limits of polls that the Mastodon server accepts and announces."""
         with self._lock:
             self._methods.poll_limits = limits
 
-    def tell_instance_at(self, *versions: str) -> None:
-        """Answer only these versions of the instance method, `v2` and `v1`."""
+    def answer_instance_at(self, *versions: str) -> None:
+        """Answer only these versions of Mastodon's instance method, `v2` and `v1`."""
         with self._lock:
             self._methods.instance_versions = set(versions)
 
-    def process_videos(self, looks: int, *, fail: bool = False) -> None:
-        """Videos and animations uploaded from now on are processed while this many looks pass, and then ready or failed."""
+    def process_videos(self, checks: int, *, fail: bool = False) -> None:
+        """Process new videos and animations of the Mastodon server during so many checks, then finish or fail."""
         with self._lock:
-            self._methods.processing = (looks, fail)
+            self._methods.processing = (checks, fail)
 
-    def unprocess(self, media_id: str, looks: int) -> None:
-        """An upload is at its processing again, as on a server whose nodes do not agree."""
+    def unprocess(self, media_id: str, checks: int) -> None:
+        """Set a Mastodon upload back to processing, as on a server whose nodes do not agree."""
         with self._lock:
-            self._store.uploads[media_id].looks_left = looks
+            self._store.uploads[media_id].checks_left = checks
 
     def remove_unattached_media(self) -> None:
-        """What the server does with uploads that no status has taken up within a day."""
+        """Delete the uploads that no Mastodon status uses, as happens after a day."""
         with self._lock:
             uploads = self._store.uploads
             for upload in [each for each in uploads.values() if each.status_id is None]:
                 del uploads[upload.id]
 
     def post(self, username: str, text: str, **fields: Any) -> str:
-        """The person posts, with the server's own client; returns the status's id."""
+        """Create a Mastodon status with the server's own client; return its id."""
         with self._lock:
             return self._store.add_status(self._store.person(username), text, **fields).id
 
     def edit(self, status_id: str, text: str) -> None:
-        """The person edits a status."""
+        """Edit a Mastodon status."""
         with self._lock:
             status = self._store.statuses[status_id]
             status.text, status.edited_at = text, datetime.now(UTC)
 
     def delete(self, status_id: str) -> None:
-        """The person deletes a status."""
+        """Delete a Mastodon status."""
         with self._lock:
             del self._store.statuses[status_id]
 
     def upload(self, username: str) -> str:
-        """The person uploads an image, with the server's own client; returns its id."""
+        """Upload an image with the Mastodon server's own client; return its id."""
         with self._lock:
             return self._methods.add_upload(self._store.person(username), "image/png", b"png").id
 
     def rate_limit_next(self, reset: timedelta) -> None:
-        """The next request, whatever it asks, answers 429 with a reset that is this far ahead."""
+        """Answer the next request to the Mastodon server with 429 and a reset time that is this far ahead."""
         with self._lock:
             self._limited = reset
 
     # what a test reads
 
     def applications(self) -> list[Application]:
-        """The applications that were registered, in order."""
+        """The applications that were registered at the Mastodon server, in order."""
         with self._lock:
             return list(self._oauth.applications.values())
 
     def tokens_of(self, username: str) -> dict[str, frozenset[str]]:
-        """The account's tokens that are good, with their scopes."""
+        """The valid tokens of a Mastodon account, with their scopes."""
         with self._lock:
             return dict(self._store.person(username).tokens)
 
@@ -194,7 +195,7 @@ class FakeMastodon(FaultyServer):
         return self._store.person(username).id
 
     def statuses(self, username: str) -> list[dict[str, Any]]:
-        """The account's statuses in order of creation: what they were given, with the uploads they took up."""
+        """The statuses of a Mastodon account in order of creation, as they were sent, with their uploads."""
         with self._lock:
             return [
                 {
@@ -212,7 +213,7 @@ class FakeMastodon(FaultyServer):
             ]
 
     def uploads(self, username: str) -> list[dict[str, Any]]:
-        """The account's uploads in order, whether a status took them up or not."""
+        """The uploads of a Mastodon account in order, including those that no status uses."""
         with self._lock:
             return [
                 {
@@ -228,14 +229,14 @@ class FakeMastodon(FaultyServer):
     # the service
 
     def call_of(self, request: ReceivedRequest) -> str:
-        """The method and path, ids replaced by `:id`."""
+        """The method and path of a request to the Mastodon server, ids replaced by `:id`."""
         return call_of(request)
 
     def server_error(self, status: int) -> Answer:
         return Refusal(status, "There was a temporary problem serving your request, please try again").answer()
 
     def answer(self, request: ReceivedRequest) -> Answer | RawAnswer:
-        """The rate limit stands before everything else."""
+        """Answer a request to the Mastodon server; the rate limit is checked first."""
         with self._lock:
             limited, self._limited = self._limited, None
         if limited is not None:
@@ -247,7 +248,7 @@ class FakeMastodon(FaultyServer):
 
 
 def _with(answer: Answer, remaining: int, reset: timedelta) -> Answer:
-    """The answer with the headers of the rate limit."""
+    """The Mastodon server's response with the headers of the rate limit."""
     moment = (datetime.now(UTC) + reset).isoformat(timespec="microseconds").replace("+00:00", "Z")
     limit = {
         "X-RateLimit-Limit": str(RATE_LIMIT),

@@ -1,4 +1,4 @@
-"""What a Mastodon server keeps: accounts, tokens, uploads and statuses, with the entities that its API shows of them.
+"""The data of the Mastodon stand-in: accounts, tokens, uploads and statuses, with their entities in the API.
 
 Source: docs.joinmastodon.org, entities/Account, MediaAttachment, Status.
 """
@@ -19,7 +19,7 @@ FIRST_ID = 115_000_000_000_000_000
 
 @dataclass
 class Person:
-    """An account with its tokens and their scopes, and the visibility of what names none."""
+    """A Mastodon account with its tokens, their scopes and the default visibility of its statuses."""
 
     id: str
     username: str
@@ -30,7 +30,7 @@ class Person:
 
 @dataclass
 class Upload:
-    """A media attachment. `looks_left`: how often a look still finds it unprocessed."""
+    """A media attachment of the Mastodon stand-in. `checks_left`: how many status checks still find it unprocessed."""
 
     id: str
     owner: str
@@ -38,14 +38,14 @@ class Upload:
     mime_type: str
     content: bytes
     description: str | None
-    looks_left: int = 0
+    checks_left: int = 0
     failed: bool = False
     status_id: str | None = None
 
 
 @dataclass
 class Status:
-    """A status that was really taken."""
+    """A status that the Mastodon stand-in has accepted."""
 
     id: str
     owner: str
@@ -64,7 +64,7 @@ class Status:
 
 
 class MastodonStore:
-    """The rows, in order of creation, by their ids."""
+    """The rows of the Mastodon stand-in by their ids, in order of creation."""
 
     def __init__(self, origin: str) -> None:
         self.origin = origin
@@ -74,7 +74,7 @@ class MastodonStore:
         self._ids = itertools.count(FIRST_ID)
 
     def new_id(self) -> str:
-        """Ids grow in time, as snowflakes do; they are text."""
+        """A new id of the Mastodon stand-in: text that grows over time, as snowflakes do."""
         return str(next(self._ids))
 
     def add_person(self, username: str) -> Person:
@@ -120,7 +120,7 @@ class MastodonStore:
         }
 
     def upload_entity(self, upload: Upload) -> dict[str, Any]:
-        ready = upload.looks_left == 0
+        ready = upload.checks_left == 0
         return {
             "id": upload.id,
             "type": upload.kind,
@@ -163,7 +163,7 @@ class MastodonStore:
         }
 
     def profiles(self) -> Mapping[str, str]:
-        """Who can be mentioned: the people here, and one elsewhere, bob@remote.example."""
+        """The accounts that can be mentioned: those of the Mastodon stand-in, and bob@remote.example."""
         here = {person.username: f"{self.origin}/@{person.username}" for person in self.people.values()}
         return {**here, "bob@remote.example": "https://remote.example/@bob"}
 

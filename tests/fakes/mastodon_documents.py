@@ -1,4 +1,4 @@
-"""The documents by which a server tells what it is and which scopes it knows.
+"""The documents of a Mastodon server that name its software, version and scopes.
 
 Source: docs.joinmastodon.org, methods/oauth (authorization server metadata, since Mastodon 4.3) and api/oauth-scopes;
 RFC 8414; nodeinfo.diaspora.software, protocol and schema 2.0.
@@ -23,7 +23,7 @@ SCOPES = (
 
 
 class Documents:
-    """What a server of this software says of itself; without `scopes` it has no metadata of its authorization server."""
+    """The documents of a Mastodon server with this software; without `scopes` it has no OAuth metadata."""
 
     def __init__(self, origin: str, software: str, version: str, *, scopes: tuple[str, ...] = ()) -> None:
         self._origin, self._software, self._version, self._scopes = origin, software, version, scopes
@@ -35,7 +35,7 @@ class Documents:
             self.endpoints[METADATA] = self.metadata
 
     def metadata(self, request: ReceivedRequest) -> Answer:
-        told = {
+        document = {
             "issuer": f"{self._origin}/",
             "authorization_endpoint": f"{self._origin}/oauth/authorize",
             "token_endpoint": f"{self._origin}/oauth/token",
@@ -46,14 +46,14 @@ class Documents:
             "grant_types_supported": ["authorization_code", "client_credentials"],
             "code_challenge_methods_supported": ["S256"],
         }
-        return Answer.of_json(told)
+        return Answer.of_json(document)
 
     def nodeinfo_links(self, request: ReceivedRequest) -> Answer:
         link = {"rel": "http://nodeinfo.diaspora.software/ns/schema/2.0", "href": f"{self._origin}/nodeinfo/2.0"}
         return Answer.of_json({"links": [link]})
 
     def nodeinfo(self, request: ReceivedRequest) -> Answer:
-        told = {
+        document = {
             "version": "2.0",
             "software": {"name": self._software, "version": self._version},
             "protocols": ["activitypub"],
@@ -62,4 +62,4 @@ class Documents:
             "openRegistrations": False,
             "metadata": {},
         }
-        return Answer.of_json(told)
+        return Answer.of_json(document)

@@ -1,4 +1,4 @@
-"""The methods of a Mastodon server's API, as its documentation has them: scopes, parameters, statuses, error bodies.
+"""The methods of the Mastodon stand-in's API, as documented: scopes, parameters, statuses, error bodies.
 
 Source: docs.joinmastodon.org, methods/accounts, instance, media, statuses; api/oauth-scopes. The words of errors that
 it does not quote are those that clients report.
@@ -41,7 +41,7 @@ KEY_KEPT = timedelta(hours=1)
 
 
 class MastodonMethods:
-    """The methods over one store, and the switches in which servers of this API differ."""
+    """The methods of Mastodon's API over one store, with switches for differences between servers."""
 
     def __init__(self, origin: str, *, honours_idempotency_key: bool, tells_source: bool, lists_private: bool) -> None:
         self.store = MastodonStore(origin)
@@ -51,7 +51,10 @@ class MastodonMethods:
         self.instance_versions = {"v2", "v1"}
         self.max_characters = 500
         self.poll_limits = PollLimits()
-        self.processing: tuple[int, bool] = (0, False)  # looks until the next videos are done, and whether they fail
+        self.processing: tuple[int, bool] = (
+            0,
+            False,
+        )  # checks until the next videos are processed, and whether they fail
         self.endpoints: dict[str, Callable[[ReceivedRequest], Answer]] = {
             VERIFY: self.verify_credentials,
             LIST: self.account_statuses,
@@ -64,7 +67,7 @@ class MastodonMethods:
         }
 
     def perform(self, request: ReceivedRequest) -> Answer:
-        """Answer a request."""
+        """Answer a request to Mastodon's API."""
         endpoint = self.endpoints.get(call_of(request))
         try:
             if endpoint is None:
@@ -78,11 +81,11 @@ class MastodonMethods:
     def verify_credentials(self, request: ReceivedRequest) -> Answer:
         person = self._authorized(request)
         entity = self.store.account_entity(person)
-        told = {"privacy": person.visibility} if person.visibility else {}
-        return Answer.of_json({**entity, "source": {**told, "sensitive": False, "language": "en"}})
+        privacy = {"privacy": person.visibility} if person.visibility else {}
+        return Answer.of_json({**entity, "source": {**privacy, "sensitive": False, "language": "en"}})
 
     def account_statuses(self, request: ReceivedRequest) -> Answer:
-        """Newest first; the owner sees all of them, where the server lists those, others what is public."""
+        """Return a Mastodon account's statuses, newest first: all to the owner, public ones to others."""
         reader = self._authorized(request, functional=False)
         found = self.store.statuses_of(id_in(request))
         if not any(person.id == id_in(request) for person in self.store.people.values()):
@@ -91,9 +94,9 @@ class MastodonMethods:
             found = [status for status in found if status.visibility in ("public", "unlisted")]
         if request.query.get("exclude_reblogs") == "true":
             found = [status for status in found if not status.reblog_of]
-        for name, kept in (("max_id", int.__lt__), ("since_id", int.__gt__), ("min_id", int.__gt__)):
+        for name, is_within in (("max_id", int.__lt__), ("since_id", int.__gt__), ("min_id", int.__gt__)):
             if name in request.query:
-                found = [status for status in found if kept(int(status.id), int(request.query[name]))]
+                found = [status for status in found if is_within(int(status.id), int(request.query[name]))]
         limit = min(int(request.query.get("limit", "20")), 40)
         page = found[:limit] if "min_id" in request.query else found[-limit:]
         return Answer.of_json([self.store.status_entity(status) for status in reversed(page)])
@@ -131,7 +134,7 @@ class MastodonMethods:
     # media
 
     def upload(self, request: ReceivedRequest) -> Answer:
-        """An image is processed at once, a video or an animation behind."""
+        """Accept a Mastodon upload; an image is processed at once, a video or an animation later."""
         person = self._authorized(request)
         fields, file = multipart(request)
         if file is None:
@@ -142,24 +145,24 @@ class MastodonMethods:
         if len(fields.get("description", "")) > 1500:
             raise Refusal(422, "Validation failed: Description is too long (maximum is 1500 characters)")
         upload = self.add_upload(person, mime_type, content, fields.get("description"))
-        return Answer.of_json(self.store.upload_entity(upload), 202 if upload.looks_left or upload.failed else 200)
+        return Answer.of_json(self.store.upload_entity(upload), 202 if upload.checks_left or upload.failed else 200)
 
     def add_upload(self, person: Person, mime_type: str, content: bytes, description: str | None = None) -> Upload:
-        """Keep a file."""
+        """Store a file of the Mastodon stand-in."""
         kind = "image" if mime_type in IMAGES else "gifv" if mime_type == "image/gif" else "video"
-        looks, failed = (0, False) if kind == "image" else self.processing
-        upload = Upload(self.store.new_id(), person.id, kind, mime_type, content, description, looks, failed)
+        checks, failed = (0, False) if kind == "image" else self.processing
+        upload = Upload(self.store.new_id(), person.id, kind, mime_type, content, description, checks, failed)
         self.store.uploads[upload.id] = upload
         return upload
 
     def look_at_media(self, request: ReceivedRequest) -> Answer:
-        """Uploads that no status has taken up; each look brings the processing on."""
+        """Return a Mastodon upload that no status uses; each check advances the processing."""
         person = self._authorized(request)
         upload = self.store.uploads.get(id_in(request))
         if upload is None or upload.owner != person.id or upload.status_id:
             raise Refusal(404, "Record not found")
-        if upload.looks_left:
-            upload.looks_left -= 1
+        if upload.checks_left:
+            upload.checks_left -= 1
             return Answer.of_json({**self.store.upload_entity(upload), "url": None}, 206)
         if upload.failed:
             raise Refusal(422, "Error processing thumbnail for uploaded media")
@@ -200,7 +203,7 @@ class MastodonMethods:
         return Answer.of_json(self.store.status_entity(status))
 
     def source(self, request: ReceivedRequest) -> Answer:
-        """The text that a status was given, for its owner."""
+        """Return the text of a Mastodon status as it was posted, for its author."""
         person = self._authorized(request)
         status = self.store.statuses.get(id_in(request))
         if not self.tells_source or status is None or status.owner != person.id:
@@ -232,12 +235,12 @@ class MastodonMethods:
             raise Refusal(422, f"Media {missing} not found or already attached to another post")
         if len(found) > 1 and any(each.kind != "image" for each in found):
             raise Refusal(422, "Cannot attach a video to a post that already contains images")
-        if any(each.looks_left or each.failed for each in found):
+        if any(each.checks_left or each.failed for each in found):
             raise Refusal(422, "Cannot attach files that have not finished processing. Try again in a moment!")
         return found
 
     def _authorized(self, request: ReceivedRequest, *, functional: bool = True) -> Person:
-        """Whose token it is. Raises Refusal unless it has a scope of the method."""
+        """The Mastodon account of the token. Raises Refusal unless the token has a scope of the method."""
         token = bearer_of(request)
         person = self.store.owner_of(token)
         if person is None:
@@ -250,16 +253,16 @@ class MastodonMethods:
 
 
 def _with_wide(scopes: tuple[str, ...]) -> set[str]:
-    """These scopes, and those that hold them: `read` holds `read:statuses`."""
+    """These Mastodon scopes, and those that include them, as `read` includes `read:statuses`."""
     return {*scopes, *(scope.partition(":")[0] for scope in scopes)}
 
 
-def _one_of(value: Any, known: frozenset[str]) -> str:
-    if value not in known:
+def _one_of(value: Any, allowed: frozenset[str]) -> str:
+    if value not in allowed:
         raise Refusal(422, f"'{value}' is not a valid visibility")
     return str(value)
 
 
 def _language(value: str | None) -> str:
-    """The language that is kept: without its region, but for some; the server's own where none is named."""
+    """The language that Mastodon stores: mostly without its region; the server's own if the status names none."""
     return value if value in REGIONAL_LANGUAGES else re.split("[_-]", value or "en")[0]

@@ -1,4 +1,4 @@
-"""How a Mastodon server lets applications in: registration, the owner's grant, tokens and their revocation.
+"""OAuth of the Mastodon stand-in: registration of applications, the owner's grant, tokens and their revocation.
 
 Source: docs.joinmastodon.org, methods/apps and methods/oauth; the words of errors are Doorkeeper's, which it is built on.
 """
@@ -20,13 +20,13 @@ from tests.fakes.mastodon_documents import SCOPES
 from tests.fakes.mastodon_requests import Refusal, parameters
 
 REGISTER, TOKEN, REVOKE = "POST /api/v1/apps", "POST /oauth/token", "POST /oauth/revoke"
-CODE_KEPT = timedelta(minutes=10)
+CODE_LIFETIME = timedelta(minutes=10)
 NAME_LENGTH = 60  # mastodon/mastodon, ApplicationExtension
 
 
 @dataclass(frozen=True)
 class Application:
-    """A registered application."""
+    """An application that is registered at the Mastodon stand-in."""
 
     client_id: str
     client_secret: str
@@ -38,7 +38,7 @@ class Application:
 
 @dataclass
 class Code:
-    """What an owner granted, until it is exchanged."""
+    """An authorization code of the Mastodon stand-in, until it is exchanged."""
 
     client_id: str
     redirect_uri: str
@@ -50,7 +50,7 @@ class Code:
 
 
 class MastodonOAuth:
-    """Applications, codes and the tokens that were made for them, over one store."""
+    """The applications, codes and tokens of the Mastodon stand-in, over one store."""
 
     def __init__(self, store: MastodonStore) -> None:
         self.store = store
@@ -65,7 +65,7 @@ class MastodonOAuth:
         }
 
     def grant(self, address: str, username: str) -> str:
-        """The code that the owner's browser brings back, after the server has checked the address as its page does."""
+        """Grant access to a Mastodon account; return the code. Checks the address as the consent page does."""
         parts = urlsplit(address)
         asked = {name: values[-1] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
         if f"{parts.scheme}://{parts.netloc}{parts.path}" != f"{self.store.origin}/oauth/authorize":
@@ -94,7 +94,7 @@ class MastodonOAuth:
         return code
 
     def may_ask(self, application: Application, scopes: tuple[str, ...]) -> bool:
-        """Whether the page of the grant lets the application ask for these scopes."""
+        """Whether Mastodon's consent page lets the application request these scopes."""
         return set(scopes) <= application.scopes
 
     # the service
@@ -136,7 +136,7 @@ class MastodonOAuth:
         return Answer.of_json(entity)
 
     def token(self, request: ReceivedRequest) -> Answer:
-        """A code is good once, for ten minutes, for its application, redirect URI and verifier."""
+        """Exchange a Mastodon code: valid once, for ten minutes, for its application, redirect URI and verifier."""
         given = parameters(request)
         self._authenticate(given)
         if given.get("grant_type") != "authorization_code":
@@ -147,7 +147,7 @@ class MastodonOAuth:
         return self.issue(code)
 
     def issue(self, code: Code) -> Answer:
-        """A token for what was granted."""
+        """Issue a Mastodon token for a code."""
         token = secrets.token_urlsafe(32)
         self.store.people[code.owner].tokens[token] = frozenset(code.scopes)
         self.made_for[token] = code.client_id
@@ -160,13 +160,13 @@ class MastodonOAuth:
         return Answer.of_json(made)
 
     def revoke(self, request: ReceivedRequest) -> Answer:
-        """Ends a token for its own application; one that is not there is as good as ended."""
+        """Revoke a Mastodon token for its own application; a token that does not exist counts as revoked."""
         given = parameters(request)
         token = str(given.get("token"))
         application = self.applications.get(str(given.get("client_id")))
-        known = application is not None and application.client_secret == given.get("client_secret")
+        is_authenticated = application is not None and application.client_secret == given.get("client_secret")
         owned = application is not None and self.made_for.get(token, application.client_id) == application.client_id
-        if not known or not owned:
+        if not is_authenticated or not owned:
             return _error(403, "unauthorized_client")
         for person in self.store.people.values():
             person.tokens.pop(token, None)
@@ -179,7 +179,7 @@ class MastodonOAuth:
 
     @staticmethod
     def _fits(code: Code, given: dict[str, Any]) -> bool:
-        late = datetime.now(UTC) - code.granted_at > CODE_KEPT
+        late = datetime.now(UTC) - code.granted_at > CODE_LIFETIME
         same = (code.client_id, code.redirect_uri) == (given.get("client_id"), given.get("redirect_uri"))
         digest = hashlib.sha256(str(given.get("code_verifier", "")).encode()).digest()
         verified = code.challenge in (None, base64.urlsafe_b64encode(digest).decode().rstrip("="))

@@ -1,4 +1,4 @@
-"""Polls of a Mastodon server: what it asks of one, and how it shows it.
+"""Polls of the Mastodon stand-in: their limits, and their entity in the API.
 
 Source: docs.joinmastodon.org, methods/statuses and entities/Poll. As Mastodon's own server does: choices are trimmed, empty
 ones are dropped, they are counted in grapheme clusters, and none may repeat another.
@@ -15,7 +15,7 @@ from tests.fakes.mastodon_text import length
 
 @dataclass(frozen=True)
 class PollLimits:
-    """What a server takes, and announces."""
+    """The limits of polls that a Mastodon server accepts and announces."""
 
     max_options: int = 4
     max_characters_per_option: int = 50
@@ -25,7 +25,7 @@ class PollLimits:
 
 @dataclass(frozen=True)
 class Poll:
-    """A poll that was really taken."""
+    """A poll that the Mastodon stand-in has accepted."""
 
     options: tuple[str, ...]
     expires_in: int
@@ -33,7 +33,7 @@ class Poll:
     hide_totals: bool
 
     def entity(self, poll_id: str) -> dict[str, Any]:
-        """The poll as the API shows it."""
+        """The entity of the poll in Mastodon's API."""
         ends = datetime.now(UTC) + timedelta(seconds=self.expires_in)
         return {
             "id": poll_id,
@@ -48,7 +48,7 @@ class Poll:
 
 
 def read_poll(given: Any, limits: PollLimits) -> Poll | str:
-    """The poll of a request; what is wrong with it instead, as the server words it."""
+    """The poll in a request to Mastodon, or the server's message about what is wrong with it."""
     if not isinstance(given, dict) or not isinstance(given.get("options"), list):
         return "Options can't be blank"
     options = tuple(stripped for option in given["options"] if (stripped := str(option).strip()))

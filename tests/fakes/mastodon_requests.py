@@ -1,4 +1,4 @@
-"""What a request to a Mastodon server says, and how the server refuses one.
+"""Reading requests to the Mastodon stand-in, and its error responses.
 
 Source: docs.joinmastodon.org, client/intro (parameters), entities/Error.
 """
@@ -18,7 +18,7 @@ _PARAMETER = re.compile(r';\s*(name|filename)="([^"]*)"')
 
 
 class Refusal(Exception):
-    """An answer `{"error": text}` with a status."""
+    """An error response of Mastodon: `{"error": text}` with an HTTP status."""
 
     def __init__(self, status: int, error: str) -> None:
         super().__init__(error)
@@ -26,28 +26,28 @@ class Refusal(Exception):
         self.error = error
 
     def answer(self) -> Answer:
-        """The error as HTTP."""
+        """The HTTP response of the Mastodon error."""
         return Answer.of_json({"error": self.error}, self.status)
 
 
 def call_of(request: ReceivedRequest) -> str:
-    """The method, such as `GET /api/v1/media/:id`."""
+    """The method of Mastodon's API, such as `GET /api/v1/media/:id`."""
     return f"{request.method} {_ID.sub(':id', request.path.rstrip('/'))}"
 
 
 def bearer_of(request: ReceivedRequest) -> str:
-    """The token that the request brings; empty without one."""
+    """The bearer token of a request to Mastodon; empty without one."""
     return request.headers.get("authorization", "").removeprefix("Bearer ")
 
 
 def id_in(request: ReceivedRequest) -> str:
-    """The id in the path; empty where there is none."""
+    """The id in the path of a request to Mastodon; empty if there is none."""
     found = _ID.search(request.path)
     return found[0] if found else ""
 
 
 def parameters(request: ReceivedRequest) -> dict[str, Any]:
-    """JSON or a form; a form's lists are named `media_ids[]`."""
+    """The parameters of a request to Mastodon, from JSON or a form, whose lists are named `media_ids[]`."""
     if request.headers.get("content-type", "").startswith("application/json"):
         try:
             given = request.json()
@@ -59,7 +59,7 @@ def parameters(request: ReceivedRequest) -> dict[str, Any]:
 
 
 def multipart(request: ReceivedRequest) -> tuple[dict[str, str], tuple[str, bytes] | None]:
-    """The fields, and the file with its MIME type; a part without one is no file."""
+    """The fields of a multipart request to Mastodon, and the file with its MIME type; a part without one is no file."""
     fields, file = {}, None
     for part in MultipartDecoder(request.body, request.headers.get("content-type", "")).parts:
         headers = {name.decode().lower(): value.decode() for name, value in part.headers.items()}

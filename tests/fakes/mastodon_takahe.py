@@ -1,4 +1,4 @@
-"""A stand-in of a Takahe server 0.11, which speaks Mastodon's API in its own way.
+"""A stand-in of a Takahe server 0.11, whose version of Mastodon's API differs.
 
 Source: jointakahe/takahe: api/middleware.py, api/decorators.py, api/models/token.py, api/views (accounts, apps, instance,
 media, oauth, statuses), users/views/activitypub.py, takahe/urls.py. What it does unlike Mastodon:
@@ -6,7 +6,7 @@ media, oauth, statuses), users/views/activitypub.py, takahe/urls.py. What it doe
 - A token that is unknown or revoked is refused before anything else, at every address: 400 and plain text.
 - It knows only wide scopes. It grants and records whatever it is asked for, but its method for the account's own identity
   takes only tokens that hold `read` itself. Its other methods take narrow scopes, too.
-- It has no metadata of its authorization server, checks no PKCE, and keeps codes for a minute.
+- It has no metadata of its authorization server, checks no PKCE, and its codes are valid for a minute.
 - It never lists private and direct statuses, ignores the Idempotency-Key and languages, counts a text by code points, and
   takes no videos, and checks nothing of a poll. A status may reply to one that is not there, and take up media that another
   one has.
@@ -38,7 +38,7 @@ from tests.fakes.mastodon_polls import Poll
 from tests.fakes.mastodon_requests import Refusal, bearer_of, call_of, multipart, parameters
 
 VERSION = "0.11.0"
-CODE_KEPT = timedelta(seconds=60)
+CODE_LIFETIME = timedelta(seconds=60)
 NOT_FOUND, SERVER_ERROR = Answer(404, b"<h1>Not Found</h1>"), Answer(500, b"<h1>Server Error (500)</h1>")
 INVALID_BEARER = Answer(400, b"Invalid Bearer token", {"Content-Type": "text/html; charset=utf-8"})
 
@@ -54,10 +54,10 @@ SCOPE_OF = {
 
 
 class TakaheMethods(MastodonMethods):
-    """Mastodon's methods as Takahe has them."""
+    """The methods of Mastodon's API as Takahe implements them."""
 
     def perform(self, request: ReceivedRequest) -> Answer:
-        """The token is looked at before the address is."""
+        """Answer a request to Takahe; the token is checked before the path."""
         token = bearer_of(request)
         if token and self.store.owner_of(token) is None:
             return INVALID_BEARER
@@ -130,7 +130,7 @@ class TakaheMethods(MastodonMethods):
 
 
 def _poll(given: Any) -> Poll | None:
-    """The poll of a status; Takahe checks neither choices nor duration."""
+    """The poll of a Takahe status; Takahe checks neither choices nor duration."""
     if given is None:
         return None
     if not isinstance(given, dict) or not isinstance(given.get("options"), list) or "expires_in" not in given:
@@ -140,14 +140,15 @@ def _poll(given: Any) -> Poll | None:
 
 
 class TakaheOAuth(MastodonOAuth):
-    """Its applications and grants."""
+    """The OAuth applications and grants of the Takahe stand-in."""
 
     def may_ask(self, application: Application, scopes: tuple[str, ...]) -> bool:
         return True
 
     def token(self, request: ReceivedRequest) -> Answer:
-        """A code is good once, for a minute, for its application and redirect URI; one that it does not know is a fault of
-        the server."""
+        """Exchange a Takahe code: valid once, for a minute, for its application and redirect URI.
+
+        For a code that does not exist Takahe answers 500."""
         given = parameters(request)
         if given.get("grant_type") != "authorization_code":
             raise Refusal(400, "invalid_grant_type")
@@ -155,9 +156,9 @@ class TakaheOAuth(MastodonOAuth):
         if code is None:
             return SERVER_ERROR
         application = self.applications.get(str(given.get("client_id")))
-        known = application is not None and application.client_secret == given.get("client_secret")
-        late = datetime.now(UTC) - code.granted_at > CODE_KEPT
-        if not known or late or code.used or not _is_for(code, given):
+        is_authenticated = application is not None and application.client_secret == given.get("client_secret")
+        late = datetime.now(UTC) - code.granted_at > CODE_LIFETIME
+        if not is_authenticated or late or code.used or not _is_for(code, given):
             raise Refusal(401, "access_denied")
         code.used = True
         return self.issue(code)
@@ -165,9 +166,9 @@ class TakaheOAuth(MastodonOAuth):
     def revoke(self, request: ReceivedRequest) -> Answer:
         given = parameters(request)
         application = self.applications.get(str(given.get("client_id")))
-        known = application is not None and application.client_secret == given.get("client_secret")
+        is_authenticated = application is not None and application.client_secret == given.get("client_secret")
         token = str(given.get("token"))
-        if not known or self.made_for.get(token) != given.get("client_id"):
+        if not is_authenticated or self.made_for.get(token) != given.get("client_id"):
             return Answer(403)
         for person in self.store.people.values():
             person.tokens.pop(token, None)
@@ -175,7 +176,7 @@ class TakaheOAuth(MastodonOAuth):
 
 
 class FakeTakahe(FakeMastodon):
-    """The server, arranged and read as that of Mastodon is."""
+    """A Takahe server on loopback, with the methods of the Mastodon stand-in."""
 
     methods_class = TakaheMethods
     oauth_class = TakaheOAuth
@@ -190,7 +191,7 @@ class FakeTakahe(FakeMastodon):
         return Answer(status, SERVER_ERROR.body)
 
     def perform(self, request: ReceivedRequest) -> Answer:
-        """It has no rate limit of its own."""
+        """Return the response unchanged: Takahe has no rate limit."""
         return self._methods.perform(request)
 
 

@@ -18,25 +18,25 @@ SHOWN_OF_A_URL = 30
 _URL = r"https?://[^\s<>\"]*[^\s<>\".,;:!?()]"
 _MENTION = r"(?<![\w/])@(?P<name>\w+)(?:@(?P<host>\w+(?:[.-]\w+)*))?"
 _HASHTAG = r"(?<![\w/&])#(?P<tag>\w*[^\W\d]\w*)"
-_LIVE = re.compile(rf"(?P<url>{_URL})|{_MENTION}|{_HASHTAG}")
+_LINKED = re.compile(rf"(?P<url>{_URL})|{_MENTION}|{_HASHTAG}")
 _CLUSTER = regex.compile(r"\X")
 
 
 def length(spoiler_text: str, text: str) -> int:
-    """Characters as a reader sees them; in the text a link counts 23, a mention without its host."""
+    """The length of a text for Mastodon in visible characters: a link counts 23, a mention without its host."""
     text = re.sub(_MENTION, r"@\g<name>", re.sub(_URL, "x" * URL_LENGTH, text))
     return len(_CLUSTER.findall(spoiler_text + text))
 
 
 def rendered(text: str, people: Mapping[str, str], origin: str) -> str:
-    """The status's HTML. `people` are the profile addresses by `name` or `name@host`; others are not made live."""
-    paragraphs = re.split(r"\n\n+", "".join(_lived(text, people, origin)))
+    """The HTML of a Mastodon status. `people` are profile URLs by `name` or `name@host`; only these become links."""
+    paragraphs = re.split(r"\n\n+", "".join(_with_links(text, people, origin)))
     return "".join("<p>" + paragraph.replace("\n", "<br />") + "</p>" for paragraph in paragraphs) if text else ""
 
 
-def _lived(text: str, people: Mapping[str, str], origin: str) -> Iterator[str]:
+def _with_links(text: str, people: Mapping[str, str], origin: str) -> Iterator[str]:
     position = 0
-    for found in _LIVE.finditer(text):
+    for found in _LINKED.finditer(text):
         yield html.escape(text[position : found.start()])
         position = found.end()
         profile = people.get(found[0][1:].lower())
@@ -54,7 +54,7 @@ def _lived(text: str, people: Mapping[str, str], origin: str) -> Iterator[str]:
 
 
 def _link(url: str) -> str:
-    """A link shows the middle of its address: the rest is there, in spans that a browser hides."""
+    """The HTML of a link in a Mastodon status: the middle of its URL is visible, the rest is in hidden spans."""
     prefix = re.match(r"https?://(?:www\.)?", url)
     start = prefix.end() if prefix else 0
     shown, rest = url[start : start + SHOWN_OF_A_URL], url[start + SHOWN_OF_A_URL :]

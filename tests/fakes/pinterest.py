@@ -28,13 +28,13 @@ from tests.fakes.pinterest_oauth import PinterestOAuth, Refused
 
 TOKEN, REVOKE = "POST /v5/oauth/token", "POST /v5/oauth/token/revoke"
 ME, BOARDS, CREATE = "GET /v5/user_account", "GET /v5/boards", "POST /v5/pins"
-ANNOUNCE, STORE, LOOK = "POST /v5/media", "POST /storage", "GET /v5/media/:id"
+ANNOUNCE, STORE, STATUS = "POST /v5/media", "POST /storage", "GET /v5/media/:id"
 SCOPES = {
     ME: "user_accounts:read",
     BOARDS: "boards:read",
     CREATE: "pins:write",
     ANNOUNCE: "pins:write",
-    LOOK: "pins:read",
+    STATUS: "pins:read",
 }
 LIMITS = {"title": 100, "description": 800, "link": 2048, "alt_text": 500}
 PROPERTIES = {*LIMITS, "board_id", "board_section_id", "media_source"}
@@ -45,7 +45,7 @@ _NAMED = re.compile(r'name="([^"]*)"')
 
 @dataclass
 class Person:
-    """An account; `boards` are its boards' names by their ids."""
+    """A Pinterest account; `boards` are its boards' names by their ids."""
 
     id: str
     username: str
@@ -56,17 +56,17 @@ class Person:
 
 @dataclass
 class Upload:
-    """A video that was announced; `looks_left`: how often a look still finds it unprocessed."""
+    """A video that was announced to Pinterest; `checks_left`: how many status checks still find it unprocessed."""
 
     owner: str
     key: str
     content: bytes | None = None
-    looks_left: int = 0
+    checks_left: int = 0
     fails: bool = False
 
 
 class FakePinterest(FaultyServer):
-    """The server, with the means to arrange people, consents and faults and to see what was really pinned."""
+    """Pinterest's API on loopback; tests add accounts and boards, grant access, set faults and read the created pins."""
 
     platform = "pinterest"
     calls = frozenset({TOKEN, REVOKE, STORE, *SCOPES})
@@ -84,58 +84,58 @@ class FakePinterest(FaultyServer):
 
     @property
     def api_base(self) -> str:
-        """What stands for https://api.pinterest.com/v5."""
+        """The address of the stand-in in place of https://api.pinterest.com/v5."""
         return f"{self.url}/v5"
 
     def add_person(self, username: str) -> None:
-        """Somebody with an account."""
+        """Add a Pinterest account."""
         with self._lock:
             self._people[username] = Person(str(next(self._numbers)), username)
 
     def add_boards(self, username: str, *names: str) -> dict[str, str]:
-        """Boards of the person; returns their ids by name."""
+        """Add boards to a Pinterest account; return their ids by name."""
         with self._lock:
             added = {name: str(next(self._numbers)) for name in names}
             self._people[username].boards |= {board_id: name for name, board_id in added.items()}
             return added
 
     def register_redirect(self, uri: str) -> None:
-        """Set a callback address in the app's settings."""
+        """Set a callback address in the settings of the app at Pinterest."""
         self._oauth.redirect_uris.add(uri)
 
     def grant(self, authorization_url: str, username: str, scopes: Iterable[str] | None = None) -> str:
-        """The person agrees to what the app asks for, or to these scopes only; returns the code that comes back.
+        """Grant the app access to a Pinterest account, with the requested scopes or only these; return the code.
 
-        Raises ValueError where Pinterest would show an error instead.
+        Raises ValueError if Pinterest would show an error.
         """
         with self._lock:
             return self._oauth.grant(authorization_url, username, scopes)
 
     def withdraw(self, username: str) -> None:
-        """The person takes the app's access away."""
+        """Revoke the app's access to the Pinterest account."""
         with self._lock:
             self._oauth.withdraw(username)
 
     def suspend(self, username: str) -> None:
-        """Pinterest suspends the account."""
+        """Suspend the Pinterest account."""
         with self._lock:
             self._people[username].suspended = True
 
     def limit_to_trial(self) -> None:
-        """The app has no more than trial access."""
+        """Give the app trial access only at Pinterest."""
         self._trial = True
 
-    def process_videos(self, looks: int, *, fail: bool = False) -> None:
-        """What is stored from now on is processed while so many looks pass, and then ready or failed."""
-        self._processing = (looks, fail)
+    def process_videos(self, checks: int, *, fail: bool = False) -> None:
+        """Process new videos of Pinterest for so many checks of their status, then finish or fail."""
+        self._processing = (checks, fail)
 
     def forget_videos(self) -> None:
-        """Pinterest removes the videos that no pin has taken up."""
+        """Delete the videos that no Pinterest pin uses."""
         with self._lock:
             self._uploads.clear()
 
     def rate_limit_next(self, call: str, seconds: int) -> None:
-        """The next such call is over the limit."""
+        """Answer the next such call to Pinterest with 429."""
         body = {"code": 8, "message": "You have exceeded your rate limit. Try again later."}
         headers = {"x-ratelimit-limit": "100", "x-ratelimit-remaining": "0", "x-ratelimit-reset": str(seconds)}
         self.refuse_next(call, Answer.of_json(body, 429, headers))
@@ -143,24 +143,24 @@ class FakePinterest(FaultyServer):
     # what a test reads
 
     def refresh_tokens(self, username: str) -> list[str]:
-        """The refresh tokens of the person that are good."""
+        """The valid refresh tokens of the Pinterest account."""
         with self._lock:
             return [token for token, access in self._oauth.refresh.items() if access.username == username]
 
     def access_tokens(self, username: str) -> list[str]:
-        """The access tokens of the person that were not revoked."""
+        """The access tokens of the Pinterest account that were not revoked."""
         with self._lock:
             return [token for token, access in self._oauth.access.items() if access.username == username]
 
     def pins(self, username: str) -> list[dict[str, Any]]:
-        """The person's pins in order: as they were given, with `files` as (mime type, bytes) and the `cover` of a video."""
+        """The pins of the Pinterest account as they were sent, with `files` as (mime type, bytes) and a video's `cover`."""
         with self._lock:
             return list(self._people[username].pins)
 
     # the service
 
     def call_of(self, request: ReceivedRequest) -> str:
-        """The method and path, an id at its end replaced by `:id`."""
+        """The method and path of a request to Pinterest, an id at its end replaced by `:id`."""
         return f"{request.method} {_ID.sub('/:id', request.path)}"
 
     def server_error(self, status: int) -> Answer:
@@ -188,11 +188,11 @@ class FakePinterest(FaultyServer):
             raise Refused(403, 5, "This user account is suspended.")
         if call == ME:
             picture = f"https://i.pinimg.com/600x/{person.id}.jpg"
-            told = {"id": person.id, "username": person.username, "account_type": "BUSINESS", "profile_image": picture}
-            return Answer.of_json({**told, "business_name": person.username.title()})
+            user = {"id": person.id, "username": person.username, "account_type": "BUSINESS", "profile_image": picture}
+            return Answer.of_json({**user, "business_name": person.username.title()})
         if call == BOARDS:
             return self._boards(person, request.query)
-        if call == LOOK:
+        if call == STATUS:
             return self._look(person, request.path.rpartition("/")[2])
         given = request.json()
         if call == ANNOUNCE:
@@ -203,23 +203,23 @@ class FakePinterest(FaultyServer):
         size, start = int(query.get("page_size", "25")), int(query.get("bookmark", "0"))
         if not 1 <= size <= 250:
             raise Refused(400, 1, f"{size} is greater than the maximum of 250")
-        listed = [{"id": board_id, "name": name, "privacy": "PUBLIC"} for board_id, name in person.boards.items()]
-        following = str(start + size) if start + size < len(listed) else None
-        return Answer.of_json({"items": listed[start : start + size], "bookmark": following})
+        boards = [{"id": board_id, "name": name, "privacy": "PUBLIC"} for board_id, name in person.boards.items()]
+        following = str(start + size) if start + size < len(boards) else None
+        return Answer.of_json({"items": boards[start : start + size], "bookmark": following})
 
     def _announce(self, person: Person, given: Any) -> Answer:
         if given != {"media_type": "video"}:
             raise Refused(400, 1, "Invalid request: media_type has to be video.")
         media_id = str(next(self._numbers))
         key = f"uploads/{media_id}:video"
-        looks, fails = self._processing
-        self._uploads[media_id] = Upload(person.username, key, looks_left=looks, fails=fails)
+        checks, fails = self._processing
+        self._uploads[media_id] = Upload(person.username, key, checks_left=checks, fails=fails)
         fields = {"Content-Type": "multipart/form-data", "key": key, "policy": "eyJ=", "x-amz-signature": "fcd6"}
-        told = {"media_id": media_id, "media_type": "video"}
-        return Answer.of_json({**told, "upload_url": f"{self.url}/storage", "upload_parameters": fields}, 201)
+        upload = {"media_id": media_id, "media_type": "video"}
+        return Answer.of_json({**upload, "upload_url": f"{self.url}/storage", "upload_parameters": fields}, 201)
 
     def _store(self, request: ReceivedRequest) -> Answer:
-        """As the storage does: without the API's token, the fields first, the file last."""
+        """Store a video as Pinterest's storage does: without the API's token, with the fields first and the file last."""
         content_type = request.headers.get("content-type", "")
         if "authorization" in request.headers or not content_type.startswith("multipart/form-data; boundary="):
             return Answer(400, b"<Error><Code>InvalidArgument</Code></Error>")
@@ -241,8 +241,8 @@ class FakePinterest(FaultyServer):
 
     def _look(self, person: Person, media_id: str) -> Answer:
         upload = self._upload(person, media_id)
-        status = "registered" if upload.content is None else "processing" if upload.looks_left else "succeeded"
-        upload.looks_left = max(upload.looks_left - 1, 0)
+        status = "registered" if upload.content is None else "processing" if upload.checks_left else "succeeded"
+        upload.checks_left = max(upload.checks_left - 1, 0)
         status = "failed" if status == "succeeded" and upload.fails else status
         return Answer.of_json({"media_id": media_id, "media_type": "video", "status": status})
 
@@ -270,14 +270,14 @@ class FakePinterest(FaultyServer):
             files = [_image(each) for each in source["items"]]
         elif kind == "video_id":
             upload = self._upload(person, str(source.pop("media_id")))
-            if upload.content is None or upload.looks_left or upload.fails or len(source) != 1:
+            if upload.content is None or upload.checks_left or upload.fails or len(source) != 1:
                 raise Refused(400, 1, "The media is not ready, or its cover image is missing.")
             [cover], files = source.items(), [("video", upload.content)]
         else:
             raise Refused(400, 1, "Invalid request: media_source is not valid.")
         pin_id = str(next(self._numbers))
-        told = {name: value for name, value in given.items() if name != "media_source"}
-        person.pins.append({"id": pin_id, **told, "files": files, "cover": cover})
+        fields = {name: value for name, value in given.items() if name != "media_source"}
+        person.pins.append({"id": pin_id, **fields, "files": files, "cover": cover})
         return pin_id
 
 

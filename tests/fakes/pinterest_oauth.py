@@ -1,4 +1,4 @@
-"""Pinterest's OAuth 2.0: consent, codes, tokens and their ends, for one app.
+"""OAuth 2.0 of the Pinterest stand-in: consent, codes, tokens and their revocation, for one app.
 
 Written from github.com/pinterest/api-description 5.23 (oauth/token, continuous refresh); a grant that is none is answered
 with 283, as clients report.
@@ -24,20 +24,20 @@ KNOWN_SCOPES = frozenset(
 
 
 class Refused(Exception):
-    """An answer `{"code", "message"}` with a status."""
+    """An error response of Pinterest: `{"code", "message"}` with an HTTP status."""
 
     def __init__(self, status: int, code: int, message: str) -> None:
         super().__init__(message)
         self.status, self.code, self.message = status, code, message
 
     def answer(self) -> Answer:
-        """The error as HTTP."""
+        """The HTTP response of Pinterest's error."""
         return Answer.of_json({"code": self.code, "message": self.message, "status": "failure"}, self.status)
 
 
 @dataclass(frozen=True)
 class Access:
-    """What a code or a token opens."""
+    """The account and scopes that a code or token of Pinterest gives access to."""
 
     username: str
     scopes: tuple[str, ...]
@@ -46,7 +46,7 @@ class Access:
 
 
 class PinterestOAuth:
-    """The consent page and the token endpoints. `site` is where people grant."""
+    """Pinterest's consent page and token endpoints. `site` is the address of the consent page."""
 
     def __init__(self, site: str) -> None:
         self._site = site
@@ -56,7 +56,7 @@ class PinterestOAuth:
         self.refresh: dict[str, Access] = {}
 
     def grant(self, url: str, username: str, scopes: Iterable[str] | None) -> str:
-        """The owner agrees to what the address asks for, or to less of it; returns the code. Raises ValueError."""
+        """Grant the scopes that Pinterest's consent page requests, or fewer; return the code. Raises ValueError."""
         parts, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
         wanted = asked.get("scope", "").split(",")
         wrong = {
@@ -75,13 +75,13 @@ class PinterestOAuth:
         return code
 
     def withdraw(self, username: str) -> None:
-        """The person takes the app's access away."""
+        """Revoke the app's access to the Pinterest account."""
         for tokens in (self.access, self.refresh):
             for token in [token for token, access in tokens.items() if access.username == username]:
                 del tokens[token]
 
     def token(self, request: ReceivedRequest) -> dict[str, Any]:
-        """Exchange a code or a refresh token, each of which is good for one use."""
+        """Exchange a code or a refresh token of Pinterest, each of which is valid once."""
         form = _form(request)
         if form.get("grant_type") == "authorization_code":
             access = self._codes.pop(form.get("code", ""), None)
@@ -99,11 +99,11 @@ class PinterestOAuth:
             "expires_in": int(ACCESS_LIVES.total_seconds()),
             "refresh_token_expires_in": int(REFRESH_LIVES.total_seconds()),
         }
-        told = {"token_type": "bearer", "response_type": form["grant_type"], "scope": " ".join(access.scopes)}
-        return {"access_token": token, "refresh_token": refresh, **told, **lives}
+        grant = {"token_type": "bearer", "response_type": form["grant_type"], "scope": " ".join(access.scopes)}
+        return {"access_token": token, "refresh_token": refresh, **grant, **lives}
 
     def revoke(self, request: ReceivedRequest) -> None:
-        """End one token, of either kind."""
+        """Revoke an access or refresh token of Pinterest."""
         token = _form(request).get("token", "")
         if token not in self.access and token not in self.refresh:
             raise Refused(400, 1, "Invalid token.")
@@ -111,7 +111,7 @@ class PinterestOAuth:
         self.refresh.pop(token, None)
 
     def opened_by(self, request: ReceivedRequest, scope: str) -> Access:
-        """What the bearer of this request may do. Raises Refused."""
+        """The access of a request's bearer token at Pinterest. Raises Refused."""
         access = self.access.get(request.headers.get("authorization", "").removeprefix("Bearer "))
         if access is None or datetime.now(UTC) >= access.ends:
             raise Refused(401, 2, "Authentication failed.")
@@ -121,7 +121,7 @@ class PinterestOAuth:
 
 
 def _form(request: ReceivedRequest) -> dict[str, str]:
-    """The form, of an app that has named itself."""
+    """The form of a request to Pinterest's token endpoint from the authenticated app."""
     basic = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
     if request.headers.get("authorization") != f"Basic {basic}":
         raise Refused(401, 2, "Authentication failed.")

@@ -1,4 +1,4 @@
-"""Hold the Bluesky stand-in's blobs to what was measured on a reference PDS (@atproto/dev-env 0.6.7)."""
+"""The blobs of the Bluesky stand-in behave as those of a reference PDS (@atproto/dev-env 0.6.7)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def film(brand: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "declared", "told"),
+    ("data", "declared", "expected"),
     [
         (PNG, "image/jpeg", "image/png"),
         (film(b"isom"), "video/webm", "video/mp4"),
@@ -36,21 +36,23 @@ def film(brand: bytes) -> bytes:
         (b"hello", "image/png", "image/png"),
     ],
 )
-def test_the_type_is_what_the_bytes_say_and_else_what_was_declared(data: bytes, declared: str, told: str) -> None:
-    blob = Blobs().keep(DID, data, declared)["blob"]
+def test_the_media_type_is_detected_from_the_bytes_or_else_the_declared_one(
+    data: bytes, declared: str, expected: str
+) -> None:
+    blob = Blobs().store(DID, data, declared)["blob"]
 
-    assert (blob["mimeType"], blob["size"]) == (told, len(data))
+    assert (blob["mimeType"], blob["size"]) == (expected, len(data))
 
 
 def test_a_blob_is_named_by_its_bytes() -> None:
-    told = Blobs().keep(DID, b"hello", "image/png")["blob"]
+    blob = Blobs().store(DID, b"hello", "image/png")["blob"]
 
-    assert told["ref"]["$link"] == "bafkreibm6jg3ux5qumhcn2b3flc3tyu6dmlb4xa7u5bf44yegnrjhc4yeq"
+    assert blob["ref"]["$link"] == "bafkreibm6jg3ux5qumhcn2b3flc3tyu6dmlb4xa7u5bf44yegnrjhc4yeq"
 
 
-def test_a_record_refers_to_a_blob_as_it_is() -> None:
+def test_a_record_must_refer_to_a_blob_as_it_is_stored() -> None:
     blobs = Blobs()
-    blob = blobs.keep(DID, PNG, "image/png")["blob"]
+    blob = blobs.store(DID, PNG, "image/png")["blob"]
 
     assert refusal(blobs, {**blob, "size": 1}) == (400, "InvalidSize")
     assert refusal(blobs, {**blob, "mimeType": "image/jpeg"}) == (400, "InvalidMimeType")
@@ -61,15 +63,17 @@ def test_a_record_refers_to_a_blob_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "told"), [(True, (400, "BlobNotFound")), (False, (500, "InternalServerError"))], ids=["rows", "bytes"]
+    ("rows", "expected"), [(True, (400, "BlobNotFound")), (False, (500, "InternalServerError"))], ids=["rows", "bytes"]
 )
-def test_what_no_record_refers_to_is_collected_until_it_is_uploaded_again(rows: bool, told: tuple[int, str]) -> None:
+def test_what_no_record_refers_to_is_collected_until_it_is_uploaded_again(
+    rows: bool, expected: tuple[int, str]
+) -> None:
     blobs = Blobs()
-    used, unused = (blobs.keep(DID, data, "image/png")["blob"] for data in (b"used", b"unused"))
+    used, unused = (blobs.store(DID, data, "image/png")["blob"] for data in (b"used", b"unused"))
     blobs.refer(DID, [used])
     blobs.collect(rows=rows)
 
     blobs.refer(DID, [used])
-    assert refusal(blobs, unused) == told
-    assert blobs.keep(DID, b"unused", "image/png")["blob"] == unused
+    assert refusal(blobs, unused) == expected
+    assert blobs.store(DID, b"unused", "image/png")["blob"] == unused
     blobs.refer(DID, [unused])

@@ -1,4 +1,4 @@
-"""Hold the Bluesky stand-in to what was measured on a reference PDS (@atproto/dev-env 0.6.7)."""
+"""The Bluesky stand-in behaves as a reference PDS (@atproto/dev-env 0.6.7)."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_missing_bad_and_refresh_tokens_are_refused(alice: Client) -> None:
     assert alice.post(REFRESH, bearer="access") == BAD_TOKEN
 
 
-def test_expired_access_token_is_400_and_a_refresh_heals_it(pds: FakeBluesky, alice: Client) -> None:
+def test_expired_access_token_is_400_until_it_is_renewed(pds: FakeBluesky, alice: Client) -> None:
     pds.expire_access_tokens()
 
     assert alice.write() == EXPIRED
@@ -159,7 +159,7 @@ def test_creating_at_an_existing_key_is_500(pds: FakeBluesky, alice: Client) -> 
     assert pds.writes == 1
 
 
-def test_put_with_null_swap_creates_once_and_keeps_what_is_there(pds: FakeBluesky, alice: Client) -> None:
+def test_put_with_null_swap_creates_once_and_changes_no_existing_record(pds: FakeBluesky, alice: Client) -> None:
     _, created = alice.write(PUT, swapRecord=None)
 
     repeated = {"uri": created["uri"], "cid": created["cid"], "validationStatus": "valid"}
@@ -239,7 +239,7 @@ def test_profiles_need_an_app_view(alice: Client) -> None:
     assert alice.get(method, actor=alice.did) == error(400, "InvalidRequest", f"No service configured for {method}")
 
 
-def test_rate_limit_tells_when_to_come_back(pds: FakeBluesky, alice: Client) -> None:
+def test_rate_limit_names_the_waiting_time(pds: FakeBluesky, alice: Client) -> None:
     pds.rate_limit_next(1, retry_after=90)
 
     before = int(time.time())
@@ -251,7 +251,7 @@ def test_rate_limit_tells_when_to_come_back(pds: FakeBluesky, alice: Client) -> 
     assert alice.get(SESSION, bearer="access")[0] == 200
 
 
-def test_failed_answer_may_hide_a_done_write(pds: FakeBluesky, alice: Client) -> None:
+def test_a_record_may_be_written_despite_an_error_response(pds: FakeBluesky, alice: Client) -> None:
     pds.fail_next(CREATE, status=502)
     pds.fail_next(CREATE, status=503, after_accept=True)
 
@@ -262,7 +262,7 @@ def test_failed_answer_may_hide_a_done_write(pds: FakeBluesky, alice: Client) ->
 
 
 @pytest.mark.parametrize("after_accept", [True, False])
-def test_dropped_connection_leaves_the_work_done_or_not(pds: FakeBluesky, alice: Client, after_accept: bool) -> None:
+def test_a_dropped_connection_may_hide_a_write(pds: FakeBluesky, alice: Client, after_accept: bool) -> None:
     pds.drop_next(CREATE, after_accept=after_accept)
 
     with pytest.raises(requests.ConnectionError):
@@ -271,7 +271,7 @@ def test_dropped_connection_leaves_the_work_done_or_not(pds: FakeBluesky, alice:
     assert pds.requests_to(CREATE) == 1
 
 
-def test_held_answer_comes_when_released(pds: FakeBluesky, alice: Client) -> None:
+def test_a_held_response_is_sent_when_released(pds: FakeBluesky, alice: Client) -> None:
     release = pds.hold_next(CREATE)
 
     with ThreadPoolExecutor(1) as pool:

@@ -1,4 +1,4 @@
-"""Hold the stand-in's record validation to the lexicon, as measured on a reference PDS."""
+"""The Bluesky stand-in validates records by the lexicon, as a reference PDS does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold the Mastodon stand-in to docs.joinmastodon.org."""
+"""The Mastodon stand-in behaves as docs.joinmastodon.org says."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BLANK = (422, {"error": "Validation failed: Text can't be blank"})
 
 
 class Client:
-    """A person with an application of the person's own."""
+    """A client of the Mastodon stand-in with an account and an application."""
 
     def __init__(
         self, server: FakeMastodon, username: str = "alice", scopes: tuple[str, ...] = ("read", "write")
@@ -130,14 +130,14 @@ def test_a_key_makes_one_status_for_an_hour(server: FakeMastodon, alice: Client)
     assert len(server.statuses("alice")) == 2
 
 
-def test_a_key_may_mean_nothing() -> None:
+def test_a_server_may_ignore_idempotency_keys() -> None:
     with FakeMastodon(honours_idempotency_key=False) as server:
         alice = Client(server)
 
         assert alice.create(key="k", status="Hi")[1]["id"] != alice.create(key="k", status="Hi")[1]["id"]
 
 
-def test_a_file_needs_a_type_that_is_taken(alice: Client) -> None:
+def test_a_file_needs_an_accepted_type(alice: Client) -> None:
     invalid = (422, {"error": "Validation failed: File content type is invalid, File is invalid"})
 
     assert alice.upload("text/html") == invalid
@@ -146,15 +146,15 @@ def test_a_file_needs_a_type_that_is_taken(alice: Client) -> None:
     assert alice.upload(description="A flower")[1]["description"] == "A flower"
 
 
-def test_a_video_is_processed_while_it_is_looked_at(server: FakeMastodon, alice: Client) -> None:
-    server.process_videos(looks=1)
+def test_a_video_is_processed_while_its_status_is_checked(server: FakeMastodon, alice: Client) -> None:
+    server.process_videos(checks=1)
 
     status, upload = alice.upload("video/mp4")
     assert (status, upload["url"]) == (202, None)
     assert alice.create(media_ids=[upload["id"]])[1]["error"].startswith("Cannot attach files that have not finished")
-    looks = [alice.call("GET", f"v1/media/{upload['id']}") for _ in range(2)]
-    assert [status for status, _ in looks] == [206, 200]
-    assert looks[1][1]["url"]
+    checks = [alice.call("GET", f"v1/media/{upload['id']}") for _ in range(2)]
+    assert [status for status, _ in checks] == [206, 200]
+    assert checks[1][1]["url"]
     assert alice.create(media_ids=[upload["id"]])[0] == 200
 
 
@@ -194,7 +194,7 @@ def test_others_see_what_is_public_and_no_source(server: FakeMastodon, alice: Cl
     assert bob.call("GET", f"v1/statuses/{public}/source")[0] == 404
 
 
-def test_the_rate_limit_stands_in_every_answer(server: FakeMastodon, alice: Client) -> None:
+def test_every_response_names_the_rate_limit(server: FakeMastodon, alice: Client) -> None:
     server.rate_limit_next(timedelta(seconds=90))
     with time_machine.travel(datetime(2026, 11, 20, 12, 0, tzinfo=UTC), tick=False):
         limited, served = (alice.http.get(alice.api + "v2/instance", timeout=5) for _ in range(2))
@@ -205,7 +205,7 @@ def test_the_rate_limit_stands_in_every_answer(server: FakeMastodon, alice: Clie
     assert (served.status_code, served.headers["X-RateLimit-Limit"]) == (200, "300")
 
 
-def test_a_failed_answer_may_hide_a_taken_status(server: FakeMastodon, alice: Client) -> None:
+def test_a_status_may_be_published_despite_an_error_response(server: FakeMastodon, alice: Client) -> None:
     server.fail_next(CREATE, status=503, after_accept=True)
 
     assert alice.create(status="Hi")[0] == 503
@@ -225,7 +225,7 @@ def test_a_failed_answer_may_hide_a_taken_status(server: FakeMastodon, alice: Cl
         ({"expires_in": None}, "too far"),
     ],
 )
-def test_polls_are_held_to_the_limits_that_are_announced(alice: Client, changes: dict[str, Any], words: str) -> None:
+def test_polls_must_fit_the_announced_limits(alice: Client, changes: dict[str, Any], words: str) -> None:
     poll = {"options": ["Tea", "Coffee"], "expires_in": 300}
     status, made = alice.create(status="What next?", poll={**poll, "multiple": True})
     assert (status, made["poll"]["multiple"]) == (200, True)
@@ -239,7 +239,7 @@ def test_polls_are_held_to_the_limits_that_are_announced(alice: Client, changes:
     assert words in refused["error"]
 
 
-def test_a_poll_takes_no_media_and_needs_a_text(alice: Client) -> None:
+def test_a_poll_needs_a_text_and_accepts_no_media(alice: Client) -> None:
     poll = {"options": ["Tea", "Coffee"], "expires_in": 300}
 
     assert alice.create(status="What next?", media_ids=[alice.upload()[1]["id"]], poll=poll)[0] == 422

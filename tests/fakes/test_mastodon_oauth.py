@@ -1,4 +1,4 @@
-"""Hold the Mastodon stand-in's OAuth to docs.joinmastodon.org."""
+"""OAuth of the Mastodon stand-in behaves as docs.joinmastodon.org says."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest())
 
 
 class Client:
-    """An application."""
+    """An OAuth application at the Mastodon stand-in."""
 
     def __init__(self, server: FakeMastodon, scopes: str = "read write:statuses") -> None:
         self.server, self.http = server, requests.Session()
@@ -98,13 +98,13 @@ def test_a_code_gives_a_token_of_the_scopes_that_were_granted(server: FakeMastod
     assert {"refresh_token", "expires_in"} & set(made) == set()
 
 
-def test_a_code_is_good_once(client: Client) -> None:
+def test_a_code_is_valid_once(client: Client) -> None:
     code = client.grant()
 
     assert [client.token(code)[0] for _ in range(2)] == [200, 400]
 
 
-def test_a_code_is_good_for_ten_minutes(client: Client) -> None:
+def test_a_code_is_valid_for_ten_minutes(client: Client) -> None:
     code = client.grant()
 
     with time_machine.travel(datetime.now(UTC) + timedelta(minutes=10, seconds=1)):
@@ -145,12 +145,12 @@ def test_a_token_is_revoked_by_its_own_application(server: FakeMastodon, client:
     assert token not in server.tokens_of("alice")
 
 
-def test_the_server_says_what_it_is_and_which_scopes_it_knows(server: FakeMastodon, client: Client) -> None:
+def test_the_documents_name_the_software_and_the_scopes(server: FakeMastodon, client: Client) -> None:
     def get(address: str) -> Any:
         return client.http.get(address, timeout=5).json()
 
-    told = get(f"{server.url}/.well-known/oauth-authorization-server")
-    assert {"read", "read:accounts", "write:media"} <= set(told["scopes_supported"])
+    metadata = get(f"{server.url}/.well-known/oauth-authorization-server")
+    assert {"read", "read:accounts", "write:media"} <= set(metadata["scopes_supported"])
     [link] = get(f"{server.url}/.well-known/nodeinfo")["links"]
     assert get(link["href"])["software"] == {"name": "mastodon", "version": "4.5.0"}
     server.hide(METADATA)

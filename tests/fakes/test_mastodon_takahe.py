@@ -1,4 +1,4 @@
-"""Hold the Takahe stand-in to Takahe's source."""
+"""The Takahe stand-in behaves as Takahe's source says."""
 
 from __future__ import annotations
 
@@ -36,14 +36,19 @@ def token_of(server: FakeTakahe) -> str:
 
 
 class Client:
-    """An application that was registered, and the owner's code for it."""
+    """An application that is registered at the Takahe stand-in, and the owner's code for it."""
 
     def __init__(self, server: FakeTakahe, scopes: str) -> None:
         self.server = server
         form = {"client_name": "App", "redirect_uris": REDIRECT, "scopes": scopes}
-        told = call(server, "POST", "/api/v1/apps", data=form).json()
-        self.keys = {name: told[name] for name in ("client_id", "client_secret")}
-        asked = {"response_type": "code", "client_id": told["client_id"], "redirect_uri": REDIRECT, "scope": scopes}
+        registered = call(server, "POST", "/api/v1/apps", data=form).json()
+        self.keys = {name: registered[name] for name in ("client_id", "client_secret")}
+        asked = {
+            "response_type": "code",
+            "client_id": registered["client_id"],
+            "redirect_uri": REDIRECT,
+            "scope": scopes,
+        }
         self.code = server.grant(f"{server.url}/oauth/authorize?{urlencode(asked)}", "alice")
 
     def post(self, path: str, **form: str) -> requests.Response:
@@ -55,7 +60,7 @@ class Client:
 
 
 @pytest.mark.parametrize("path", [VERIFY, "/api/v2/instance", "/nowhere"])
-def test_a_token_that_is_not_good_is_refused_at_every_address_in_plain_text(server: FakeTakahe, path: str) -> None:
+def test_an_invalid_token_is_refused_at_every_address_in_plain_text(server: FakeTakahe, path: str) -> None:
     token = token_of(server)
     server.revoke_tokens("alice")
 
@@ -73,23 +78,23 @@ def test_without_a_token_there_is_json(server: FakeTakahe) -> None:
 def test_narrow_scopes_are_granted_and_then_open_nearly_everything_but_the_identity(server: FakeTakahe) -> None:
     made = Client(server, "read:accounts read:statuses write:statuses").token()
     token = made.json()["access_token"]
-    listed = call(server, "GET", f"/api/v1/accounts/{server.account_id('alice')}/statuses", token)
+    statuses = call(server, "GET", f"/api/v1/accounts/{server.account_id('alice')}/statuses", token)
     identity = call(server, "GET", VERIFY, token)
 
     assert (made.status_code, made.json()["scope"]) == (200, "read:accounts read:statuses write:statuses")
-    assert listed.status_code == 200
+    assert statuses.status_code == 200
     assert (identity.status_code, identity.json()) == (403, {"error": "out_of_scope_for_token"})
     assert call(server, "GET", VERIFY, token_of(server)).status_code == 200
 
 
-def test_it_tells_its_software_but_no_scopes(server: FakeTakahe) -> None:
+def test_its_documents_name_the_software_but_no_scopes(server: FakeTakahe) -> None:
     [link] = call(server, "GET", "/.well-known/nodeinfo").json()["links"]
 
     assert call(server, "GET", link["href"].removeprefix(server.url)).json()["software"]["name"] == "takahe"
     assert call(server, "GET", "/.well-known/oauth-authorization-server").status_code == 404
 
 
-def test_a_code_is_good_once_for_a_minute(server: FakeTakahe) -> None:
+def test_a_code_is_valid_once_for_a_minute(server: FakeTakahe) -> None:
     client = Client(server, "read")
 
     assert client.token(redirect_uri="https://app.example/other").status_code == 401
@@ -125,16 +130,16 @@ def test_a_status_is_refused_with_400(server: FakeTakahe, body: dict[str, str], 
     assert [each["in_reply_to_id"] for each in server.statuses("alice")] == ([] if error else [None])
 
 
-def test_a_private_status_is_listed_to_nobody(server: FakeTakahe) -> None:
+def test_a_private_status_is_in_no_list(server: FakeTakahe) -> None:
     server.post("alice", "Psst", visibility="private")
 
-    listed = call(server, "GET", f"/api/v1/accounts/{server.account_id('alice')}/statuses", token_of(server))
+    statuses = call(server, "GET", f"/api/v1/accounts/{server.account_id('alice')}/statuses", token_of(server))
 
-    assert listed.json() == []
+    assert statuses.json() == []
 
 
 @pytest.mark.parametrize(("mime_type", "status"), [("image/png", 200), ("video/mp4", 500)])
-def test_images_are_taken_and_nothing_else(server: FakeTakahe, mime_type: str, status: int) -> None:
+def test_only_images_are_accepted(server: FakeTakahe, mime_type: str, status: int) -> None:
     files = {"file": ("a", b"bytes", mime_type)}
 
     assert call(server, "POST", "/api/v2/media", token_of(server), files=files).status_code == status

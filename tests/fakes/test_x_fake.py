@@ -1,4 +1,4 @@
-"""Hold the X stand-in to X's documents."""
+"""The X stand-in behaves as X's documents say."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def server() -> Iterator[FakeX]:
 
 
 class Client:
-    """The app at the server, with the token of whom it was connected by."""
+    """The app at the X stand-in, with the token of a connected account."""
 
     def __init__(self, server: FakeX, token: str = "") -> None:
         self.server, self.token = server, token
@@ -85,7 +85,7 @@ def alice(server: FakeX) -> Client:
     return client
 
 
-def told(answer: requests.Response) -> tuple[int, str]:
+def status_and_message(answer: requests.Response) -> tuple[int, str]:
     body = answer.json()
     return answer.status_code, body.get("errors", [{"message": body.get("detail", "")}])[0]["message"]
 
@@ -107,7 +107,7 @@ def test_a_consent_is_asked_for_as_x_wants_it(server: FakeX, change: dict[str, s
         Client(server).consent(**change)
 
 
-def test_tokens_are_for_who_knows_the_secrets_and_for_one_use(server: FakeX) -> None:
+def test_tokens_need_the_secrets_and_codes_are_valid_once(server: FakeX) -> None:
     client = Client(server)
     for wrong in ({"code_verifier": "w" * 43}, {"redirect_uri": "https://evil.example/"}):
         assert client.exchange(client.consent(), **wrong).json()["error"] == "invalid_request"
@@ -121,7 +121,7 @@ def test_tokens_are_for_who_knows_the_secrets_and_for_one_use(server: FakeX) -> 
     assert client.tokens(renewal).json()["error_description"] == "Value passed for the token was invalid."
 
 
-def test_a_token_opens_what_was_agreed_to_for_two_hours(server: FakeX, alice: Client) -> None:
+def test_a_token_gives_the_granted_access_for_two_hours(server: FakeX, alice: Client) -> None:
     reader = Client(server)
     reader.token = reader.exchange(reader.consent(scope="tweet.read users.read")).json()["access_token"]
     assert reader.ask("GET", "/2/users/me").json()["data"]["username"] == "alice"
@@ -146,13 +146,13 @@ def test_a_token_opens_what_was_agreed_to_for_two_hours(server: FakeX, alice: Cl
         ({"text": "Hello", "reply": {"in_reply_to_tweet_id": "1"}}, 400, "not there"),
     ],
 )
-def test_a_post_that_x_does_not_take_is_refused(
+def test_an_invalid_post_is_refused(
     server: FakeX, alice: Client, body: dict[str, Any], status: int, message: str
 ) -> None:
     answer = alice.post(**body)
 
-    assert told(answer)[0] == status
-    assert message in told(answer)[1]
+    assert status_and_message(answer)[0] == status
+    assert message in status_and_message(answer)[1]
     assert server.posts("alice") == []
 
 
@@ -160,7 +160,10 @@ def test_the_same_text_is_refused_within_a_day_but_not_beside_media(server: Fake
     media = {"media_ids": [alice.upload().json()["data"]["id"]]}
 
     assert alice.post("Hello").status_code == 201
-    assert told(alice.post("Hello")) == (403, "You are not allowed to create a Tweet with duplicate content.")
+    assert status_and_message(alice.post("Hello")) == (
+        403,
+        "You are not allowed to create a Tweet with duplicate content.",
+    )
     assert [alice.post("Hello", media=media).status_code for _ in range(2)] == [201, 201]
 
 
@@ -198,7 +201,7 @@ def test_posts_are_listed_newest_first_as_x_writes_them(server: FakeX, alice: Cl
 
 
 def test_a_video_is_whole_when_its_segments_are(server: FakeX, alice: Client) -> None:
-    server.process_media(looks=1)
+    server.process_media(checks=1)
     begun = {"media_type": "video/mp4", "total_bytes": 6, "media_category": "tweet_video"}
     media_id = alice.ask("POST", "/2/media/upload/initialize", json=begun).json()["data"]["id"]
     path, look = f"/2/media/upload/{media_id}", {"command": "STATUS", "media_id": media_id}
@@ -225,7 +228,7 @@ def test_only_still_images_go_in_one_call(alice: Client) -> None:
     assert alice.upload(PNG + bytes(5_242_880)).status_code == 413
 
 
-def test_credits_suspension_and_limits_stand_before_everything(server: FakeX, alice: Client) -> None:
+def test_credits_suspension_and_limits_are_checked_first(server: FakeX, alice: Client) -> None:
     server.rate_limit_next(CREATE, 60)
     limited = alice.post("Hello")
     assert (limited.status_code, limited.headers["x-rate-limit-remaining"]) == (429, "0")
@@ -248,21 +251,24 @@ def test_credits_suspension_and_limits_stand_before_everything(server: FakeX, al
         {"hide_totals": True},
     ],
 )
-def test_polls_are_held_to_the_schema_of_the_call(server: FakeX, alice: Client, changes: dict[str, Any]) -> None:
+def test_polls_must_fit_the_schema_of_the_call(server: FakeX, alice: Client, changes: dict[str, Any]) -> None:
     poll = {"options": ["Tea", "Coffee"], "duration_minutes": 5}
     assert alice.post("What next?", poll=poll).status_code == 201
 
     assert alice.post("And then?", poll={**poll, **changes}).status_code == 400
     media = {"media_ids": [alice.upload().json()["data"]["id"]]}
-    assert told(alice.post("And then?", poll=poll, media=media)) == (400, "is mutually exclusive from media")
+    assert status_and_message(alice.post("And then?", poll=poll, media=media)) == (
+        400,
+        "is mutually exclusive from media",
+    )
     assert [made["poll"] for made in server.posts("alice")] == [poll]
 
 
-def test_a_list_tells_which_posts_have_polls(server: FakeX, alice: Client) -> None:
+def test_a_list_names_the_posts_with_polls(server: FakeX, alice: Client) -> None:
     alice.post("What next?", poll={"options": ["Tea", "Coffee"], "duration_minutes": 5})
     server.post("alice", "Hello")
     me = alice.ask("GET", "/2/users/me").json()["data"]["id"]
 
-    listed = alice.ask("GET", f"/2/users/{me}/tweets", params={"tweet.fields": "attachments"}).json()["data"]
+    posts = alice.ask("GET", f"/2/users/{me}/tweets", params={"tweet.fields": "attachments"}).json()["data"]
 
-    assert [bool(post.get("attachments", {}).get("poll_ids")) for post in listed] == [False, True]
+    assert [bool(post.get("attachments", {}).get("poll_ids")) for post in posts] == [False, True]

@@ -27,7 +27,7 @@ from tests.fakes.x_problems import Problem
 
 
 class FakeX(FaultyServer):
-    """The server, with the means to arrange people, consents and faults and to see what was really taken."""
+    """X's API on loopback; tests add accounts, grant access, set faults and read the posts that were accepted."""
 
     platform = "x"
 
@@ -40,24 +40,24 @@ class FakeX(FaultyServer):
     # what a test arranges
 
     def add_person(self, username: str) -> str:
-        """Somebody with an account; returns its id."""
+        """Add an X account; return its id."""
         with self._lock:
             return self._store.add_person(username).id
 
     def register_redirect(self, uri: str) -> None:
-        """Set a callback address in the app's settings."""
+        """Set a callback address in the settings of the app at X."""
         self._oauth.redirect_uris.add(uri)
 
     def grant(self, authorization_url: str, username: str, scopes: Iterable[str] | None = None) -> str:
-        """The person agrees to what the app asks for, or to these scopes only; returns the code that comes back.
+        """Grant the app access to an X account, with the requested scopes or only these; return the code.
 
-        Raises ValueError where X would show an error instead.
+        Raises ValueError if X would show an error.
         """
         with self._lock:
             return self._oauth.grant(authorization_url, self._store.person(username).id, scopes)
 
     def withdraw(self, username: str) -> None:
-        """The person takes the app's access away."""
+        """Revoke the app's access to the X account."""
         with self._lock:
             person_id = self._store.person(username).id
             for tokens in (self._oauth.access, self._oauth.refresh):
@@ -65,44 +65,44 @@ class FakeX(FaultyServer):
                     del tokens[token]
 
     def suspend(self, username: str) -> None:
-        """X suspends the account."""
+        """Suspend the X account."""
         with self._lock:
             self._store.person(username).suspended = True
 
     def rename(self, username: str, new: str) -> None:
-        """The person takes another name."""
+        """Rename the X account."""
         with self._lock:
             self._store.person(username).username = new
 
     def use_up_credits(self) -> None:
-        """The operator's credits are gone."""
+        """Use up the operator's credits at X."""
         self._methods.has_credits = False
 
     def list_nothing(self) -> None:
-        """Nobody's posts are listed any more."""
+        """Omit all posts from X's lists."""
         with self._lock:
             self._methods.lists_nothing = True
 
     def refuse_replies(self) -> None:
-        """Replies need a summons from now on, those to oneself as well."""
+        """Make X refuse replies to authors who did not mention the account, even to its own posts."""
         self._methods.takes_replies = False
 
-    def process_media(self, looks: int, *, fail: bool = False) -> None:
-        """What moves and is finalized from now on is processed while so many looks pass, and then ready or failed."""
-        self._methods.media.processing = (looks, fail)
+    def process_media(self, checks: int, *, fail: bool = False) -> None:
+        """Process new GIFs and videos of X for so many checks of their status, then finish or fail."""
+        self._methods.media.processing = (checks, fail)
 
     def forget_media(self) -> None:
-        """X removes the uploads that it has, as it does after a day."""
+        """Delete all uploads of X, as happens after a day."""
         with self._lock:
             self._store.uploads.clear()
 
     def post(self, username: str, text: str, **properties: Any) -> str:
-        """The person posts with X's own client; returns the post's id."""
+        """Create an X post with X's own client; return its id."""
         with self._lock:
             return self._store.add_post(self._store.person(username), text, **properties).id
 
     def edit(self, post_id: str, text: str) -> str:
-        """The author edits a post, which takes another id."""
+        """Edit an X post, which gets another id."""
         with self._lock:
             old = self._store.posts.pop(post_id)
             edited = replace(old, id=self._store.new_id(), text=text)
@@ -111,7 +111,7 @@ class FakeX(FaultyServer):
             return edited.id
 
     def rate_limit_next(self, call: str, seconds: int, *, of_the_day: bool = False) -> None:
-        """The next such call is over the limit of 15 minutes, or of the day, until so many seconds from now."""
+        """Answer the next such call to X with 429: the limit of 15 minutes or of the day ends in so many seconds."""
         reset = str(int((datetime.now(UTC) + timedelta(seconds=seconds)).timestamp()))
         headers = {"x-rate-limit-limit": "100", "x-rate-limit-remaining": "0", "x-rate-limit-reset": reset}
         if of_the_day:
@@ -125,23 +125,23 @@ class FakeX(FaultyServer):
 
     @property
     def posts_read(self) -> int:
-        """How many posts were read, each of which X bills."""
+        """The number of posts that were read, each of which X bills."""
         return self._methods.posts_read
 
     def refresh_tokens(self, username: str) -> list[str]:
-        """The refresh tokens of the person that are good."""
+        """The valid refresh tokens of the X account."""
         with self._lock:
             person_id = self._store.person(username).id
             return [token for token, access in self._oauth.refresh.items() if access.person_id == person_id]
 
     def access_tokens(self, username: str) -> list[str]:
-        """The access tokens of the person that were not revoked."""
+        """The access tokens of the X account that were not revoked."""
         with self._lock:
             person_id = self._store.person(username).id
             return [token for token, access in self._oauth.access.items() if access.person_id == person_id]
 
     def posts(self, username: str) -> list[dict[str, Any]]:
-        """The person's posts in order: as they were given, with the bytes and alt texts of their media."""
+        """The posts of the X account in order, as they were sent, with the bytes and alt texts of their media."""
         with self._lock:
             return [
                 {
@@ -158,7 +158,7 @@ class FakeX(FaultyServer):
     # the service
 
     def call_of(self, request: ReceivedRequest) -> str:
-        """The method and path, ids replaced by `:id`."""
+        """The method and path of a request to X, ids replaced by `:id`."""
         return call_of(request)
 
     def server_error(self, status: int) -> Answer:

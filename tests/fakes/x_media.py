@@ -1,4 +1,4 @@
-"""The calls of X's media upload: one for a still image, four for what moves, and the metadata.
+"""The calls of X's media upload: one for a still image, four for a GIF or a video, and one for the metadata.
 
 Source: docs.x.com, media upload (upload, initialize, append, finalize, status, metadata) and media best practices.
 """
@@ -28,18 +28,18 @@ _NAMED = re.compile(r';\s*name="([^"]*)"')
 
 
 class XMedia:
-    """Uploads in one store. `processing`: looks until what moves is ready, and whether it fails then."""
+    """X's media upload over one store. `processing`: how many checks a GIF or video takes, and whether it fails then."""
 
     def __init__(self, store: XStore) -> None:
         self._store = store
         self.processing: tuple[int, bool] = (1, False)
 
     def upload(self, person: Person, request: ReceivedRequest) -> Answer:
-        """A still image in one call."""
+        """Upload a still image to X in one call."""
         form = _multipart(request)
         content = form.pop("media", b"")
-        told = {name: value.decode() for name, value in form.items()}
-        if told.pop("media_category", None) != "tweet_image" or told:
+        fields = {name: value.decode() for name, value in form.items()}
+        if fields.pop("media_category", None) != "tweet_image" or fields:
             raise invalid("media_category", "The media category is not one of a single upload.")
         if not content.startswith(STILL):
             raise invalid("media", "The type of the media is not recognized.")
@@ -63,7 +63,7 @@ class XMedia:
         return Answer.of_json({"data": upload.entity()})
 
     def append(self, person: Person, request: ReceivedRequest) -> Answer:
-        """A segment; one that is there already is replaced."""
+        """Store a segment of an X upload; a segment that exists is replaced."""
         upload, form = self._own(person, request.path.split("/")[4]), _multipart(request)
         index, content = form.get("segment_index", b"").decode(), form.get("media", b"")
         if upload.finalized or set(form) != {"segment_index", "media"}:
@@ -76,28 +76,28 @@ class XMedia:
         return Answer.of_json({"data": {"expires_at": 1_800_000_000}})
 
     def finalize(self, person: Person, request: ReceivedRequest) -> Answer:
-        """Only once, and only when every byte is there."""
+        """Finish an X upload: only once, and only when all bytes have arrived."""
         upload = self._own(person, request.path.split("/")[4])
         complete = sorted(upload.segments) == list(range(len(upload.segments)))
         if upload.finalized or not complete or len(upload.content) != upload.total_bytes:
             raise invalid("id", "Segments do not add up to provided total file size.")
         upload.finalized = True
         if upload.category != "tweet_image":
-            upload.looks_left, upload.failed = self.processing
+            upload.checks_left, upload.failed = self.processing
         return Answer.of_json({"data": {**upload.entity(), **_processing(upload, "pending")}})
 
     def status(self, person: Person, request: ReceivedRequest) -> Answer:
-        """Each look brings the processing on."""
+        """Return the processing state of an X upload; each check advances the processing."""
         if request.query.get("command") != "STATUS":
             raise invalid("command", "The command is not one of [STATUS].")
         upload = self._own(person, request.query.get("media_id", ""))
         if not upload.finalized:
             raise invalid("media_id", "The upload is not finalized.")
-        upload.looks_left = max(upload.looks_left - 1, 0)
+        upload.checks_left = max(upload.checks_left - 1, 0)
         return Answer.of_json({"data": {**upload.entity(), **_processing(upload, "in_progress")}})
 
     def describe(self, person: Person, request: ReceivedRequest) -> Answer:
-        """The alt text of an image or a GIF."""
+        """Set the alt text of an image or a GIF at X."""
         given = _json(request, {"id", "metadata"})
         upload = self._own(person, str(given.get("id")))
         match given.get("metadata"):
@@ -124,10 +124,10 @@ class XMedia:
 
 
 def _processing(upload: Upload, state: str) -> dict[str, Any]:
-    """Nothing for what needs none."""
+    """The processing state of an X upload; empty if it needs no processing."""
     if upload.category == "tweet_image":
         return {}
-    if upload.looks_left:
+    if upload.checks_left:
         return {"processing_info": {"state": state, "check_after_secs": 2, "progress_percent": 50}}
     if upload.failed:
         error = {"code": 1, "name": "InvalidMedia", "message": "Unsupported video format"}
@@ -135,9 +135,9 @@ def _processing(upload: Upload, state: str) -> dict[str, Any]:
     return {"processing_info": {"state": "succeeded", "progress_percent": 100}}
 
 
-def _json(request: ReceivedRequest, known: set[str]) -> dict[str, Any]:
+def _json(request: ReceivedRequest, allowed: set[str]) -> dict[str, Any]:
     given = request.json()
-    if unknown := set(given) - known:
+    if unknown := set(given) - allowed:
         raise invalid(unknown.pop(), "is not defined in the schema and the schema does not allow additional properties")
     return dict(given)
 

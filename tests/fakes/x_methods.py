@@ -36,7 +36,7 @@ _CASHTAG = re.compile(r"(?:^|\s)\$[A-Za-z]{1,6}\b")
 
 
 class XMethods:
-    """The calls over one store."""
+    """The calls of X's API v2 over one store."""
 
     def __init__(self, site: str) -> None:
         self.store = XStore()
@@ -59,7 +59,7 @@ class XMethods:
         }
 
     def perform(self, request: ReceivedRequest) -> Answer:
-        """Answer a call of the API."""
+        """Answer a call of X's API."""
         if call_of(request) not in self.endpoints:
             raise Problem(404, "Not Found", "There is no such call.")
         scopes, endpoint = self.endpoints[call_of(request)]
@@ -77,14 +77,14 @@ class XMethods:
         return endpoint(person, request)
 
     def me(self, person: Person, request: ReceivedRequest) -> Answer:
-        """Whose token it is."""
+        """Return the X account that the token belongs to."""
         if unknown := set(request.query.get("user.fields", "").split(",")) - {"", "profile_image_url"}:
             raise invalid("user.fields", "is not one of the known fields", unknown.pop())
         wanted = {"id", "name", "username", *request.query.get("user.fields", "").split(",")}
         return Answer.of_json({"data": {key: value for key, value in person.entity().items() if key in wanted}})
 
     def timeline(self, person: Person, request: ReceivedRequest) -> Answer:
-        """A person's posts, newest first."""
+        """Return the posts of an X account, newest first."""
         query = dict(request.query)
         if unknown := set(query) - {
             "max_results", "exclude", "start_time", "since_id", "tweet.fields", "pagination_token",
@@ -119,7 +119,7 @@ class XMethods:
         return posts
 
     def create(self, person: Person, request: ReceivedRequest) -> Answer:
-        """Make a post."""
+        """Create an X post."""
         given = request.json()
         if unknown := set(given) - PROPERTIES:
             raise invalid(unknown.pop(), "is not defined in the schema")
@@ -176,7 +176,7 @@ class XMethods:
 
 
 def call_of(request: ReceivedRequest) -> str:
-    """The method and path, such as `POST /2/media/upload/:id/append`."""
+    """The method and path of a request to X, such as `POST /2/media/upload/:id/append`."""
     return f"{request.method} {_ID.sub(':id', request.path)}"
 
 
@@ -186,7 +186,7 @@ def _id_in(request: ReceivedRequest) -> str:
 
 
 def _poll(given: Any) -> dict[str, Any] | None:
-    """The poll of a post, by the schema of the call."""
+    """The poll of an X post, checked by the schema of the call."""
     if given is None:
         return None
     if set(given) != {"options", "duration_minutes"}:

@@ -1,4 +1,4 @@
-"""X's OAuth 2.0: consent, codes, tokens and their ends, for one confidential client.
+"""OAuth 2.0 of the X stand-in: consent, codes, tokens and their revocation, for one confidential client.
 
 Written from docs.x.com, OAuth 2.0 Authorization Code Flow with PKCE; the words of errors are those that clients report.
 """
@@ -23,7 +23,7 @@ KNOWN_SCOPES = frozenset({"tweet.read", "tweet.write", "users.read", "media.writ
 
 @dataclass(frozen=True)
 class Code:
-    """A consent that was given: good for one exchange by whoever knows the verifier."""
+    """A consent at X: valid for one exchange with its PKCE verifier."""
 
     person_id: str
     scopes: tuple[str, ...]
@@ -34,7 +34,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Access:
-    """What a token opens."""
+    """The account and scopes that a token of X gives access to."""
 
     person_id: str
     scopes: tuple[str, ...]
@@ -42,19 +42,19 @@ class Access:
 
 
 class OAuthRefusal(Exception):
-    """An answer `{"error", "error_description"}` with a status."""
+    """An OAuth error response of X: `{"error", "error_description"}` with an HTTP status."""
 
     def __init__(self, status: int, error: str, description: str) -> None:
         super().__init__(description)
         self.status, self.error, self.description = status, error, description
 
     def answer(self) -> Answer:
-        """The error as HTTP."""
+        """The HTTP response of X's OAuth error."""
         return Answer.of_json({"error": self.error, "error_description": self.description}, self.status)
 
 
 class XOAuth:
-    """The consent page and the token endpoints. `site` is where people grant."""
+    """X's consent page and token endpoints. `site` is the address of the consent page."""
 
     def __init__(self, site: str) -> None:
         self._site = site
@@ -64,7 +64,7 @@ class XOAuth:
         self.refresh: dict[str, Access] = {}
 
     def grant(self, url: str, person_id: str, scopes: Iterable[str] | None) -> str:
-        """The owner agrees to what the address asks for, or to less of it; returns the code. Raises ValueError."""
+        """Grant the scopes that the URL of X's consent page requests, or fewer; return the code. Raises ValueError."""
         parts, asked = urlsplit(url), dict(parse_qsl(urlsplit(url).query, strict_parsing=True))
         wanted = asked.get("scope", "").split(" ")
         wrong = {
@@ -86,7 +86,7 @@ class XOAuth:
         return code
 
     def token(self, request: ReceivedRequest) -> Answer:
-        """Exchange a code or a refresh token, each of which is good for one use."""
+        """Exchange a code or a refresh token of X, each of which is valid once."""
         form = _form(request)
         if form.get("grant_type") == "authorization_code":
             return self._issue(self._of_code(form))
@@ -98,7 +98,7 @@ class XOAuth:
         raise OAuthRefusal(400, "unsupported_grant_type", "Value passed for the grant_type was invalid.")
 
     def revoke(self, request: ReceivedRequest) -> Answer:
-        """End one token, of either kind."""
+        """Revoke an access or refresh token of X."""
         token = _form(request).get("token", "")
         if token not in self.access and token not in self.refresh:
             raise OAuthRefusal(400, "invalid_request", "Value passed for the token was invalid.")
@@ -107,7 +107,7 @@ class XOAuth:
         return Answer.of_json({"revoked": True})
 
     def opened_by(self, request: ReceivedRequest) -> Access | None:
-        """What the bearer of this request may do; None for a token that is none, or has run out."""
+        """The access of a request's bearer token at X; None for an invalid or expired token."""
         access = self.access.get(request.headers.get("authorization", "").removeprefix("Bearer "))
         return access if access and access.ends and datetime.now(UTC) < access.ends else None
 
@@ -133,7 +133,7 @@ class XOAuth:
 
 
 def _form(request: ReceivedRequest) -> dict[str, str]:
-    """The form, of a client that has named itself."""
+    """The form of a request to X's token endpoint from an authenticated client."""
     basic = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
     if request.headers.get("authorization") != f"Basic {basic}":
         raise OAuthRefusal(401, "unauthorized_client", "Missing valid authorization header")

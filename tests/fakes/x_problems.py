@@ -1,4 +1,4 @@
-"""How X tells errors: problem documents. Source: docs.x.com, response codes and errors."""
+"""X's error responses: problem documents. Source: docs.x.com, response codes and errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PROBLEMS = "https://api.x.com/2/problems/"
 
 
 class Problem(Exception):
-    """An error that X answers with; `problem` is the end of its type, where it has one."""
+    """An error response of X; `problem` is the end of its type, if it has one."""
 
     def __init__(self, status: int, title: str, detail: str, problem: str = "", **more: Any) -> None:
         super().__init__(detail)
@@ -19,17 +19,17 @@ class Problem(Exception):
         self.body = {"title": title, "detail": detail, "type": PROBLEMS + problem if problem else BLANK, **more}
 
     def answer(self) -> Answer:
-        """The problem as HTTP."""
+        """The HTTP response of X's problem."""
         return Answer.of_json({**self.body, "status": self.status}, self.status)
 
 
 def forbidden(detail: str) -> Problem:
-    """What X does not permit, for a reason that only the detail tells."""
+    """X's problem for a call that is not permitted; the detail says why."""
     return Problem(403, "Forbidden", detail)
 
 
 def invalid(parameter: str, message: str, values: object = "") -> Problem:
-    """A parameter that is wrong."""
+    """X's problem for a wrong parameter."""
     errors = [{"parameters": {parameter: [values] if isinstance(values, str) else values}, "message": message}]
     detail = "One or more parameters to your request was invalid."
     return Problem(400, "Invalid Request", detail, "invalid-request", errors=errors)

@@ -1,4 +1,4 @@
-"""What X keeps: people, uploads and posts, with the entities that its API shows of them.
+"""The data of the X stand-in: accounts, uploads and posts, with their entities in the API.
 
 Sources: docs.x.com, data dictionary (users, posts, entities), X IDs (a snowflake holds its moment). As clients report: X
 writes `&`, `<` and `>` of a text as HTML does.
@@ -22,7 +22,7 @@ UPLOAD_KEPT = timedelta(hours=24)
 
 @dataclass
 class Person:
-    """An account."""
+    """An X account."""
 
     id: str
     username: str
@@ -40,7 +40,7 @@ class Person:
 
 @dataclass
 class Upload:
-    """A media file, whole or still in segments. `looks_left`: how often a look still finds it unprocessed."""
+    """A media file of the X stand-in, whole or in segments. `checks_left`: how many checks still find it unprocessed."""
 
     id: str
     owner: str
@@ -49,7 +49,7 @@ class Upload:
     total_bytes: int
     segments: dict[int, bytes] = field(default_factory=dict)
     finalized: bool = False
-    looks_left: int = 0
+    checks_left: int = 0
     failed: bool = False
     alt_text: str | None = None
     begun_at: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -65,16 +65,16 @@ class Upload:
     @property
     def attachable(self) -> bool:
         fresh = datetime.now(UTC) < self.begun_at + UPLOAD_KEPT
-        return self.finalized and not self.looks_left and not self.failed and fresh
+        return self.finalized and not self.checks_left and not self.failed and fresh
 
     def entity(self) -> dict[str, Any]:
-        """As the calls of an upload answer it."""
+        """The upload in X's responses."""
         return {"id": self.id, "media_key": self.key, "size": self.total_bytes, "expires_after_secs": 86_400}
 
 
 @dataclass
 class Post:
-    """A post that was really taken; `given` are its properties besides the text."""
+    """A post that the X stand-in has accepted; `given` are its properties besides the text."""
 
     id: str
     author: Person
@@ -87,7 +87,7 @@ class Post:
     history: list[str] = field(default_factory=list)
 
     def entity(self, wanted: set[str]) -> dict[str, Any]:
-        """The post with the fields that were asked for besides the default ones."""
+        """The X post with its default fields and the requested ones."""
         text, urls = _shortened(self.text, self.id)
         for each in self.media:
             link = _short_link(f"{self.id}{each.id}")
@@ -103,12 +103,12 @@ class Post:
             more["attachments"] = {"poll_ids": [f"{self.id}1"]}
         if self.reply_to:
             more["referenced_tweets"] = [{"type": "replied_to", "id": self.reply_to}]
-        told = {"id": self.id, "text": html.escape(text, quote=False), "edit_history_tweet_ids": self.history}
-        return told | {name: value for name, value in more.items() if name in wanted}
+        default = {"id": self.id, "text": html.escape(text, quote=False), "edit_history_tweet_ids": self.history}
+        return default | {name: value for name, value in more.items() if name in wanted}
 
 
 class XStore:
-    """Everything, by id."""
+    """The rows of the X stand-in by id."""
 
     def __init__(self) -> None:
         self.people: dict[str, Person] = {}
@@ -117,7 +117,7 @@ class XStore:
         self._numbers = itertools.count(1)
 
     def new_id(self) -> str:
-        """A snowflake: the moment, and a number that goes on."""
+        """A new id of the X stand-in, a snowflake: the time and a growing number."""
         milliseconds = int(datetime.now(UTC).timestamp() * 1000) - EPOCH_MILLISECONDS
         return str((milliseconds << 22) + next(self._numbers))
 
@@ -137,12 +137,12 @@ class XStore:
         return post
 
     def posts_of(self, person: Person) -> list[Post]:
-        """Oldest first."""
+        """The posts of the X account, oldest first."""
         return sorted((each for each in self.posts.values() if each.author is person), key=lambda each: int(each.id))
 
 
 def _shortened(text: str, seed: str) -> tuple[str, list[dict[str, Any]]]:
-    """The text with its links as X's own, and what each stands for: a bare domain is given a protocol."""
+    """The text of an X post with shortened links, and the entities of its URLs; a bare domain gets a protocol."""
     urls, shown, position = [], "", 0
     for number, found in enumerate(extract_urls_with_indices(text)):
         start, end = found["indices"]

@@ -14,7 +14,7 @@ STATUS_NAMES = {500: "InternalServerError", 502: "UpstreamFailure", 503: "NotEno
 
 
 class XrpcError(Exception):
-    """An answer `{"error": …, "message": …}` with a status."""
+    """An XRPC error response: `{"error": …, "message": …}` with an HTTP status."""
 
     def __init__(self, status: int, error: str, message: str) -> None:
         super().__init__(f"{status} {error}: {message}")
@@ -23,23 +23,23 @@ class XrpcError(Exception):
         self.message = message
 
     def answer(self) -> Answer:
-        """The error as HTTP."""
+        """The HTTP response of the XRPC error."""
         return Answer.of_json({"error": self.error, "message": self.message}, self.status)
 
 
 def invalid_request(message: str) -> XrpcError:
-    """The error for malformed input."""
+    """The XRPC error for malformed input."""
     return XrpcError(400, "InvalidRequest", message)
 
 
 def server_error(status: int) -> Answer:
-    """A failure of the server itself: 500, 502, 503, 504."""
+    """The response of an AT Protocol server that failed itself: 500, 502, 503, 504."""
     name = STATUS_NAMES.get(status, "InternalServerError")
     return XrpcError(status, name, "Internal Server Error" if status == 500 else name).answer()
 
 
 def bearer_token(request: ReceivedRequest) -> str:
-    """The token of the Authorization header; AuthMissing without the header, InvalidToken for another scheme."""
+    """The token of an XRPC caller; AuthMissing without the Authorization header, InvalidToken for another scheme."""
     header = request.headers.get("authorization")
     if not header:
         raise XrpcError(401, "AuthMissing", "Authentication Required")
@@ -52,7 +52,7 @@ def bearer_token(request: ReceivedRequest) -> str:
 
 
 def json_body(request: ReceivedRequest, *required: str) -> dict[str, Any]:
-    """The body as a JSON object that has the required keys."""
+    """The body of an XRPC request as a JSON object that has the required keys."""
     encoding = content_type(request)
     if encoding != "application/json":
         raise invalid_request(f"Wrong request encoding (Content-Type): {encoding}")
@@ -67,7 +67,7 @@ def json_body(request: ReceivedRequest, *required: str) -> dict[str, Any]:
 
 
 def content_type(request: ReceivedRequest) -> str:
-    """The media type without parameters; InvalidRequest when the header is missing."""
+    """The media type of an XRPC request without parameters; InvalidRequest if the header is missing."""
     header = request.headers.get("content-type")
     if not header:
         raise invalid_request("Request encoding (Content-Type) required but not provided")
@@ -75,7 +75,7 @@ def content_type(request: ReceivedRequest) -> str:
 
 
 def require_keys(value: dict[str, Any], required: tuple[str, ...], path: str) -> None:
-    """InvalidRequest for the first required key that is missing."""
+    """Raise the XRPC error InvalidRequest for the first required key that is missing."""
     for key in required:
         if key not in value:
             raise invalid_request(f'Missing required key "{key}" at {path}')

@@ -164,7 +164,7 @@ def test_an_accounts_own_server_says_how_much_it_takes(
         server.set_max_characters(800)
         api.get(f"/accounts/{account['id']}/status")
         assert issues_of(api, long) == []
-        server.tell_instance_at()  # none of them: what was last read stands
+        server.answer_instance_at()  # none of them: what was last read stands
         api.get(f"/accounts/{account['id']}/status")
         assert issues_of(api, long) == []
 

@@ -7,10 +7,9 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 from accounts.platforms.base import Platform
-from accounts.platforms.bluesky import blobs, cards, feed_post, session
-from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA
-from accounts.platforms.bluesky.setup import SETUP
-from accounts.platforms.bluesky.tid import TidClock
+from accounts.platforms.bluesky import embeds, feed_post, session
+from accounts.platforms.bluesky.capabilities import CAPABILITIES, CREDENTIALS_SCHEMA, SETUP
+from accounts.platforms.bluesky.richtext import first_link
 from accounts.platforms.bluesky.video import VideoService
 from accounts.platforms.bluesky.xrpc import ERRORS, TOKEN_ERRORS, Xrpc, XrpcError
 from accounts.platforms.chains import check, segments
@@ -22,6 +21,7 @@ from accounts.platforms.errors import (
     TokenExpired,
 )
 from accounts.platforms.http.responses import UnreadableAnswer
+from accounts.platforms.link_cards import OPTION as LINK_CARD
 from accounts.platforms.types import Connection, Content, Grant, Identity, Progress, Published
 from config.outbound import DestinationRefused, OutboundError
 
@@ -51,11 +51,7 @@ class Bluesky(Platform):
     methods = ("credentials",)
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"put"})
-    clock: ClassVar[TidClock] = TidClock()
-
-    def unavailable_reason(self, method: str) -> str | None:
-        """Returns None: operators configure nothing for Bluesky."""
-        return None
+    clock: ClassVar[feed_post.TidClock] = feed_post.TidClock()
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Sign in to Bluesky with the app password. Raises CredentialsRejected, Transient."""
@@ -64,7 +60,8 @@ class Bluesky(Platform):
         try:
             opened = session.sign_in(service, identifier, credentials["app_password"])
             if opened.opened_by_main_password:
-                _end_quietly(service, opened)
+                with suppress(OutboundError, XrpcError):  # a session that is not ended expires
+                    session.delete(service, opened.refresh)
                 raise CredentialsRejected(
                     "This is the account's own password. The service accepts only app passwords, which can be revoked one "
                     "by one and cannot change the account.",
@@ -104,8 +101,15 @@ class Bluesky(Platform):
 
         Raises AccountDisconnected, Transient.
         """
+        service = self._service(grant.credentials)
         with ERRORS.platform_errors():
-            renewed = self._renewed(grant)
+            try:
+                renewed = session.renew(service, grant.tokens["refresh"], pds=grant.tokens["pds"])
+            except XrpcError as error:
+                if error.code not in TOKEN_ERRORS:
+                    raise
+                # By DID, because the handle may have changed since the account was connected.
+                renewed = session.sign_in(service, grant.external_id, grant.credentials["app_password"])
         if renewed.did != grant.external_id:
             raise AccountDisconnected("The credentials open another account than the one that was connected.")
         return Grant(credentials=grant.credentials, tokens=renewed.tokens(), external_id=grant.external_id)
@@ -113,11 +117,16 @@ class Bluesky(Platform):
     def revoke(self, grant: Grant) -> None:
         """End the session at the Bluesky account's server; it may have ended before. Raises Transient."""
         with suppress(TokenExpired, AccountDisconnected), ERRORS.platform_errors():
-            session.end(self._service(grant.credentials), grant.tokens["refresh"])
+            session.delete(self._service(grant.credentials), grant.tokens["refresh"])
 
     def card_link(self, text: str, options: Mapping[str, Any], *, with_media: bool) -> str | None:
         """The page for which a Bluesky post shows a link card; None for a post without a card."""
-        return cards.card_link(text, options, with_media=with_media)
+        wanted = options.get(LINK_CARD, "auto")
+        if with_media:
+            return None
+        if isinstance(wanted, dict) and isinstance(wanted.get("url"), str):
+            return str(wanted["url"])
+        return first_link(text) if wanted == "auto" else None
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Upload the post's files to Bluesky, read the page of a link card, or put the post's record, as `progress` says."""
@@ -128,13 +137,14 @@ class Bluesky(Platform):
         if progress.phase == "process":
             return self._video_service(grant).process(progress.state)
         if progress.phase == "card":
-            return cards.read(content)
+            link = self.card_link(content.text, content.options, with_media=False) or ""
+            return embeds.read_linked_page(link, content)
         if progress.phase == "picture":
-            return cards.add_picture(_server(grant), progress.state)
+            return embeds.add_picture(_server(grant), progress.state)
         if progress.phase == "start":
             check(content, CAPABILITIES, "Bluesky")
             if content.media:
-                blobs.check(content.media)
+                embeds.check_files(content.media)
                 return Progress("upload", {"blobs": []})
             if self.card_link(content.text, content.options, with_media=False):
                 return Progress("card")
@@ -144,7 +154,7 @@ class Bluesky(Platform):
         file = content.media[len(state["blobs"])]
         if file.kind == "video" and not state.get("rounds") and content.attempt <= VIDEO_SERVICE_ATTEMPTS:
             return self._video_service(grant).send(file, content.key, state)
-        uploaded = [*state["blobs"], blobs.upload(_server(grant), file)]
+        uploaded = [*state["blobs"], embeds.upload_blob(_server(grant), file)]
         return Progress("upload" if len(uploaded) < len(content.media) else "freeze", {**state, "blobs": uploaded})
 
     def _freeze(self, grant: Grant, content: Content, state: Mapping[str, Any]) -> Progress:
@@ -154,7 +164,7 @@ class Bluesky(Platform):
         """
         sent = state.get("sent", [])
         others = {name: value for name, value in state.items() if name != "blobs"}
-        embed = None if sent else _embed(content, state)
+        embed = None if sent else embeds.embed(content, state)
         if "record" in state:
             return Progress("put", {**others, "record": {**state["record"], "embed": embed}})
         with ERRORS.platform_errors():
@@ -179,16 +189,6 @@ class Bluesky(Platform):
             raise OutcomeUnknown("The account's Bluesky server published the post, but did not name its content id.")
         return Progress("freeze", {"sent": sent, **({"note": note} if note else {})})
 
-    def _renewed(self, grant: Grant) -> session.Session:
-        service = self._service(grant.credentials)
-        try:
-            return session.renew(service, grant.tokens["refresh"], pds=grant.tokens["pds"])
-        except XrpcError as error:
-            if error.code not in TOKEN_ERRORS:
-                raise
-        # By DID, because the handle may have changed since the account was connected.
-        return session.sign_in(service, grant.external_id, grant.credentials["app_password"])
-
     def _video_service(self, grant: Grant) -> VideoService:
         address = self.setting("VIDEO_API_BASE", "https://video.bsky.app").rstrip("/")
         return VideoService(address, _server(grant), grant.external_id)
@@ -200,19 +200,6 @@ class Bluesky(Platform):
 
 def _server(grant: Grant) -> Xrpc:
     return Xrpc(grant.tokens["pds"], grant.tokens["access"])
-
-
-def _embed(content: Content, state: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The embed of a post's first Bluesky record: files or a link card, since a record has only one embed."""
-    if content.media:
-        return blobs.embed(content.media, state["blobs"])
-    return cards.embed(state["card"]) if "card" in state else None
-
-
-def _end_quietly(service: str, opened: session.Session) -> None:
-    """End a Bluesky session that is not used. If that fails, the session expires."""
-    with suppress(OutboundError, XrpcError):
-        session.end(service, opened.refresh)
 
 
 def _refused_sign_in(error: XrpcError) -> PlatformError:

@@ -1,10 +1,15 @@
-"""Bluesky's limits and options. Source: the lexicons app.bsky.feed.post and app.bsky.embed.*, and its clients."""
+"""Bluesky's limits and options, and what owners need to connect an account.
+
+Sources: the lexicons app.bsky.feed.post and app.bsky.embed.*, Bluesky's clients, and docs.bsky.app (app passwords).
+"""
 
 from __future__ import annotations
 
 from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import graphemes, utf8_bytes
 from accounts.platforms.link_cards import LINK_CARD_OPTION
+from accounts.platforms.operator_setup import OperatorSetup
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Bluesky has none
@@ -43,51 +48,45 @@ CAPABILITIES = Capabilities(
         "Polls are not possible.",
         "Who may reply to a post cannot be chosen.",
     ),
-    options={
-        "type": "object",
-        "properties": {
-            "langs": {
-                "type": "array",
-                "description": "The languages of the text and its thread, as BCP 47 tags such as en or pt-BR.",
-                "items": {"type": "string", "maxLength": 35, "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"},
-                "maxItems": 3,
-            },
-            "link_card": LINK_CARD_OPTION,
-            "thread": thread_option(THREAD),
+    options=object_schema(
+        langs={
+            "type": "array",
+            "description": "The languages of the text and its thread, as BCP 47 tags such as en or pt-BR.",
+            "items": {"type": "string", "maxLength": 35, "pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$"},
+            "maxItems": 3,
         },
-        "additionalProperties": False,
-    },
+        link_card=LINK_CARD_OPTION,
+        thread=thread_option(THREAD),
+    ),
     pace=Pace(seconds=2.16, burst=1600),  # 5,000 points in an hour, three for each record
     thread=THREAD,
 )
 
-CREDENTIALS_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "identifier": {
-            "type": "string",
-            "title": "Handle or e-mail address",
-            "description": "The account's handle, such as alice.bsky.social, its e-mail address or its DID.",
-            "minLength": 1,
-            "maxLength": 512,
-        },
-        "app_password": {
-            "type": "string",
-            "title": "App password",
-            "writeOnly": True,
-            "description": "An app password, made in Bluesky's settings. The account's own password is refused.",
-            "minLength": 1,
-            "maxLength": 256,
-        },
-        "service": {
-            "type": "string",
-            "title": "Server",
-            "format": "uri",
-            "description": "The https address of the account's server, for accounts that are not at Bluesky itself.",
-            "minLength": 1,
-            "maxLength": 512,
-        },
+# Operators register nothing.
+SETUP = OperatorSetup({"credentials": "Their handle and an app password, which they make in Bluesky's settings."})
+CREDENTIALS_SCHEMA = object_schema(
+    ["identifier", "app_password"],
+    identifier={
+        "type": "string",
+        "title": "Handle or e-mail address",
+        "description": "The account's handle, such as alice.bsky.social, its e-mail address or its DID.",
+        "minLength": 1,
+        "maxLength": 512,
     },
-    "required": ["identifier", "app_password"],
-    "additionalProperties": False,
-}
+    app_password={
+        "type": "string",
+        "title": "App password",
+        "writeOnly": True,
+        "description": "An app password, made in Bluesky's settings. The account's own password is refused.",
+        "minLength": 1,
+        "maxLength": 256,
+    },
+    service={
+        "type": "string",
+        "title": "Server",
+        "format": "uri",
+        "description": "The https address of the account's server, for accounts that are not at Bluesky itself.",
+        "minLength": 1,
+        "maxLength": 512,
+    },
+)

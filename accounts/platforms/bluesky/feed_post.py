@@ -3,14 +3,19 @@
 putRecord with `swapRecord: null` creates the record, does nothing if the identical one exists, and answers InvalidSwap if
 another one does. So it may be repeated with the same key and record. A record whose blobs the server has removed is refused
 (BlobNotFound, or an error of its own if only the bytes are gone), but the blobs of an existing record are not checked.
-Source: bluesky-social/atproto, com.atproto.repo.putRecord and its reference implementation.
+The key is a TID, which sorts by time: 64 bits as 13 characters, namely a zero bit, 53 bits of microseconds since 1970 and 10
+bits of clock id. Sources: bluesky-social/atproto, com.atproto.repo.putRecord and its reference implementation;
+atproto.com/specs/tid.
 """
 
 from __future__ import annotations
 
 import re
+import secrets
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -25,7 +30,9 @@ COLLECTION = "app.bsky.feed.post"
 RESOLVE_SECONDS = 15.0  # for all mentions of a post together
 READ_SECONDS = 10.0
 ABSENT: dict[str, Any] = {}
+TID_ALPHABET = "234567abcdefghijklmnopqrstuvwxyz"  # in ASCII order, so that TIDs sort as their numbers do
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CID = re.compile(r"[A-Za-z0-9]{1,128}")  # any multibase of a content id, most often base32
 
 Ref = Mapping[str, str]  # {uri, cid} of a record, by which others refer to it
@@ -40,6 +47,30 @@ class BlobsGone(Exception):
     def __init__(self, error: PlatformError) -> None:
         super().__init__(error.message)
         self.error = error
+
+
+class TidClock:
+    """Creates TIDs for Bluesky records, each later than the one before, even if the machine's clock steps back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def next(self) -> str:
+        """The next TID for a Bluesky record.
+
+        Its clock id is random, so that the processes of one service choose different TIDs.
+        """
+        now = (timezone.now() - _EPOCH) // timedelta(microseconds=1)
+        with self._lock:
+            self._last = max(now, self._last + 1)
+            return encode_tid(self._last, secrets.randbits(10))
+
+
+def encode_tid(microseconds: int, clock_id: int) -> str:
+    """The TID (a Bluesky record key) of a time in microseconds since 1970, on the clock 0 to 1023."""
+    value = microseconds << 10 | clock_id
+    return "".join(TID_ALPHABET[value >> shift & 31] for shift in range(60, -1, -5))
 
 
 def build(
@@ -63,8 +94,8 @@ def build(
     }
     if options.get("langs"):
         record["langs"] = list(options["langs"])
-    if live := facets(text, spans, dids):
-        record["facets"] = live
+    if detected := facets(text, spans, dids):
+        record["facets"] = detected
     if embed:
         record["embed"] = dict(embed)
     if thread:

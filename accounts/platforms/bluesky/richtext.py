@@ -65,14 +65,14 @@ def first_link(text: str) -> str | None:
 
 def facets(text: str, spans: list[Span], dids: Mapping[str, str]) -> list[dict[str, Any]]:
     """The Bluesky facets of `spans`. `dids` has handles in lower case as keys; a mention without a DID stays plain text."""
-    made = []
+    result = []
     for span in spans:
         feature = _feature(span, dids)
         if feature:
             start = utf8_bytes(text[: span.start])
             end = start + utf8_bytes(text[span.start : span.end])
-            made.append({"index": {"byteStart": start, "byteEnd": end}, "features": [feature]})
-    return made
+            result.append({"index": {"byteStart": start, "byteEnd": end}, "features": [feature]})
+    return result
 
 
 def _feature(span: Span, dids: Mapping[str, str]) -> dict[str, str] | None:
@@ -87,7 +87,7 @@ def _feature(span: Span, dids: Mapping[str, str]) -> dict[str, str] | None:
 def _links(text: str) -> Iterator[Span]:
     for match in _LINK.finditer(text):
         domain = match["domain"]
-        if domain and not _has_known_tld(domain):
+        if domain and not _has_existing_tld(domain):
             continue
         uri = match[0]
         if uri[-1] in ".,;:!?":
@@ -100,7 +100,7 @@ def _links(text: str) -> Iterator[Span]:
 def _mentions(text: str) -> Iterator[Span]:
     for match in _MENTION.finditer(text):
         handle = match[1]
-        if _has_known_tld(handle) or handle.endswith(".test"):  # .test: servers of developers
+        if _has_existing_tld(handle) or handle.endswith(".test"):  # .test: servers of developers
             yield Span(match.start(), match.end(), "mention", handle.lower())
 
 
@@ -117,7 +117,7 @@ def _tickers(text: str) -> Iterator[Span]:
         yield Span(match.start(), match.end(), "tag", f"${match[1].upper()}")
 
 
-def _has_known_tld(domain: str) -> bool:
+def _has_existing_tld(domain: str) -> bool:
     """Whether the last label of a domain is a top-level domain in lower case: "end.So" is two sentences for Bluesky."""
     tld = domain.rpartition(".")[2]
     return bool(valid_gtld.fullmatch(tld) or valid_cctld.fullmatch(tld))

@@ -20,7 +20,6 @@ from config.outbound import DestinationRefused, OutboundError
 
 DID = re.compile(r"did:[a-z]+:[A-Za-z0-9._:%-]{0,190}[A-Za-z0-9._-]")
 PROFILE_TIMEOUT_SECONDS = 5.0
-FULL_ACCESS = "com.atproto.access"
 
 _HANDLE = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{1,63}")
 _MAX_HANDLE_LENGTH = 253
@@ -52,7 +51,7 @@ class Session:
         Only the access token shows the difference: its scope is com.atproto.access for the account's own password, and
         com.atproto.appPass or com.atproto.appPassPrivileged for an app password. False if the token cannot be read.
         """
-        return _scope_of(self.access) == FULL_ACCESS
+        return _scope_of(self.access) == "com.atproto.access"
 
 
 def sign_in(service: str, identifier: str, password: str) -> Session:
@@ -69,7 +68,7 @@ def renew(service: str, refresh_token: str, *, pds: str) -> Session:
     return _session(Xrpc(service, refresh_token).procedure("com.atproto.server.refreshSession"), pds=pds)
 
 
-def end(service: str, refresh_token: str) -> None:
+def delete(service: str, refresh_token: str) -> None:
     """Revoke the refresh token of a Bluesky session, which may have expired. Raises XrpcError, OutboundError."""
     Xrpc(service, refresh_token).procedure("com.atproto.server.deleteSession")
 
@@ -128,10 +127,7 @@ def _pds_endpoint(document: Mapping[str, Any]) -> str | None:
 
 def _scope_of(token: str) -> Any:
     """The scope claim of a Bluesky access token (a JWT, whose signature only its issuer can check); None for other tokens."""
-    head, _, rest = token.partition(".")
-    claims = rest.partition(".")[0]
-    if not head or not claims:
-        return None
+    claims = token.partition(".")[2].partition(".")[0]
     try:
         return as_object(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))).get("scope")
     except (ValueError, RecursionError):

@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 
-from accounts.platforms.bluesky.blobs import blob_in
+from accounts.platforms.bluesky.embeds import blob_in
 from accounts.platforms.bluesky.xrpc import ERRORS, BlueskyErrors, Xrpc, XrpcError
 from accounts.platforms.errors import ContentRejected, PlatformError, Transient, unmapped
 from accounts.platforms.http.responses import NO_REASON, one_line, safe_line
 from accounts.platforms.processing import ask_again
-from accounts.platforms.types import MediaFile, Progress
+from accounts.platforms.types import MediaFile, Progress, State
 
 TOKEN_SECONDS = 1800  # recommended by the tutorial; a server issues none for more than an hour
 PAUSE_SECONDS = 5
@@ -34,8 +34,6 @@ FAILED = "JOB_STATE_FAILED"
 # Error codes of a failed job: the video cannot be used (UNUSABLE), or the service has failed (SERVICE_FAILED).
 UNUSABLE = frozenset({"validation_failure", "encoding_failure", "pds_upload_unsupported_blob_size"})
 SERVICE_FAILED = frozenset({"pds_upload_failure", "generic_failure", ""})
-
-State = Mapping[str, Any]
 
 
 class VideoErrors(BlueskyErrors):

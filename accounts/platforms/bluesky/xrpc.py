@@ -20,8 +20,6 @@ TIMEOUT_SECONDS = 20.0
 SLOWEST_UPLOAD = 200_000  # bytes per second
 
 TOKEN_ERRORS = frozenset({"ExpiredToken", "InvalidToken"})
-# Errors about the content of a request; "" is the response of a proxy.
-CONTENT_ERRORS = frozenset({"", "BlobTooLarge", "InvalidMimeType", "InvalidRequest", "PayloadTooLarge"})
 ACCOUNT_ERRORS = frozenset({"AccountDeactivated", "AccountNotFound", "AccountSuspended", "AccountTakedown"})
 
 
@@ -47,14 +45,14 @@ class Xrpc(JsonClient):
         self, method: str, params: Mapping[str, str] | None = None, *, timeout: float | None = None
     ) -> dict[str, Any]:
         """Call an XRPC method of a Bluesky server that only reads."""
-        return _content(self.call("GET", self._url(method), params=params, timeout=timeout))
+        return self._invoke("GET", method, params=params, timeout=timeout)
 
     def procedure(self, method: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Call an XRPC method of a Bluesky server that changes something.
 
         After NoAnswer or a status of 5xx the change may have been made.
         """
-        return _content(self.call("POST", self._url(method), json=body))
+        return self._invoke("POST", method, json=body)
 
     def upload(
         self, method: str, file: BinaryIO, *, mime_type: str, size_bytes: int, params: Mapping[str, str] | None = None
@@ -62,12 +60,18 @@ class Xrpc(JsonClient):
         """Upload a file to a Bluesky server. The file is read while it is sent; the timeout grows with its size."""
         timeout = TIMEOUT_SECONDS + size_bytes / SLOWEST_UPLOAD
         headers = {"Content-Type": mime_type}
-        return _content(
-            self.call("POST", self._url(method), data=file, params=params, headers=headers, timeout=timeout)
-        )
+        return self._invoke("POST", method, data=file, params=params, headers=headers, timeout=timeout)
 
-    def _url(self, method: str) -> str:
-        return f"{self.address}/xrpc/{method}"
+    def _invoke(self, verb: str, method: str, **arguments: Any) -> dict[str, Any]:
+        """The JSON object of a Bluesky server's response.
+
+        The object is empty for an empty body, which some methods return. Raises UnreadableAnswer.
+        """
+        response = self.call(verb, f"{self.address}/xrpc/{method}", **arguments)
+        content = json_object(response)
+        if content is None and response.body:
+            raise UnreadableAnswer("The response is not a JSON object.")
+        return content or {}
 
 
 class BlueskyErrors(ErrorTranslator[XrpcError]):
@@ -77,6 +81,8 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
     label = "Bluesky"
     error = XrpcError
     content_statuses = frozenset({400, 413})
+    # "" is the response of a proxy.
+    documented_codes = frozenset({"", "BlobTooLarge", "InvalidMimeType", "InvalidRequest", "PayloadTooLarge"})
     unreachable = "The account's Bluesky server could not be reached."
 
     def specific(self, error: XrpcError) -> PlatformError | None:
@@ -93,20 +99,5 @@ class BlueskyErrors(ErrorTranslator[XrpcError]):
         """Whether a Bluesky server's error is about the content of the request, as is a proxy's 400 or 413."""
         return error.status in self.content_statuses
 
-    def is_documented(self, error: XrpcError) -> bool:
-        """Whether the name of a Bluesky server's error is one of the documented refusals."""
-        return error.code in CONTENT_ERRORS
-
 
 ERRORS = BlueskyErrors()
-
-
-def _content(response: Response) -> dict[str, Any]:
-    """The JSON object of a Bluesky server's response.
-
-    The object is empty for an empty body, which some methods return. Raises UnreadableAnswer.
-    """
-    content = json_object(response)
-    if content is None and response.body:
-        raise UnreadableAnswer("The response is not a JSON object.")
-    return content or {}

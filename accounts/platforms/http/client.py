@@ -24,17 +24,20 @@ class JsonClient:
     error: ClassVar[type[ApiError]] = ApiError
     timeout_seconds: ClassVar[float] = 30.0
     max_bytes: ClassVar[int] = 1_000_000
+    requires_objects: ClassVar[bool] = (
+        False  # whether get and post raise UnreadableAnswer for any body but a JSON object
+    )
 
     def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Send a GET request. Returns the response's JSON object, empty for a body that is not an object."""
-        return json_object(self.call("GET", f"{self.address}{path}", params=params)) or {}
+        return self._content(self.call("GET", f"{self.address}{path}", params=params))
 
     def post(self, path: str, **body: Any) -> dict[str, Any]:
         """Send a POST request; `body` is passed on to `call`. Returns the response's JSON object.
 
         After NoAnswer or a status of 5xx the change may have been made.
         """
-        return json_object(self.call("POST", f"{self.address}{path}", **body)) or {}
+        return self._content(self.call("POST", f"{self.address}{path}", **body))
 
     def call(
         self,
@@ -70,6 +73,9 @@ class JsonClient:
     def error_of(self, response: Response) -> ApiError:
         """The exception for an error response. Override it to remove a client's secret from the reason."""
         return self.error(response)
+
+    def _content(self, response: Response) -> dict[str, Any]:
+        return required_object(response) if self.requires_objects else json_object(response) or {}
 
 
 def required_object(response: Response) -> dict[str, Any]:

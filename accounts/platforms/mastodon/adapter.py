@@ -13,18 +13,17 @@ from accounts.platforms.base import Platform
 from accounts.platforms.chains import check
 from accounts.platforms.errors import AccountDisconnected, CredentialsRejected, PlatformError
 from accounts.platforms.http.oauth import scopes_of
-from accounts.platforms.http.responses import UnreadableAnswer
-from accounts.platforms.mastodon import account, authorization, instance, lookup, media, statuses
+from accounts.platforms.http.responses import UnreadableAnswer, one_line, text_in
+from accounts.platforms.mastodon import authorization, instance, lookup, media, statuses
 from accounts.platforms.mastodon.capabilities import (
     CAPABILITIES,
     CREDENTIALS_SCHEMA,
     OAUTH_SCHEMA,
-    SCOPES,
-    WIDE_SCOPES,
-    of_instance,
+    REQUIRED_SCOPES,
+    SETUP,
+    capabilities_with,
 )
-from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server
-from accounts.platforms.mastodon.setup import SETUP
+from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, web_url
 from accounts.platforms.types import (
     Absent,
     AccountDetails,
@@ -42,6 +41,7 @@ from config.outbound import DestinationRefused, OutboundError
 CLIENT_NAME = "Social Publishing Service"
 
 _TOKEN = re.compile(r"[\x21-\x7e]+")
+_USERNAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 class Mastodon(Platform):
@@ -64,13 +64,9 @@ class Mastodon(Platform):
     oauth_schema = OAUTH_SCHEMA
     irreversible = frozenset({"create"})
 
-    def unavailable_reason(self, method: str) -> str | None:
-        """Returns None: owners create tokens at their Mastodon servers, and servers register any application."""
-        return None
-
     def capabilities_for(self, account: AccountDetails) -> Capabilities:
         """The capabilities of a Mastodon account, by the limits of its server."""
-        return of_instance(**account.limits)
+        return capabilities_with(**account.limits)
 
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Connect a Mastodon account with a pasted access token. Raises CredentialsRejected, Transient."""
@@ -107,7 +103,7 @@ class Mastodon(Platform):
     def identify(self, grant: Grant) -> Identity:
         """Ask the Mastodon server which account the token belongs to. Raises AccountDisconnected, Transient."""
         with ERRORS.platform_errors():
-            identity = account.identity(Server.of(grant))
+            identity = _identity(Server.of(grant))
         if identity.external_id != grant.external_id:
             raise AccountDisconnected("The token opens another account than the one that was connected.")
         return identity
@@ -122,7 +118,8 @@ class Mastodon(Platform):
         Raises Transient.
         """
         if "client_id" in grant.tokens:
-            authorization.revoke(Server.of(grant), grant.tokens)
+            server = Server.of(grant)
+            authorization.application(server.address, grant.tokens).revoke(server.token)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Upload the post's media to the Mastodon server, or create the status of a segment, as `progress` says.
@@ -137,7 +134,7 @@ class Mastodon(Platform):
                 return media.upload_next(server, content.media, progress.state)
             if progress.phase == "process":
                 return media.process(server, progress.state)
-            limits = of_instance(**grant.limits)
+            limits = capabilities_with(**grant.limits)
             check(content, limits, "the account's server")
             polls.check(content, limits, "the account's server")
             return statuses.begin(server, content)
@@ -153,10 +150,29 @@ class Mastodon(Platform):
 
 def _opened(server: Server) -> tuple[Identity, dict[str, Any]]:
     """The Mastodon account of the token, and {instance, account}. Raises MastodonError, OutboundError."""
-    identity = account.identity(server)
+    identity = _identity(server)
     own_id = identity.external_id.partition("@")[0]
     lookup.newest_status(Server(server.address, server.token, own_id))  # refused without read:statuses
     return identity, {"instance": server.address, "account": own_id}
+
+
+def _identity(server: Server) -> Identity:
+    """The Mastodon account of the token, and its server's limits. Raises MastodonError, OutboundError.
+
+    `external_id` is the account's id followed by the server's host: names may change, ids do not.
+    Source: docs.joinmastodon.org, accounts/verify_credentials.
+    """
+    account = server.get("/api/v1/accounts/verify_credentials")
+    username = text_in(account, "username", _USERNAME, "username")
+    host = server.address.partition("://")[2]  # with the port unless it is the default one
+    return Identity(
+        external_id=f"{entity_id(account)}@{host}",
+        handle=f"{username}@{host}",
+        display_name=one_line(account.get("display_name")),
+        avatar_url=web_url(account.get("avatar")),
+        profile_url=web_url(account.get("url")) or f"{server.address}/@{username}",
+        limits=instance.limits(server),
+    )
 
 
 @contextmanager
@@ -183,6 +199,5 @@ def _refused_token(error: MastodonError) -> PlatformError:
         return CredentialsRejected("This address only redirects to another; give the instance's own host name.")
     return CredentialsRejected(
         f"The instance refuses the access token: {error.status} {error.reason}",
-        suggested_action=f"Connect with an account's token that has the scopes {', '.join(SCOPES)}, or "
-        f"{' and '.join(WIDE_SCOPES)} if the server has no narrower ones.",
+        suggested_action=f"Connect with an account's token that has {REQUIRED_SCOPES}.",
     )

@@ -59,7 +59,7 @@ def authorize(written: str, *, state: str, redirect_uri: str, client_name: str, 
         "client_id": text_in(registered, "client_id", _WORD, "client id"),
         "client_secret": text_in(registered, "client_secret", _WORD, "client secret"),
     }
-    begun = _application(server.address, stored, scopes).authorize(state, redirect_uri)
+    begun = application(server.address, stored, scopes).authorize(state, redirect_uri)
     return Authorization(begun.url, {**stored, "code_verifier": begun.stored["verifier"]})
 
 
@@ -68,9 +68,9 @@ def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict
 
     Raises CredentialsRejected, Transient, UnreadableAnswer.
     """
-    application = _application(stored["instance"], stored)
+    verifier = {"verifier": stored["code_verifier"]}
     try:
-        answer = application.exchange(code, redirect_uri, {"verifier": stored["code_verifier"]})
+        answer = application(stored["instance"], stored).exchange(code, redirect_uri, verifier)
     except ConnectionUnavailable as error:
         raise CredentialsRejected(
             "The instance no longer knows the service's application.", suggested_action="Start the connection again."
@@ -78,15 +78,8 @@ def exchange(code: str, *, redirect_uri: str, stored: Mapping[str, Any]) -> dict
     return {**answer, "access_token": text_in(answer, "access_token", _WORD, "access token")}
 
 
-def revoke(server: Server, tokens: Mapping[str, Any]) -> None:
-    """Revoke a token that the Mastodon server issued to the service's application; it may be revoked already.
-
-    Raises Transient.
-    """
-    _application(server.address, tokens).revoke(server.token)
-
-
-def _application(address: str, registered: Mapping[str, Any], scopes: tuple[str, ...] = ()) -> MastodonApplication:
+def application(address: str, registered: Mapping[str, Any], scopes: tuple[str, ...] = ()) -> MastodonApplication:
+    """The service's OAuth application at the Mastodon server, from its id and secret in `registered`."""
     return MastodonApplication(
         registered["client_id"],
         registered["client_secret"],

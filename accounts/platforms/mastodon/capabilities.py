@@ -1,4 +1,4 @@
-"""Mastodon's limits and options: the defaults of Mastodon 4.5.
+"""Mastodon's limits and options, the defaults of Mastodon 4.5, and what owners need to connect an account.
 
 An instance may announce other limits (GET /api/v2/instance). They are read when an account is connected or checked, and
 every post is validated with them. Source: docs.joinmastodon.org, user/posting and entities/Instance; texts are counted as by
@@ -13,8 +13,10 @@ from typing import Any
 
 from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import URL_LENGTH, graphemes, mastodon_graphemes
+from accounts.platforms.operator_setup import OperatorSetup
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import MAX_CHOICE_TEXT, poll_option
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
 THREAD = ThreadRules(max_segments=25)  # a limit of this service; Mastodon has none
@@ -39,7 +41,7 @@ _FEATURES = (
 _IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif")
 _VIDEOS = ("video/mp4", "video/quicktime", "video/webm", "video/ogg")
 _IMAGE_PIXELS = 33_177_600
-_PROPERTIES = {
+_OPTIONS: dict[str, Any] = {
     "visibility": {
         "type": "string",
         "description": "Who sees the post and all segments of its thread. The default is the account's own setting.",
@@ -83,7 +85,7 @@ def _spoiler_length(options: Mapping[str, Any]) -> int:
     return graphemes(str(options.get("spoiler_text", ""))[:MAX_SPOILER])
 
 
-def of_instance(
+def capabilities_with(
     *,
     characters: int = 500,
     media: int = 4,
@@ -127,23 +129,27 @@ def of_instance(
         retry_safety="verifiable",
         link_preview="platform",
         not_possible=_NOT_POSSIBLE,
-        options=_options(poll),
+        options=object_schema(**_OPTIONS, poll=poll_option(poll)),
         pace=Pace(seconds=36, burst=300),  # Mastodon accepts 300 posts in three hours
         thread=THREAD,
         poll=poll,
     )
 
 
-def _options(poll: PollRules) -> dict[str, Any]:
-    properties = {**_PROPERTIES, "poll": poll_option(poll)}
-    return {"type": "object", "properties": properties, "additionalProperties": False}
-
-
-CAPABILITIES = of_instance()
+CAPABILITIES = capabilities_with()
 
 SCOPES = ("read:accounts", "read:statuses", "write:statuses", "write:media")
 WIDE_SCOPES = ("read", "write")  # these include the others, for servers without narrower ones
+REQUIRED_SCOPES = f"the scopes {', '.join(SCOPES)}, or {' and '.join(WIDE_SCOPES)} if the server has no narrower ones"
 
+# Operators register nothing: each server registers any application by an API call (methods/apps).
+SETUP = OperatorSetup(
+    {
+        "credentials": "Their server's name and an access token, which they make there under Settings, Development, with "
+        f"the scopes {', '.join(SCOPES)}.",
+        "oauth": "Their server's name. This service registers itself at the server, and they grant it access there.",
+    }
+)
 _INSTANCE = {
     "type": "string",
     "title": "Server",
@@ -151,26 +157,17 @@ _INSTANCE = {
     "minLength": 1,
     "maxLength": 512,
 }
-OAUTH_SCHEMA = {
-    "type": "object",
-    "properties": {"instance": _INSTANCE},
-    "required": ["instance"],
-    "additionalProperties": False,
-}
-CREDENTIALS_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "instance": _INSTANCE,
-        "access_token": {
-            "type": "string",
-            "title": "Access token",
-            "writeOnly": True,
-            "description": "An access token of the account, from the server's Settings, Development, with the scopes "
-            f"{', '.join(SCOPES)}, or {' and '.join(WIDE_SCOPES)} if the server has no narrower ones.",
-            "minLength": 1,
-            "maxLength": 512,
-        },
+OAUTH_SCHEMA = object_schema(["instance"], instance=_INSTANCE)
+CREDENTIALS_SCHEMA = object_schema(
+    ["instance", "access_token"],
+    instance=_INSTANCE,
+    access_token={
+        "type": "string",
+        "title": "Access token",
+        "writeOnly": True,
+        "description": "An access token of the account, from the server's Settings, Development, with "
+        f"{REQUIRED_SCOPES}.",
+        "minLength": 1,
+        "maxLength": 512,
     },
-    "required": ["instance", "access_token"],
-    "additionalProperties": False,
-}
+)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, PlatformError, RateLimited
-from accounts.platforms.http.client import JsonClient, required_object
+from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
 from accounts.platforms.http.responses import ApiError, UnreadableAnswer, json_object, objects_in, safe_line, text_in
 from accounts.platforms.types import Grant
@@ -50,18 +50,13 @@ class Server(JsonClient):
 
     error = MastodonError
     max_bytes = 4_000_000  # a page of statuses, each with its account, media and link card
+    requires_objects = True
 
     @classmethod
     def of(cls, grant: Grant) -> Server:
         """The Mastodon server of a connected account, with the token that it issued or that the owner pasted."""
         token = grant.tokens.get("access_token") or grant.credentials["access_token"]
         return cls(grant.tokens["instance"], token, grant.tokens["account"])
-
-    def get(
-        self, path: str, params: Mapping[str, str] | None = None, *, timeout: float | None = None
-    ) -> dict[str, Any]:
-        """Read an object from the Mastodon server. Raises UnreadableAnswer if the body is not an object."""
-        return required_object(self.call("GET", f"{self.address}{path}", params=params, timeout=timeout))
 
     def get_list(self, path: str, params: Mapping[str, str]) -> list[dict[str, Any]]:
         """Read a list of objects from the Mastodon server. Raises UnreadableAnswer if the body is not such a list."""
@@ -74,10 +69,6 @@ class Server(JsonClient):
         if not isinstance(content, list) or len(entities) < len(content):
             raise UnreadableAnswer("The response is not a list of JSON objects.")
         return entities
-
-    def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Change something at the Mastodon server. Raises UnreadableAnswer if the body is not an object."""
-        return required_object(self.call("POST", f"{self.address}{path}", **body))
 
 
 class MastodonErrors(ErrorTranslator[MastodonError]):

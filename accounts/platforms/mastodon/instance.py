@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import CredentialsRejected
+from accounts.platforms.http.client import required_object
 from accounts.platforms.http.responses import as_object, objects_in
 from accounts.platforms.mastodon.capabilities import SCOPES, WIDE_SCOPES
 from accounts.platforms.mastodon.client import MastodonError, Server
@@ -29,7 +30,7 @@ SCOPES_SINCE = {"mastodon": (2, 5), "gotosocial": (0, 19), "pleroma": (2, 0), "a
 _VERSION = re.compile(r"v?(\d{1,5})\.(\d{1,5})")
 _NODEINFO = re.compile(r"https?://[^/?#\s]+(?P<path>/[A-Za-z0-9._/-]{1,200})")
 
-# The sections and fields of an instance's `configuration`, by the parameters of capabilities.of_instance.
+# The sections and fields of an instance's `configuration`, by the parameters of capabilities.capabilities_with.
 _LIMITS = {
     "characters": ("statuses", "max_characters"),
     "media": ("statuses", "max_media_attachments"),
@@ -59,11 +60,6 @@ def address(written: str) -> str:
     host = f"[{destination.host}]" if ":" in destination.host else destination.host
     port = "" if destination.port == _DEFAULT_PORTS[scheme] else f":{destination.port}"
     return f"{scheme}://{host}{port}"
-
-
-def host(server: Server) -> str:
-    """The part of Mastodon account names after the @: the server's host, and the port unless it is the default one."""
-    return server.address.partition("://")[2]
 
 
 def limits(server: Server) -> dict[str, int]:
@@ -110,7 +106,7 @@ def _software_supports_scopes(server: Server) -> bool:
 def _document(server: Server, path: str) -> Mapping[str, Any]:
     """A JSON document of the Mastodon server; empty if the server has none."""
     try:
-        return server.get(path, timeout=TIMEOUT_SECONDS)
+        return required_object(server.call("GET", f"{server.address}{path}", timeout=TIMEOUT_SECONDS))
     except (OutboundError, MastodonError):
         return {}
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Any, Literal
 
@@ -28,7 +27,9 @@ from accounts.platforms.types import Absent, CompleteList, Content
 PAGE = 40
 MAX_PAGES = 3
 MAX_HTML_LENGTH = 200_000
-LISTED_BY_ALL = frozenset({"public", "unlisted"})
+ALWAYS_IN_LISTS = frozenset({"public", "unlisted"})
+
+Statuses = list[dict[str, Any]]
 
 # A mention of an account at another server is displayed without the host.
 _HOST_OF_MENTION = re.compile(r"(@[a-z0-9_.-]+)@[\w.-]+", re.IGNORECASE)
@@ -48,14 +49,6 @@ def newest_status(server: Server) -> str | None:
     return entity_id(page[0]) if page else ""
 
 
-@dataclass(frozen=True)
-class _Listed:
-    """The statuses that a Mastodon server lists, newest first: those after a given one, and the others of the same pages."""
-
-    newer: list[dict[str, Any]]
-    older: list[dict[str, Any]]
-
-
 def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str, Any] | Absent:
     """The Mastodon status that an earlier attempt at this segment has created; Absent if certainly none did.
 
@@ -67,8 +60,8 @@ def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str
     parent, text = sent[-1] if sent else None, segments(content)[len(sent)]
     choices = [] if sent else [_letters(choice) for choice in choices_of(content.options)]
     ours = content.options.get("spoiler_text", "") + text
-    listed = _statuses(server, parent or state["after"])
-    for status in reversed(listed.newer):
+    newer, older = _statuses(server, parent or state["after"])
+    for status in reversed(newer):
         replies_to, media, poll = status.get("in_reply_to_id") or None, _media_of(status), _choices_of(status)
         if status.get("reblog") or replies_to not in (parent, None):  # some servers do not say what it replies to
             continue
@@ -83,37 +76,40 @@ def find(server: Server, content: Content, state: Mapping[str, Any]) -> dict[str
         uncertain |= bool(status.get("edited_at"))  # the original text of an edited status is lost
     if uncertain:
         raise OutcomeUnknown("The account has a post that may be this one, but differs from it.", final=True)
-    return Absent(_proof(server, content, state["after"], parent, listed))
+    reaches_back = parent in map(entity_id, older) if parent else older or not state["after"]
+    if not reaches_back:
+        raise OutcomeUnknown("The account's server does not list what was posted before this post.", final=True)
+    back_to = parent or state["after"] or "the account's first status"
+    return Absent(CompleteList(back_to, kind_listed=_proof_of_kind(server, content, [*older, *newer])))
 
 
-def _statuses(server: Server, after: str) -> _Listed:
-    """Read the Mastodon account's statuses back to the given one. Raises OutcomeUnknown if there are too many to read."""
-    listed = _Listed([], [])
+def _statuses(server: Server, after: str) -> tuple[Statuses, Statuses]:
+    """Read the Mastodon account's statuses, newest first, back to the page with the given one.
+
+    Returns the statuses after that one, and the others. Raises OutcomeUnknown if there are too many to read.
+    """
+    newer: Statuses = []
+    older: Statuses = []
     params = {"limit": str(PAGE), "exclude_reblogs": "true", "exclude_replies": "false"}
     for _ in range(MAX_PAGES):
         page = server.get_list(_statuses_path(server), params)
         for status in page:
-            (listed.newer if _age(entity_id(status)) > _age(after) else listed.older).append(status)
+            (newer if _age(entity_id(status)) > _age(after) else older).append(status)
         # The last one counts, since some servers put pinned statuses first.
         if not page or _age(entity_id(page[-1])) <= _age(after):
-            return listed
+            return newer, older
         params["max_id"] = entity_id(page[-1])
     raise OutcomeUnknown("The account has too many newer posts to find out whether this one is among them.", final=True)
 
 
-def _proof(server: Server, content: Content, after: str, parent: str | None, listed: _Listed) -> CompleteList:
-    """The proof that the Mastodon server's list would contain the status. Raises OutcomeUnknown if it might not."""
-    before = [entity_id(status) for status in listed.older]
-    reaches_back = parent in before if parent else before or not after
-    if not reaches_back:
-        raise OutcomeUnknown("The account's server does not list what was posted before this post.", final=True)
-    back_to = parent or after or "the account's first status"
+def _proof_of_kind(server: Server, content: Content, statuses: Statuses) -> str:
+    """The evidence that a Mastodon server lists statuses of this visibility. Raises OutcomeUnknown if it might not."""
     visibility = content.options.get("visibility") or _default_visibility(server)
-    if visibility in LISTED_BY_ALL:
-        return CompleteList(back_to, kind_listed=f"{visibility} statuses are listed by all servers")
-    for status in (*listed.older, *listed.newer):
+    if visibility in ALWAYS_IN_LISTS:
+        return f"{visibility} statuses are listed by all servers"
+    for status in statuses:
         if visibility and status.get("visibility") == visibility:
-            return CompleteList(back_to, kind_listed=f"{visibility} status {entity_id(status)}")
+            return f"{visibility} status {entity_id(status)}"
     raise OutcomeUnknown(
         "The account's server does not list this post, but it may not list any "
         f"{visibility or 'of its visibility'} posts at all.",
@@ -207,9 +203,9 @@ class _Rendered(HTMLParser):
         self._in_link = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if tag == "a" and not {"mention", "hashtag"} & set((given.get("class") or "").split()):
-            self.with_links.append(given.get("href") or "")
+        attributes = dict(attrs)
+        if tag == "a" and not {"mention", "hashtag"} & set((attributes.get("class") or "").split()):
+            self.with_links.append(attributes.get("href") or "")
             self._in_link = True
 
     def handle_endtag(self, tag: str) -> None:

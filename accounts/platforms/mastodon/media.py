@@ -6,22 +6,19 @@ that no status uses after a day. Source: docs.joinmastodon.org, methods/media.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.client import required_object
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id
 from accounts.platforms.processing import ask_again
-from accounts.platforms.types import MediaFile, Progress
+from accounts.platforms.types import MediaFile, Progress, State
 from config.outbound import multipart
 
 UPLOAD_SECONDS = 300.0
 FIRST_PAUSE_SECONDS = 2.0
 LONGEST_PAUSE_SECONDS = 60.0
 MAX_CHECKS = 100  # about an hour and a half
-
-State = Mapping[str, Any]
 
 
 def upload_next(server: Server, files: tuple[MediaFile, ...], state: State) -> Progress:

@@ -13,11 +13,9 @@ from accounts.platforms.mastodon import lookup, media
 from accounts.platforms.mastodon.client import ERRORS, MastodonError, Server, entity_id, web_url
 from accounts.platforms.polls import OPTION as POLL
 from accounts.platforms.polls import poll_of
-from accounts.platforms.types import Absent, Content, Progress, Published
+from accounts.platforms.types import Absent, Content, Progress, Published, State
 
 SEGMENT_OPTIONS = ("visibility", "spoiler_text", "language")  # the options that apply to every segment
-
-State = Mapping[str, Any]
 
 
 def begin(server: Server, content: Content) -> Progress:
@@ -84,14 +82,10 @@ def _body(content: Content, state: State) -> dict[str, Any]:
         options = {name: content.options[name] for name in SEGMENT_OPTIONS if name in content.options}
         return {"status": text, "in_reply_to_id": sent[-1], **options}
     options = {name: value for name, value in content.options.items() if name not in (THREAD, POLL)}
-    return {"status": text, "media_ids": state["media"], **options, **_poll(content)}
-
-
-def _poll(content: Content) -> dict[str, Any]:
-    if (poll := poll_of(content.options)) is None:
-        return {}
-    switches = {name: poll[name] for name in ("multiple", "hide_totals") if name in poll}
-    return {"poll": {"options": poll["choices"], "expires_in": poll["duration_minutes"] * 60, **switches}}
+    if (poll := poll_of(content.options)) is not None:
+        switches = {name: poll[name] for name in ("multiple", "hide_totals") if name in poll}
+        options["poll"] = {"options": poll["choices"], "expires_in": poll["duration_minutes"] * 60, **switches}
+    return {"status": text, "media_ids": state["media"], **options}
 
 
 def _next_step(content: Content, state: State, status: Mapping[str, Any]) -> Progress | Published:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from accounts.platforms.errors import ContentRejected
 from accounts.platforms.http.oauth_platform import OAuthPlatform
-from accounts.platforms.pinterest import account, pins, video
-from accounts.platforms.pinterest.capabilities import CAPABILITIES, SCOPES
-from accounts.platforms.pinterest.client import ERRORS, Api
-from accounts.platforms.pinterest.setup import SETUP
-from accounts.platforms.pinterest.tokens import PinterestApplication
+from accounts.platforms.http.responses import https_url, one_line, text_in
+from accounts.platforms.pinterest import pins, video
+from accounts.platforms.pinterest.capabilities import CAPABILITIES, SCOPES, SETUP
+from accounts.platforms.pinterest.client import ERRORS, SITE, Api, PinterestApplication, id_of
 from accounts.platforms.types import Content, Grant, Identity, Progress, Published
 
-API_BASE = "https://api.pinterest.com/v5"
+_USERNAME = re.compile(r"[A-Za-z0-9_]{1,100}")
 
 
 class Pinterest(OAuthPlatform):
@@ -40,24 +39,30 @@ class Pinterest(OAuthPlatform):
         return PinterestApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
-            authorize_url=f"{self.setting('AUTH_BASE', account.SITE).rstrip('/')}/oauth/",
-            token_url=f"{self._api_base()}/oauth/token",
-            revoke_url=f"{self._api_base()}/oauth/token/revoke",
+            authorize_url=f"{self.setting('AUTH_BASE', SITE).rstrip('/')}/oauth/",
+            token_url=f"{self._api_address()}/oauth/token",
+            revoke_url=f"{self._api_address()}/oauth/token/revoke",
             scopes=SCOPES,
         )
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
         """The one Pinterest account that an access token gives access to."""
-        return (account.identity(self._api(tokens)),)
+        user = self._api(tokens).get("/user_account")
+        username = text_in(user, "username", _USERNAME, "user name")
+        identity = Identity(
+            external_id=id_of(user),
+            handle=username,
+            display_name=one_line(user.get("business_name")) or username,
+            avatar_url=https_url(user.get("profile_image")),
+            profile_url=f"{SITE}/{username}/",
+        )
+        return (identity,)
 
     def publish(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published:
         """Find the board, upload the video, or create the pin at Pinterest, as `progress` says."""
         api = self._api(grant.tokens)
         if progress.phase == "start":
-            if not content.media:
-                raise ContentRejected("A pin needs an image or a video.")
-            state = {"board": account.board_id(api, content.options["board"])}
-            return Progress("upload" if content.media[0].kind == "video" else "create", state)
+            return pins.begin(api, content)
         if progress.phase == "upload":
             return video.upload(api, content.media[0], progress.state)
         if progress.phase == "process":
@@ -65,7 +70,7 @@ class Pinterest(OAuthPlatform):
         return pins.create(api, content, progress.state)
 
     def _api(self, tokens: Mapping[str, Any]) -> Api:
-        return Api(self._api_base(), tokens["access_token"])
+        return Api(self._api_address(), tokens["access_token"])
 
-    def _api_base(self) -> str:
-        return self.setting("API_BASE", API_BASE).rstrip("/")
+    def _api_address(self) -> str:
+        return self.setting("API_BASE", "https://api.pinterest.com/v5").rstrip("/")

@@ -1,13 +1,14 @@
-"""Pinterest's limits and options with API v5.
+"""Pinterest's limits and options with API v5, and the setup of the operator's app at Pinterest.
 
 A pin has one to five images or a video, and never text alone. The post's text is the pin's description.
-Sources: github.com/pinterest/api-description 5.23; developers.pinterest.com (rate limits, product specifications of images
-and videos).
+Sources: github.com/pinterest/api-description 5.23; developers.pinterest.com (connect app, access tiers, rate limits, product
+specifications of images and videos).
 """
 
 from __future__ import annotations
 
 from accounts.platforms.counting import characters
+from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, VideoRules
 
 MAX_IMAGES = 5
@@ -81,4 +82,21 @@ CAPABILITIES = Capabilities(
     },
     # Pinterest accepts 100 writes per minute of an account; a video needs two.
     pace=Pace(seconds=1.5, burst=20),
+)
+
+SETUP = OperatorSetup(
+    {"oauth": "Their sign-in at Pinterest."},
+    (
+        PlatformApplication(
+            connects="Pinterest accounts",
+            portal="https://developers.pinterest.com/apps",
+            products=("The redirect address, as a redirect URI.",),
+            scopes=SCOPES,
+            settings=("PINTEREST_CLIENT_ID", "PINTEREST_CLIENT_SECRET"),
+            review="Pinterest approves the app for Trial access, and for Standard access after a video that shows how owners "
+            "connect and how the app creates pins.",
+            without_review="With Trial access nobody but the creator sees a pin. Pinterest may also refuse it and name its "
+            "sandbox.",
+        ),
+    ),
 )

@@ -1,7 +1,8 @@
-"""Pinterest's API v5: calls, and the meaning of its errors.
+"""Pinterest's API v5: the operator's app, calls with an account's token, and the meaning of Pinterest's errors.
 
-Errors are `{"code": number, "message": text}`. Sources: github.com/pinterest/api-description 5.23, and reports of API clients
-for the codes and wording of refusals.
+Access tokens last 30 days; refresh tokens are replaced at each use and last 60 days from then. Errors are `{"code": number,
+"message": text}`. Sources: github.com/pinterest/api-description 5.23, and reports of API clients for the codes and wording of
+refusals.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError
-from accounts.platforms.http.client import JsonClient, required_object
+from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.oauth import OAuthApplication
 from accounts.platforms.http.responses import ApiError, json_object, text_in
 from config.outbound import Response
 
-CONTENT_CODES = frozenset({"1", "29", "40"})  # a wrong parameter, not permitted, not found
+SITE = "https://www.pinterest.com"
+INVALID_GRANT = "283"  # an unknown grant, or an unknown app
 _ACCOUNT_CLOSED = re.compile(r"\b(?:account|user)\b.{0,40}\b(?:suspended|deactivated|banned|locked)", re.IGNORECASE)
 _ID = re.compile(r"[0-9]{1,32}")
 
@@ -29,11 +32,25 @@ class PinterestError(ApiError):
         number = content.get("code")
         code = str(number) if type(number) is int else ""
         super().__init__(response, code=code, reason=content.get("message"), reset_headers=("x-ratelimit-reset",))
+        self.from_api = bool(code)
 
-    @property
-    def is_about_trial_access(self) -> bool:
-        """Whether Pinterest's error says that the operator's app has trial access only."""
-        return self.status in (401, 403) and "trial access" in self.reason.lower()
+
+class PinterestApplication(OAuthApplication):
+    """The operator's OAuth app at Pinterest."""
+
+    label = "Pinterest"
+    scope_separator = ","
+    basic = True
+    exchange_params = {"continuous_refresh": "true"}
+    revoked_statuses = frozenset({200, 204, 400, 404})
+
+    def error_of(self, response: Response) -> str:
+        """The OAuth error in a response of the token endpoint, which reports errors in the format of Pinterest's API."""
+        error = PinterestError(response)
+        if error.status == 401 or (error.status == 400 and error.code == INVALID_GRANT):
+            is_about_app = "application" in error.reason.lower() or "client" in error.reason.lower()
+            return "invalid_client" if is_about_app or error.code != INVALID_GRANT else "invalid_grant"
+        return error.code
 
 
 class Api(JsonClient):
@@ -41,14 +58,7 @@ class Api(JsonClient):
 
     error = PinterestError
     max_bytes = 2_000_000  # a page of boards
-
-    def get(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Read something from Pinterest. Raises UnreadableAnswer if the body is not a JSON object."""
-        return required_object(self.call("GET", f"{self.address}{path}", params=params))
-
-    def post(self, path: str, **body: Any) -> dict[str, Any]:
-        """Change something at Pinterest. Raises UnreadableAnswer if the body is not a JSON object."""
-        return required_object(self.call("POST", f"{self.address}{path}", **body))
+    requires_objects = True
 
 
 class PinterestErrors(ErrorTranslator[PinterestError]):
@@ -57,10 +67,11 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
     name = "pinterest"
     label = "Pinterest"
     error = PinterestError
+    documented_codes = frozenset({"", "1", "29", "40"})  # no code, a wrong parameter, not permitted, not found
 
     def specific(self, error: PinterestError) -> PlatformError | None:
         """Translate Pinterest's errors about the operator's app or the account; None for all other errors."""
-        if error.is_about_trial_access:
+        if error.status in (401, 403) and "trial access" in error.reason.lower():
             return ConnectionUnavailable(
                 f"Pinterest gives this service trial access only: {error.reason}",
                 suggested_action="Ask the operator of the service to get standard access for its app at Pinterest.",
@@ -68,14 +79,6 @@ class PinterestErrors(ErrorTranslator[PinterestError]):
         if error.status == 403 and _ACCOUNT_CLOSED.search(error.reason):
             return AccountDisconnected(f"Pinterest refuses the account: {error.reason}")
         return None
-
-    def rejects_content(self, error: PinterestError) -> bool:
-        """Whether an error of Pinterest's API is about the content."""
-        return super().rejects_content(error) and (bool(error.code) or error.status == 413)
-
-    def is_documented(self, error: PinterestError) -> bool:
-        """Whether the code of Pinterest's error is one of the documented refusals."""
-        return error.code in CONTENT_CODES or not error.code
 
 
 ERRORS = PinterestErrors()

@@ -1,29 +1,41 @@
-"""Creating a Pinterest pin, at most once.
+"""Finding the board of a Pinterest pin, and creating the pin, at most once.
 
 Pinterest has no idempotency key, and a pin of this service cannot be distinguished from one that the owner created with the
 same text. So if the response is missing, the outcome stays unknown. Images are part of the request as base64, which is
 written to a file first because they may be large. Pinterest accepts one alt text for several images: the first one. Source:
-github.com/pinterest/api-description 5.23, pins/create.
+github.com/pinterest/api-description 5.23, boards/list and pins/create.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 import secrets
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
-from accounts.platforms.errors import Transient
+from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.http.responses import UnreadableAnswer, objects_in, one_line
 from accounts.platforms.pinterest import video
-from accounts.platforms.pinterest.account import SITE
-from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
+from accounts.platforms.pinterest.client import ERRORS, SITE, Api, PinterestError, id_of
 from accounts.platforms.types import Content, MediaFile, Progress, Published
 
 SLOWEST_UPLOAD = 500_000  # bytes per second
 CHUNK = 3 * 256 * 1024
 OPTIONS = ("board_section_id", "title", "link")
+PAGE, MAX_BOARDS = 250, 2000
+MAX_NAMED_BOARDS = 10  # maximum number in an error message
+_BOARD_ID = re.compile(r"[0-9]{10,32}")  # fewer digits are a name, such as 2026
+
+
+def begin(api: Api, content: Content) -> Progress:
+    """Find the board of a Pinterest pin. Raises ContentRejected and platform errors."""
+    if not content.media:
+        raise ContentRejected("A pin needs an image or a video.")
+    state = {"board": _board_id(api, content.options["board"])}
+    return Progress("upload" if content.media[0].kind == "video" else "create", state)
 
 
 def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
@@ -37,6 +49,37 @@ def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | P
                 return again
             raise
     return Published(pin_id, f"{SITE}/pin/{pin_id}/")
+
+
+def _board_id(api: Api, board: str) -> str:
+    """The id of a board of the Pinterest account, from the board's name or id.
+
+    Raises ContentRejected, which names the existing boards, and platform errors.
+    """
+    if _BOARD_ID.fullmatch(board):
+        return board
+    with ERRORS.platform_errors():
+        boards = list(_boards(api))
+    for name, found in boards:
+        if name == board.strip():
+            return found
+    names = ", ".join(name for name, _ in boards[:MAX_NAMED_BOARDS]) or "none"
+    more = f" and {len(boards) - MAX_NAMED_BOARDS} more" if len(boards) > MAX_NAMED_BOARDS else ""
+    raise ContentRejected(f"The account has no board of this name; it has {names}{more}.")
+
+
+def _boards(api: Api) -> Iterator[tuple[str, str]]:
+    """The names and ids of the Pinterest account's boards."""
+    params = {"page_size": str(PAGE)}
+    for _ in range(MAX_BOARDS // PAGE):
+        page = api.get("/boards", params)
+        items = page.get("items")
+        if not isinstance(items, list):
+            raise UnreadableAnswer("The response is not a list of boards.")
+        yield from ((one_line(each.get("name")), id_of(each)) for each in objects_in(items))
+        if not page.get("bookmark"):
+            return
+        params["bookmark"] = str(page["bookmark"])
 
 
 def _post(api: Api, content: Content, state: Mapping[str, Any]) -> dict[str, Any]:

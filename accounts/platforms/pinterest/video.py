@@ -15,14 +15,12 @@ from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import UnreadableAnswer
 from accounts.platforms.pinterest.client import ERRORS, Api, PinterestError, id_of
 from accounts.platforms.processing import ask_again
-from accounts.platforms.types import MediaFile, Progress
+from accounts.platforms.types import MediaFile, Progress, State
 from config.outbound import OutboundError, multipart, request
 
 UPLOAD_SECONDS, SLOWEST_UPLOAD = 60.0, 500_000  # shortest timeout, and bytes per second
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0  # between checks whether the video is processed
 MAX_CHECKS = 60
-
-State = Mapping[str, Any]
 
 
 def upload(api: Api, file: MediaFile, state: State) -> Progress:

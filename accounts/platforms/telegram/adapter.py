@@ -32,10 +32,6 @@ class Telegram(Platform):
     credentials_schema = CREDENTIALS_SCHEMA
     irreversible = frozenset({"send"})
 
-    def unavailable_reason(self, method: str) -> str | None:
-        """Returns None: owners connect their own Telegram bots, so the operator configures nothing."""
-        return None
-
     def connect(self, credentials: Mapping[str, Any]) -> Connection:
         """Check that the token is a Telegram bot's and the bot may post to the chat.
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from accounts.platforms.http.oauth_platform import OAuthPlatform
+from accounts.platforms.http.responses import https_url, one_line, text_in
 from accounts.platforms.types import Absent, Content, Grant, Identity, Progress, Published
-from accounts.platforms.x import account, media, posts
-from accounts.platforms.x.account import Account
-from accounts.platforms.x.capabilities import CAPABILITIES, SCOPES
-from accounts.platforms.x.client import ERRORS, Api
-from accounts.platforms.x.setup import SETUP
-from accounts.platforms.x.tokens import XApplication
+from accounts.platforms.x import media, posts
+from accounts.platforms.x.capabilities import CAPABILITIES, SCOPES, SETUP
+from accounts.platforms.x.client import ERRORS, SITE, Api, XApplication, data_of, id_of
+
+_USERNAME = re.compile(r"[A-Za-z0-9_]{1,50}")
 
 
 class X(OAuthPlatform):
@@ -36,8 +37,18 @@ class X(OAuthPlatform):
     settles_seconds = 180.0
 
     def identities(self, tokens: Mapping[str, Any]) -> tuple[Identity, ...]:
-        """The one X account that an access token gives access to."""
-        return (account.identity(Api(self._api(), tokens["access_token"])),)
+        """The one X account that an access token gives access to. Source: docs.x.com, users/me."""
+        api = Api(self._api_address(), tokens["access_token"])
+        user = data_of(api.get("/2/users/me", {"user.fields": "profile_image_url"}))
+        username = text_in(user, "username", _USERNAME, "user name")
+        identity = Identity(
+            external_id=id_of(user),
+            handle=username,
+            display_name=one_line(user.get("name")),
+            avatar_url=https_url(user.get("profile_image_url")),
+            profile_url=f"{SITE}/{username}",
+        )
+        return (identity,)
 
     def stored_facts(self, identity: Identity) -> Mapping[str, Any]:
         """The user name of the X account, which is part of the URLs of its posts."""
@@ -48,9 +59,9 @@ class X(OAuthPlatform):
         return XApplication(
             self.setting("CLIENT_ID"),
             self.setting("CLIENT_SECRET"),
-            authorize_url=f"{self.setting('AUTH_BASE', account.SITE).rstrip('/')}/i/oauth2/authorize",
-            token_url=f"{self._api()}/2/oauth2/token",
-            revoke_url=f"{self._api()}/2/oauth2/revoke",
+            authorize_url=f"{self.setting('AUTH_BASE', SITE).rstrip('/')}/i/oauth2/authorize",
+            token_url=f"{self._api_address()}/2/oauth2/token",
+            revoke_url=f"{self._api_address()}/2/oauth2/revoke",
             scopes=SCOPES,
             pkce="S256",
         )
@@ -60,15 +71,15 @@ class X(OAuthPlatform):
         if progress.phase == "start":
             return posts.begin(content)
         if progress.phase == "create":
-            return posts.create(self._account(grant), content, progress.state)
-        return media.STEPS[progress.phase](self._account(grant).api, content.media, progress.state)
+            return posts.create(self._api(grant), content, progress.state)
+        return media.STEPS[progress.phase](self._api(grant), content.media, progress.state)
 
     def find(self, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
         """Search the X account's posts since the publication began, or since the preceding segment."""
-        return posts.find(self._account(grant), content, progress.state)
+        return posts.find(self._api(grant), content, progress.state)
 
-    def _account(self, grant: Grant) -> Account:
-        return Account.of(grant, self._api())
+    def _api(self, grant: Grant) -> Api:
+        return Api(self._api_address(), grant.tokens["access_token"], grant.external_id, grant.tokens["username"])
 
-    def _api(self) -> str:
+    def _api_address(self) -> str:
         return self.setting("API_BASE", "https://api.x.com").rstrip("/")

@@ -1,4 +1,4 @@
-"""X's limits and options with API v2.
+"""X's limits and options with API v2, and the setup of the operator's app at X.
 
 A post has at most 280 weighted characters as twitter-text v3 counts them, and up to four images, one GIF or one video.
 X bills each segment of a thread, and a post with a URL (any text that X would turn into a link) costs more. Apps may use one
@@ -6,7 +6,7 @@ cashtag in a post.
 
 Since February 2026 an app may reply only to an author who mentioned or quoted the account that replies. The documentation
 names no exception for an account's own posts, to which the segments of a thread reply, and still advertises threads.
-Sources: docs.x.com (manage posts, media best practices) and twitter-text's configuration.
+Sources: docs.x.com (manage posts, media best practices, apps, pricing, rate limits) and twitter-text's configuration.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import re
 
 from accounts.platforms.chains import thread_option
 from accounts.platforms.counting import URL_LENGTH, characters, has_linked_url, weighted
+from accounts.platforms.operator_setup import OperatorSetup, PlatformApplication
 from accounts.platforms.poll_rules import PollRules
 from accounts.platforms.polls import poll_option
+from accounts.platforms.schemas import object_schema
 from accounts.platforms.types import Capabilities, ImageRules, MediaRules, Pace, TextRules, ThreadRules, VideoRules
 
-MAX_WEIGHT = 280
-MAX_CASHTAGS = 1
 THREAD = ThreadRules(
     max_segments=10,
     distinct=True,
@@ -48,11 +48,11 @@ def cashtags(text: str) -> int:
 
 CAPABILITIES = Capabilities(
     text=TextRules(
-        max_length=MAX_WEIGHT,
+        max_length=280,
         counted_as="weighted",
         count=weighted,
         url_length=URL_LENGTH,
-        also=(("cashtags", MAX_CASHTAGS, cashtags),),
+        also=(("cashtags", 1, cashtags),),
     ),
     media=MediaRules(
         max_count=4,
@@ -88,25 +88,43 @@ CAPABILITIES = Capabilities(
         "Posts of other accounts cannot be replied to, reposted or quoted.",
         "Posts to communities are not possible.",
     ),
-    options={
-        "type": "object",
-        "properties": {
-            "reply_settings": {
-                "type": "string",
-                "description": "Who may reply: accounts that are followed, mentioned, subscribed or verified. Everybody "
-                "by default.",
-                "enum": ["following", "mentionedUsers", "subscribers", "verified"],
-            },
-            "made_with_ai": {"type": "boolean", "description": "Label the post as made with AI."},
-            "paid_partnership": {"type": "boolean", "description": "Label the post as a paid promotion."},
-            "thread": thread_option(THREAD),
-            "poll": poll_option(POLL),
+    options=object_schema(
+        reply_settings={
+            "type": "string",
+            "description": "Who may reply: accounts that are followed, mentioned, subscribed or verified. Everybody "
+            "by default.",
+            "enum": ["following", "mentionedUsers", "subscribers", "verified"],
         },
-        "additionalProperties": False,
-    },
+        made_with_ai={"type": "boolean", "description": "Label the post as made with AI."},
+        paid_partnership={"type": "boolean", "description": "Label the post as a paid promotion."},
+        thread=thread_option(THREAD),
+        poll=poll_option(POLL),
+    ),
     links_url=has_linked_url,
     # X accepts 100 posts of an account in 15 minutes and 300 in three hours.
     pace=Pace(seconds=40, burst=30),
     thread=THREAD,
     poll=POLL,
+)
+
+SETUP = OperatorSetup(
+    {"oauth": "Their sign-in at X."},
+    (
+        PlatformApplication(
+            connects="X accounts",
+            portal="https://console.x.com",
+            products=(
+                "User authentication by OAuth 2.0, with the type Web App or Automated App, which are confidential clients.",
+                "The redirect address, as a callback URL.",
+                "Credits: X accepts no posts from an app without them.",
+            ),
+            scopes=SCOPES,
+            settings=("X_CLIENT_ID", "X_CLIENT_SECRET"),
+            notes=(
+                "X bills the operator for each post: 0.015 US dollars, or 0.200 with a link (prices of April 2026).",
+                "Each post of a thread is billed. PRICE_LIST sets what this service charges for it.",
+                "All accounts of an app together may publish 10,000 posts in 24 hours.",
+            ),
+        ),
+    ),
 )

@@ -1,18 +1,21 @@
-"""X's API v2: calls, and the meaning of its errors.
+"""X's API v2: the operator's app, calls with an account's token, and the meaning of X's errors.
 
-Errors are problem documents `{type, title, detail, errors?}` or `{errors: [{code, message}]}`. Sources: docs.x.com (response
-codes, rate limits), and reports of API clients for the wording of refusals.
+Access tokens last two hours, and a refresh token can be used once. Errors are problem documents `{type, title, detail,
+errors?}` or `{errors: [{code, message}]}`. Sources: docs.x.com (OAuth 2.0 Authorization Code Flow with PKCE, response codes,
+rate limits), and reports of API clients for the wording of refusals.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from accounts.platforms.errors import AccountDisconnected, ConnectionUnavailable, PlatformError
 from accounts.platforms.http.client import JsonClient
 from accounts.platforms.http.errors import ErrorTranslator
+from accounts.platforms.http.oauth import GRANT_ENDED, OAuthApplication
 from accounts.platforms.http.responses import (
     ApiError,
     UnreadableAnswer,
@@ -25,9 +28,7 @@ from accounts.platforms.http.responses import (
 )
 from config.outbound import Response
 
-CONTENT_PROBLEMS = frozenset(
-    {"", "invalid-request", "resource-not-found", "not-authorized-for-resource", "disallowed-resource"}
-)
+SITE = "https://x.com"
 _ACCOUNT_CLOSED = re.compile(
     r"\baccount (?:is|has been) (?:temporarily )?(?:suspended|locked|deactivated)", re.IGNORECASE
 )
@@ -45,7 +46,9 @@ class XError(ApiError):
         content = json_object(response) or {}
         reset_headers = (_reset_header(response.headers),)
         super().__init__(response, code=_problem(content), reason=_reason(content), reset_headers=reset_headers)
-        self.fields = frozenset(_fields(content))
+        self.fields = frozenset(
+            name for each in objects_in(content.get("errors")) for name in as_object(each.get("parameters"))
+        )
 
     @property
     def is_duplicate(self) -> bool:
@@ -60,8 +63,21 @@ class XError(ApiError):
         )
 
 
+class XApplication(OAuthApplication):
+    """The operator's OAuth app at X."""
+
+    label = "X"
+    basic = True
+    # X reports an unknown refresh token as an invalid request.
+    grant_ended = GRANT_ENDED | {"invalid_request"}
+
+
+@dataclass(frozen=True)
 class Api(JsonClient):
-    """X's API, called with an account's access token. Calls raise XError, NotSent, NoAnswer."""
+    """X's API, called with the token of the account with this id and user name. Calls raise XError, NotSent, NoAnswer."""
+
+    account_id: str = ""
+    username: str = ""
 
     error = XError
     max_bytes = 2_000_000  # a page of posts with their entities
@@ -73,6 +89,9 @@ class XErrors(ErrorTranslator[XError]):
     name = "x"
     label = "X"
     error = XError
+    documented_codes = frozenset(
+        {"", "invalid-request", "resource-not-found", "not-authorized-for-resource", "disallowed-resource"}
+    )
 
     def specific(self, error: XError) -> PlatformError | None:
         """Translate X's errors about the service's plan or about the account; None for all other errors."""
@@ -87,10 +106,6 @@ class XErrors(ErrorTranslator[XError]):
         if error.status != 401 and (is_closed or error.code == "unsupported-authentication"):
             return AccountDisconnected(f"X refuses the account: {error.reason}")
         return None
-
-    def is_documented(self, error: XError) -> bool:
-        """Whether the problem in X's error is one of the documented refusals."""
-        return error.code in CONTENT_PROBLEMS
 
 
 ERRORS = XErrors()
@@ -121,11 +136,6 @@ def _reason(content: Mapping[str, Any]) -> str:
     """
     messages = [safe_line(each.get("message")) for each in objects_in(content.get("errors"))]
     return next(filter(None, [*messages, safe_line(content.get("detail")), safe_line(content.get("title"))]), "")
-
-
-def _fields(content: Mapping[str, Any]) -> Iterator[str]:
-    for each in objects_in(content.get("errors")):
-        yield from as_object(each.get("parameters"))
 
 
 def _reset_header(headers: Mapping[str, str]) -> str:

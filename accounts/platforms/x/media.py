@@ -13,7 +13,7 @@ from typing import Any
 from accounts.platforms.errors import ContentRejected, Transient
 from accounts.platforms.http.responses import NO_REASON, as_object, safe_line
 from accounts.platforms.processing import ask_again
-from accounts.platforms.types import MediaFile, MediaKind, Progress
+from accounts.platforms.types import MediaFile, MediaKind, Progress, State
 from accounts.platforms.x.client import ERRORS, Api, XError, data_of, id_of
 from config.outbound import multipart
 
@@ -25,7 +25,6 @@ LONGEST_PAUSE_SECONDS = 60
 MAX_CHECKS = 100  # an hour and a half if X asks for the longest pause each time
 
 Files = tuple[MediaFile, ...]
-State = Mapping[str, Any]
 
 
 def next_step(files: Files, state: State) -> Progress:
@@ -49,7 +48,9 @@ def upload(api: Api, files: Files, state: State) -> Progress:
         raise ContentRejected(f"X does not accept {file.kind}s.")
     with ERRORS.content_errors(_label(file)):
         if file.kind == "image" and file.mime_type != "image/gif":
-            return _uploaded(files, state, _upload_image(api, file, category))
+            with file.open() as opened:
+                form = {"media_category": category, "media": (_label(file), opened, file.mime_type)}
+                return _uploaded(files, state, id_of(data_of(_post_form(api, "/2/media/upload", form))))
         announced = {"media_type": file.mime_type, "total_bytes": file.size_bytes, "media_category": category}
         media_id = id_of(data_of(api.post("/2/media/upload/initialize", json=announced)))
     return Progress("append", {**state, "pending": media_id, "segment": 0, "looks": 0})
@@ -109,12 +110,6 @@ STEPS: dict[str, Callable[[Api, Files, State], Progress]] = {
     "process": process,
     "describe": describe,
 }
-
-
-def _upload_image(api: Api, file: MediaFile, category: str) -> str:
-    with file.open() as opened:
-        form = {"media_category": category, "media": (_label(file), opened, file.mime_type)}
-        return id_of(data_of(_post_form(api, "/2/media/upload", form)))
 
 
 def _post_form(api: Api, path: str, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,22 @@
-"""Publishing an X post or the next segment of a thread. Source: docs.x.com, POST /2/tweets.
+"""Publishing an X post or the next segment of a thread, and finding it again if it is unknown whether it was published.
 
 X has no idempotency key. It refuses a text that the account posted shortly before, so such a refusal may mean that an
 earlier attempt has published the post.
+
+X bills each post that is read, so nothing is read unless an outcome is unknown, and only posts that are newer than the
+beginning or the preceding segment. A post with media is identified by its media ids, a further segment by the post that it
+replies to, and other posts by their text as it was sent: with links as they were written, not as X shortens them. A text
+with a poll and the same text without one are different posts.
+Sources: docs.x.com, POST /2/tweets, users/:id/tweets, and the data dictionary of posts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import html
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -14,13 +24,22 @@ from django.utils import timezone
 from accounts.platforms import polls
 from accounts.platforms.chains import check, segments
 from accounts.platforms.errors import OutcomeUnknown
-from accounts.platforms.types import Absent, Content, Progress, Published
-from accounts.platforms.x import lookup, media
-from accounts.platforms.x.account import Account
+from accounts.platforms.http.responses import UnreadableAnswer, as_object, objects_in
+from accounts.platforms.types import Absent, CompleteList, Content, Progress, Published
+from accounts.platforms.x import media
 from accounts.platforms.x.capabilities import CAPABILITIES
-from accounts.platforms.x.client import ERRORS, XError, data_of, id_of
+from accounts.platforms.x.client import ERRORS, SITE, Api, XError, data_of, id_of
 
 FIRST_SEGMENT_OPTIONS = ("reply_settings", "made_with_ai", "paid_partnership")
+PAGE = 100
+MAX_PAGES = 3
+# How far X's clock may differ from this machine's. X refuses a text that the account posted so shortly before, so the
+# same text found within this time is no other post.
+CLOCK_DIFFERENCE = timedelta(minutes=5)
+DOCUMENTED_LIST = "users/:id/tweets: the account's 3,200 newest posts, replies and protected posts too"
+FIELDS = "attachments,edit_history_tweet_ids,entities,referenced_tweets"
+
+_PROTOCOL = re.compile(r"https?://", re.IGNORECASE)
 
 
 def begin(content: Content) -> Progress:
@@ -31,42 +50,30 @@ def begin(content: Content) -> Progress:
     return media.next_step(content.media, state)
 
 
-def create(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published:
+def create(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published:
     """Publish the post, or the next segment of a thread, at X. Raises platform errors."""
-    post_id = _publish(account, content, state)
-    if post_id is None:
-        return media.next_step(content.media, {**state, "media": [], "described": 0, "again": True})
-    return _after_post(account, content, state, post_id)
+    with ERRORS.publish_errors("this post"):
+        try:
+            post = data_of(api.post("/2/tweets", json=_body(content, state)))
+            return _after_post(api, content, state, id_of(post))
+        except XError as error:
+            if not (error.is_duplicate or error.is_about_media):
+                raise
+            return _after_refusal(api, content, state, error)
 
 
-def find(account: Account, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
+def find(api: Api, content: Content, state: Mapping[str, Any]) -> Progress | Published | Absent:
     """The step after `create` if an earlier attempt has published the X post; Absent if it certainly has not.
 
     Raises OutcomeUnknown and what `platform_errors` raises.
     """
-    found = _find(account, content, state)
-    return found if isinstance(found, Absent) else _after_post(account, content, state, found)
-
-
-def _find(account: Account, content: Content, state: Mapping[str, Any]) -> str | Absent:
-    with_poll = not state["sent"] and polls.poll_of(content.options) is not None
     with ERRORS.platform_errors():
-        return lookup.find(account, _next_text(content, state), state, with_poll=with_poll)
-
-
-def _publish(account: Account, content: Content, state: Mapping[str, Any]) -> str | None:
-    """Publish the X post and return its id; None if its media have to be uploaded again, because X no longer has them."""
-    with ERRORS.publish_errors("this post"):
-        try:
-            return id_of(data_of(account.api.post("/2/tweets", json=_body(content, state))))
-        except XError as error:
-            if not (error.is_duplicate or error.is_about_media):
-                raise
-            return _after_refusal(account, content, state, error)
+        found = _earlier_post_id(api, content, state)
+    return found if isinstance(found, Absent) else _after_post(api, content, state, found)
 
 
 def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
-    text = _next_text(content, state)
+    text = segments(content)[len(state["sent"])]
     body: dict[str, Any] = {"text": text} if text.strip() else {}
     if state["sent"]:
         return {**body, "reply": {"in_reply_to_tweet_id": state["sent"][-1]}}
@@ -77,28 +84,114 @@ def _body(content: Content, state: Mapping[str, Any]) -> dict[str, Any]:
     return body | {name: content.options[name] for name in FIRST_SEGMENT_OPTIONS if name in content.options}
 
 
-def _after_refusal(account: Account, content: Content, state: Mapping[str, Any], refused: XError) -> str | None:
-    """Search for the X post after a refusal of a duplicate or of its media: an earlier attempt may have published it.
+def _after_refusal(api: Api, content: Content, state: Mapping[str, Any], refused: XError) -> Progress | Published:
+    """The step after X has refused a duplicate, or a post for its media: an earlier attempt may have published it.
 
-    Returns its id, or None if the media have to be uploaded again: X deletes them after a day.
+    The media are uploaded again once, because X deletes them after a day.
     """
-    found = _find(account, content, state)
+    found = find(api, content, state)
     if not isinstance(found, Absent):
         return found
     if refused.is_about_media and not state.get("again"):
-        return None
+        return media.next_step(content.media, {**state, "media": [], "described": 0, "again": True})
     if refused.is_duplicate and content.attempt > 1:
         message = "X says that the account has posted this already, but does not list it."
         raise OutcomeUnknown(message, final=True) from refused
     raise refused
 
 
-def _next_text(content: Content, state: Mapping[str, Any]) -> str:
-    return segments(content)[len(state["sent"])]
-
-
-def _after_post(account: Account, content: Content, state: Mapping[str, Any], post_id: str) -> Progress | Published:
+def _after_post(api: Api, content: Content, state: Mapping[str, Any], post_id: str) -> Progress | Published:
     sent = [*state["sent"], post_id]
     if len(sent) < len(segments(content)):
         return Progress("create", {**state, "sent": sent})
-    return Published(sent[0], account.permalink(sent[0]))
+    # X finds posts by id, so the URL stays valid if the user name changes.
+    return Published(sent[0], f"{SITE}/{api.username}/status/{sent[0]}")
+
+
+def _earlier_post_id(api: Api, content: Content, state: Mapping[str, Any]) -> str | Absent:
+    """The id of the X post that an earlier attempt has created for this segment; Absent if there certainly is none.
+
+    Raises OutcomeUnknown if this cannot be decided, XError, NotSent, NoAnswer.
+    """
+    text = segments(content)[len(state["sent"])]
+    parent, media_ids = (state["sent"][-1], []) if state["sent"] else (None, sorted(state["media"]))
+    with_poll = parent is None and polls.poll_of(content.options) is not None
+    newer = {"since_id": parent} if parent else {"start_time": _start_time(state["since"])}
+    is_doubtful = False
+    for post in _posts(api, newer):
+        if _references(post).get("replied_to") != parent or sorted(_media_of(post)) != media_ids:
+            continue
+        sent_text, has_poll = _text_as_sent(post), bool(_attached(post, "poll_ids"))
+        if has_poll and not with_poll:
+            continue
+        if with_poll and not has_poll:  # another post, or this one with its poll missing in the response or refused
+            is_doubtful |= _letters(sent_text) == _letters(text)
+            continue
+        if media_ids or _comparable(sent_text) == _comparable(text):
+            return id_of(post)
+        # X or the account's owner may have changed the text, so that the original cannot be compared.
+        is_doubtful |= _letters(sent_text) == _letters(text) or len(_list(post.get("edit_history_tweet_ids"))) > 1
+    if is_doubtful:
+        raise OutcomeUnknown("The account has a post that may be this one with changes.", final=True)
+    return Absent(CompleteList(back_to=parent or newer["start_time"], kind_listed=DOCUMENTED_LIST))
+
+
+def _posts(api: Api, newer: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """The X account's posts, newest first. Raises OutcomeUnknown if there are too many to read."""
+    params = {"max_results": str(PAGE), "exclude": "retweets", "tweet.fields": FIELDS, **newer}
+    for _ in range(MAX_PAGES):
+        page = api.get(f"/2/users/{api.account_id}/tweets", params)
+        meta, posts = as_object(page.get("meta")), objects_in(page.get("data"))
+        # A response without a count does not mean that there are no posts; one with errors may lack posts.
+        if meta.get("result_count") != len(posts) or page.get("errors"):
+            raise UnreadableAnswer("The response is not a list of posts.")
+        yield from posts
+        if not meta.get("next_token"):
+            return
+        params["pagination_token"] = str(meta["next_token"])
+    raise OutcomeUnknown("The account has too many new posts to find out whether this post exists.", final=True)
+
+
+def _start_time(since: str) -> str:
+    moment = datetime.fromisoformat(since).astimezone(UTC) - CLOCK_DIFFERENCE
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _references(post: Mapping[str, Any]) -> dict[Any, Any]:
+    """The ids of the posts that an X post refers to, by type of reference: replied_to, quoted."""
+    return {each.get("type"): each.get("id") for each in objects_in(post.get("referenced_tweets"))}
+
+
+def _media_of(post: Mapping[str, Any]) -> list[str]:
+    """The ids of an X post's media. A media key consists of a number for the kind, `_` and the id."""
+    return [str(key).rpartition("_")[2] for key in _attached(post, "media_keys")]
+
+
+def _attached(post: Mapping[str, Any], name: str) -> list[Any]:
+    """The keys or ids of an X post's attachments: media_keys, poll_ids."""
+    return _list(as_object(post.get("attachments")).get(name))
+
+
+def _text_as_sent(post: Mapping[str, Any]) -> str:
+    """The text of a post as X received it: without HTML escapes, and with the links that X has shortened."""
+    text = html.unescape(str(post.get("text")))
+    for url in objects_in(as_object(post.get("entities")).get("urls")):
+        short, original = url.get("url"), url.get("expanded_url")
+        if isinstance(short, str) and short and isinstance(original, str):
+            text = text.replace(short, original)
+    return text
+
+
+def _comparable(text: str) -> str:
+    """A post's text without white space, which X trims, and without protocols, which X adds to bare domains."""
+    return "".join(unicodedata.normalize("NFC", _PROTOCOL.sub("", text)).split())
+
+
+def _letters(text: str) -> str:
+    """The letters and digits of an X post's text in lower case; everything but white space if it has none."""
+    folded = unicodedata.normalize("NFKC", _comparable(text)).casefold()
+    return "".join(char for char in folded if char.isalnum()) or _comparable(text)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -45,7 +45,7 @@ def post_video(api: ApiClient, account: ConnectedAccount, **options: Any) -> Any
 def test_a_video_is_one_pin_although_the_token_expires_and_the_worker_dies(
     api: ApiClient, world: PlatformWorld, account: ConnectedAccount, clock: Any
 ) -> None:
-    world.server.process_videos(looks=3)
+    world.server.process_videos(checks=3)
     group = post_video(api, account, board="Garden", title="A title", cover_seconds=2).json()["post_group"]
     publish_due()
     assert read(api, group)["targets"][0]["status"] == "processing"

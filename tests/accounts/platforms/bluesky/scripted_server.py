@@ -1,4 +1,4 @@
-"""A server that returns the responses that a test sets."""
+"""A Bluesky server that returns the responses that a test sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SESSION = {"did": DID, "handle": "alice.test", "accessJwt": "access", "refreshJw
 
 
 class ScriptedServer(LoopbackServer):
-    """Answers each method by `answers`, 404 where there is none; `asked` lists the methods in order of arrival."""
+    """Answers each method by `answers`, 404 where there is none; `calls` lists the methods in order of arrival."""
 
     platform = "bluesky"
 
@@ -29,6 +29,6 @@ class ScriptedServer(LoopbackServer):
         return self.answers.get(request.path.removeprefix("/xrpc/"), Answer(404, b"Not Found"))
 
     @property
-    def asked(self) -> list[str]:
-        """The methods that were called so far."""
+    def calls(self) -> list[str]:
+        """The methods of the Bluesky server that were called so far, in order."""
         return [request.path.removeprefix("/xrpc/") for request in self.requests]

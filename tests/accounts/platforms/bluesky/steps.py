@@ -1,4 +1,4 @@
-"""The steps of a publication, as the engine takes them."""
+"""The steps of a publication on Bluesky, each taken from its progress as a database returns it."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from tests.fakes.bluesky import FakeBluesky
 
 
 def start(bluesky: Bluesky, grant: Grant, text: str, **options: Any) -> Progress:
-    """The first step of a post without a link card, which publishes nothing."""
+    """Take the first step of a Bluesky post without a link card; it publishes nothing."""
     progress = bluesky.publish(grant, Content("tgt_1", text, {"link_card": "none", **options}), START)
     assert isinstance(progress, Progress)
     return progress
 
 
 def put(bluesky: Bluesky, grant: Grant, progress: Progress) -> Published:
-    """The last step, from the state as a database gives it back."""
+    """Take the step that puts the record of a Bluesky post."""
     published = bluesky.publish(grant, Content("tgt_1", "ignored"), stored(progress))
     assert isinstance(published, Published)
     return published
 
 
 def prepare(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress = START) -> Progress:
-    """The steps from `progress` to the one that publishes, that one left out."""
+    """Take the steps of a publication on Bluesky from `progress` up to the one that publishes."""
     while progress.phase != "put":
         progress = step(bluesky, grant, content, progress)
     return progress
 
 
 def step(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress) -> Progress:
-    """One step that does not publish."""
+    """Take one step of a publication on Bluesky that does not publish."""
     after = bluesky.publish(grant, content, stored(progress))
     assert isinstance(after, Progress)
     return after
 
 
 def stored(progress: Progress) -> Progress:
-    """The progress as a database gives it back."""
+    """The progress of a publication on Bluesky as a database returns it."""
     return Progress(progress.phase, json.loads(json.dumps(progress.state)))
 
 
 def linking(link: str, **options: Any) -> Content:
-    """A post whose text contains this link."""
-    return Content("tgt_1", f"Look: {link} and more", options)
+    """A Bluesky post whose text contains this link."""
+    return Content("tgt_1", f"Read {link} and more", options)
 
 
 def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress = START) -> Published:
-    """All steps to the end, each from what a database gives back."""
+    """Take all steps of a publication on Bluesky."""
     result: Progress | Published = progress
     while isinstance(result, Progress):
         result = bluesky.publish(grant, content, stored(result))
@@ -58,7 +58,7 @@ def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress
 
 
 def card_of(pds: FakeBluesky, grant: Grant) -> dict[str, Any] | None:
-    """The link card of the account's only post."""
+    """The link card of the Bluesky account's only post; None if it has none."""
     (record,) = pds.records(grant.external_id)
     embed = record["value"].get("embed")
     assert embed is None or embed["$type"] == "app.bsky.embed.external"

@@ -26,7 +26,7 @@ def test_four_pictures_or_one_video_fit_a_post() -> None:
     assert media.videos
     assert (media.max_count, media.mixed, media.images.max_count, media.videos.max_count) == (4, False, 4, 1)
     assert (media.images.max_bytes, media.videos.max_bytes) == (2_000_000, 100_000_000)
-    assert media.gifs is None  # taken as pictures
+    assert media.gifs is None  # accepted as pictures
     assert {"images", "video", "alt_text"} <= set(CAPABILITIES.features)
 
 

@@ -1,4 +1,4 @@
-"""A post is published once, whatever fails while its link card is made."""
+"""A Bluesky post is published once, whatever fails while its link card is created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Link cards: what the page says of itself is shown below the post."""
+"""Link cards of Bluesky posts show the title, description and picture of the linked page."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_address_of_the_card_is_the_one_that_was_written(
 
 
 @pytest.mark.parametrize("options", [{"link_card": "auto"}, {"langs": ["en"]}])
-def test_a_card_is_made_unless_the_post_says_otherwise(
+def test_a_card_is_created_unless_the_options_refuse_it(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, page: str, options: dict[str, Any]
 ) -> None:
     publish(bluesky, grant, linking(page, **options))
@@ -68,7 +68,7 @@ def test_a_card_is_made_unless_the_post_says_otherwise(
     assert card_of(pds, grant) is not None
 
 
-def test_no_page_is_asked_for_a_post_without_a_card(
+def test_no_page_is_requested_for_a_post_without_a_card(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages, page: str
 ) -> None:
     assert publish(bluesky, grant, linking(page, link_card="none")).note == ""
@@ -161,9 +161,7 @@ def test_a_thread_has_the_card_of_its_first_segment(
     assert (first["embed"]["external"]["title"], "embed" in second) == ("A bench", False)
 
 
-def test_a_thread_without_its_card_says_so_at_its_end(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages
-) -> None:
+def test_a_thread_without_its_card_has_a_note(bluesky: Bluesky, pds: FakeBluesky, grant: Grant, web: WebPages) -> None:
     published = publish(bluesky, grant, linking(f"{web.url}/nowhere", thread=[{"text": "Two"}, {"text": "Three"}]))
 
     assert published.note.endswith("answered 404.")

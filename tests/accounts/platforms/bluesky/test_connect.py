@@ -1,4 +1,4 @@
-"""Connection by app password, and which server an account's DID document names."""
+"""Bluesky accounts are connected by app password, at the server that their DID document names."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_did_document_names_the_accounts_own_server(bluesky: Bluesky, pds: F
     with ScriptedServer() as entryway:
         connection = connect_scripted(bluesky, entryway, did=did, didDoc={"service": services})
 
-        assert entryway.asked == [CREATE_SESSION]
+        assert entryway.calls == [CREATE_SESSION]
     assert connection.grant.tokens["pds"] == pds.url
     assert pds.requests_to(GET_PROFILE) == 1
 

@@ -37,7 +37,7 @@ VIDEO = media_file(MP4, "video/mp4", width=640, height=360, alt_text="A film")
 BLOB = {"$type": "blob", "ref": {"$link": "bafkrei" + "a" * 52}, "mimeType": "image/png", "size": 70}
 
 
-def with_media(*files: MediaFile, text: str = "Look") -> Content:
+def with_media(*files: MediaFile, text: str = "Hello") -> Content:
     return Content("tgt_1", text, media=files)
 
 
@@ -193,7 +193,7 @@ def test_the_error_of_each_response_to_an_upload(
         prepare(bluesky, grant, with_media(IMAGE))
 
     assert type(caught.value) is fault
-    assert scripted.asked == [UPLOAD_BLOB]
+    assert scripted.calls == [UPLOAD_BLOB]
 
 
 @pytest.mark.parametrize("rows", [True, False], ids=["refused", "server error"])

@@ -1,4 +1,4 @@
-"""Failures while a record is put: the record under its key decides whether the post is published."""
+"""Failures while a Bluesky record is put: the record under its key decides whether the post is published."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ def test_a_published_post_is_found_in_the_same_step(
     assert (pds.writes, pds.requests_to(PUT_RECORD)) == (1, 1)
 
 
-@pytest.mark.parametrize("taken", [True, False], ids=["published but unreadable", "not published"])
+@pytest.mark.parametrize("published", [True, False], ids=["published but unreadable", "not published"])
 def test_an_unknown_outcome_is_settled_by_the_next_put(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, taken: bool
+    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, published: bool
 ) -> None:
     progress = start(bluesky, grant, "Hello")
-    pds.drop_next(PUT_RECORD, after_accept=taken)
-    if taken:
+    pds.drop_next(PUT_RECORD, after_accept=published)
+    if published:
         pds.fail_next(GET_RECORD, status=503)
     with pytest.raises(OutcomeUnknown) as caught:
         put(bluesky, grant, progress)
-    assert (caught.value.final, pds.writes) == (False, int(taken))
+    assert (caught.value.final, pds.writes) == (False, int(published))
 
     put(bluesky, grant, progress)
 
@@ -108,7 +108,7 @@ def test_the_record_under_the_key_decides(
     else:
         assert put(bluesky, scripted_grant, FROZEN).external_id == URI
 
-    assert scripted.asked == [PUT_RECORD, GET_RECORD]
+    assert scripted.calls == [PUT_RECORD, GET_RECORD]
     assert scripted.requests[1].query == {"repo": DID, "collection": "app.bsky.feed.post", "rkey": RKEY}
 
 
@@ -140,7 +140,7 @@ def test_the_error_of_each_refusal(
         put(bluesky, scripted_grant, FROZEN)
 
     assert type(caught.value) is error
-    assert scripted.asked == [PUT_RECORD]
+    assert scripted.calls == [PUT_RECORD]
 
 
 def test_a_text_that_is_too_long_is_rejected_in_blueskys_words(

@@ -8,7 +8,7 @@ BOB = "did:plc:ewvi7nxzyoun6zhxrhs64oiz"
 
 
 def found(text: str) -> list[tuple[str, str, str]]:
-    """What is live in the text: the stretch itself, its kind, its value."""
+    """The clickable parts of a Bluesky text, each with its kind and value."""
     return [(text[span.start : span.end], span.kind, span.value) for span in detect(text)]
 
 
@@ -40,7 +40,7 @@ def test_a_facet_of_a_tag_spans_its_hash_sign_and_names_the_tag_without_it() -> 
     ]
 
 
-def test_a_mention_whose_handle_is_nobodys_stays_plain_text() -> None:
+def test_a_mention_without_an_account_stays_plain_text() -> None:
     text = "@nobody.test and #tag"
 
     assert [facet["features"][0]["$type"] for facet in facets(text, detect(text), {})] == [
@@ -169,5 +169,5 @@ def test_what_only_looks_like_a_tag_is_left_alone(text: str) -> None:
         ("#tag @bob.test ex.com $AB", ["tag", "mention", "link", "tag"]),
     ],
 )
-def test_live_stretches_never_overlap_and_come_in_order(text: str, kinds: list[str]) -> None:
+def test_clickable_parts_never_overlap_and_are_in_order(text: str, kinds: list[str]) -> None:
     assert [span.kind for span in detect(text)] == kinds

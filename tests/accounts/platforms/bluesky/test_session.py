@@ -1,4 +1,4 @@
-"""Sessions: renewed with the refresh token or the app password, and ended."""
+"""Bluesky sessions are renewed with the refresh token or the app password, and ended."""
 
 from __future__ import annotations
 
@@ -118,4 +118,4 @@ def test_a_session_that_has_expired_is_ended(bluesky: Bluesky, scripted: Scripte
 
     bluesky.revoke(scripted_grant)
 
-    assert scripted.asked == [DELETE_SESSION]
+    assert scripted.calls == [DELETE_SESSION]

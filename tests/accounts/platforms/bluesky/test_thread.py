@@ -18,13 +18,13 @@ URI = f"at://{DID}/app.bsky.feed.post/{RKEY}"
 
 
 def thread(*texts: str, **fields: Any) -> Content:
-    """A thread of these segments."""
+    """A Bluesky thread of these segments."""
     options = {"thread": [{"text": text} for text in texts[1:]], **fields.pop("options", {})}
     return Content("tgt_1", texts[0], options, **fields)
 
 
 def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress | None = None) -> Published:
-    """All steps to the end; a `put` whose outcome is unknown is repeated, as the engine does."""
+    """Take all steps of a publication on Bluesky; repeat a `put` whose outcome is unknown, as the engine does."""
     result: Progress | Published = progress or Progress("start")
     while isinstance(result, Progress):
         try:
@@ -35,7 +35,7 @@ def publish(bluesky: Bluesky, grant: Grant, content: Content, progress: Progress
 
 
 def chain_of(pds: FakeBluesky, grant: Grant) -> list[tuple[str, int | None, int | None]]:
-    """The texts of the account's posts, each with the places of its root and its parent, as the references name them."""
+    """The texts of the account's posts, each with the indexes of its root and its parent."""
     records = pds.records(grant.external_id)
     places = {(record["uri"], record["cid"]): place for place, record in enumerate(records)}
 
@@ -67,14 +67,14 @@ def test_the_first_segment_has_the_media_and_all_have_the_languages(
     assert [("embed" in value, value["langs"]) for value in values] == [(True, ["en"]), (False, ["en"])]
 
 
-@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("published", [True, False])
 @pytest.mark.parametrize("segment", [1, 2, 3])
 def test_a_thread_continues_after_a_lost_response(
-    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, segment: int, taken: bool
+    bluesky: Bluesky, pds: FakeBluesky, grant: Grant, segment: int, published: bool
 ) -> None:
     for _ in range(segment - 1):
         pds.hold_next(PUT_RECORD).set()  # these go through
-    pds.drop_next(PUT_RECORD, after_accept=taken)
+    pds.drop_next(PUT_RECORD, after_accept=published)
 
     publish(bluesky, grant, thread("One", "Two", "Three"))
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from accounts.platforms.bluesky.tid import ALPHABET, TidClock, encode
+from accounts.platforms.bluesky.feed_post import TID_ALPHABET, TidClock, encode_tid
 
 
 @pytest.mark.parametrize(
@@ -24,10 +24,10 @@ from accounts.platforms.bluesky.tid import ALPHABET, TidClock, encode
 def test_a_tid_is_the_microseconds_and_the_clock_id_in_sortable_base32(
     microseconds: int, clock_id: int, tid: str
 ) -> None:
-    assert encode(microseconds, clock_id) == tid
+    assert encode_tid(microseconds, clock_id) == tid
 
 
-def test_tids_are_well_formed_and_tell_the_time_of_their_making() -> None:
+def test_a_tid_contains_the_time_of_its_creation() -> None:
     moment = datetime(2026, 11, 20, 15, 42, 7, 123_456, tzinfo=UTC)
     with time_machine.travel(moment, tick=False):
         tid = TidClock().next()
@@ -54,7 +54,7 @@ def test_threads_never_get_the_same_tid() -> None:
     assert len(set(tids)) == 2000
 
 
-def test_the_clock_id_is_drawn_anew_for_each_tid() -> None:
+def test_each_tid_has_a_new_random_clock_id() -> None:
     clock = TidClock()
 
     clock_ids = {_number(clock.next()) & 1023 for _ in range(200)}
@@ -65,7 +65,7 @@ def test_the_clock_id_is_drawn_anew_for_each_tid() -> None:
 def _number(tid: str) -> int:
     value = 0
     for char in tid:
-        value = value << 5 | ALPHABET.index(char)
+        value = value << 5 | TID_ALPHABET.index(char)
     return value
 
 

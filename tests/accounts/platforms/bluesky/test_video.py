@@ -1,4 +1,4 @@
-"""Videos are processed by the video service, which stores them as blobs at the account's server."""
+"""Bluesky videos are processed by the video service, which stores them as blobs at the account's server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VIDEO = media_file(MP4, "video/mp4", width=640, height=360, alt_text="A film")
 GET_SERVICE_AUTH = "com.atproto.server.getServiceAuth"
 
 
-def with_video(file: MediaFile = VIDEO, text: str = "Look") -> Content:
+def with_video(file: MediaFile = VIDEO, text: str = "Hello") -> Content:
     return Content("tgt_1", text, media=(file,))
 
 
@@ -35,7 +35,7 @@ def embed_of(pds: FakeBluesky, grant: Grant) -> dict[str, Any]:
 
 
 def processing(bluesky: Bluesky, grant: Grant, content: Content) -> Progress:
-    """The progress after the video was sent."""
+    """The progress of a publication on Bluesky after the video was sent."""
     return step(bluesky, grant, content, step(bluesky, grant, content, START))
 
 
@@ -44,13 +44,13 @@ def test_a_video_is_sent_processed_and_embedded(bluesky: Bluesky, pds: FakeBlues
 
     sending = step(bluesky, grant, content, START)
     assert (sending.phase, pds.video.jobs) == ("upload", 0)
-    looking = step(bluesky, grant, content, sending)
-    assert (looking.phase, pds.video.jobs, pds.blobs(grant.external_id)) == ("process", 1, [])
-    assert looking.ready_at is not None
-    assert looking.ready_at > datetime.now(UTC)
-    looking = step(bluesky, grant, content, looking)
-    assert (looking.phase, pds.blobs(grant.external_id)) == ("process", [])
-    ready = step(bluesky, grant, content, looking)
+    progress = step(bluesky, grant, content, sending)
+    assert (progress.phase, pds.video.jobs, pds.blobs(grant.external_id)) == ("process", 1, [])
+    assert progress.ready_at is not None
+    assert progress.ready_at > datetime.now(UTC)
+    progress = step(bluesky, grant, content, progress)
+    assert (progress.phase, pds.blobs(grant.external_id)) == ("process", [])
+    ready = step(bluesky, grant, content, progress)
     assert (ready.phase, ready.ready_at) == ("freeze", None)
     put(bluesky, grant, prepare(bluesky, grant, content, ready))
 
@@ -74,7 +74,7 @@ def test_no_token_of_the_account_reaches_the_video_service(bluesky: Bluesky, pds
     assert sum(bool(header) for header in sent) == 2  # to ask for the limits, and to send
 
 
-def test_an_unknown_size_and_alt_text_are_left_out(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+def test_a_missing_size_and_alt_text_are_omitted(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
     put(bluesky, grant, prepare(bluesky, grant, with_video(media_file(MP4, "video/mp4"))))
 
     assert set(embed_of(pds, grant)) == {"$type", "video"}
@@ -207,11 +207,11 @@ def test_a_video_is_rejected_after_the_last_failed_job(bluesky: Bluesky, pds: Fa
     assert (pds.video.jobs, pds.writes) == (MAX_JOBS, 0)
 
 
-def test_a_job_that_the_service_no_longer_knows_is_repeated(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
-    looking = processing(bluesky, grant, with_video())
-    pds.video.forget_jobs()
+def test_a_job_that_the_service_has_deleted_is_repeated(bluesky: Bluesky, pds: FakeBluesky, grant: Grant) -> None:
+    progress = processing(bluesky, grant, with_video())
+    pds.video.delete_jobs()
 
-    again = step(bluesky, grant, with_video(), looking)
+    again = step(bluesky, grant, with_video(), progress)
 
     assert (again.phase, again.ready_at is not None) == ("upload", True)
     put(bluesky, grant, prepare(bluesky, grant, with_video(), again))
@@ -221,16 +221,16 @@ def test_a_job_that_the_service_no_longer_knows_is_repeated(bluesky: Bluesky, pd
 def test_a_job_that_never_ends_is_checked_a_limited_number_of_times(
     bluesky: Bluesky, pds: FakeBluesky, grant: Grant
 ) -> None:
-    pds.video.looks = 10**6
-    looking = processing(bluesky, grant, with_video())
+    pds.video.checks = 10**6
+    progress = processing(bluesky, grant, with_video())
 
-    def look_on() -> None:
-        nonlocal looking
+    def check_again_and_again() -> None:
+        nonlocal progress
         while True:
-            looking = step(bluesky, grant, with_video(), looking)
+            progress = step(bluesky, grant, with_video(), progress)
 
     with pytest.raises(Transient):
-        look_on()
+        check_again_and_again()
     assert pds.video.requests_to(GET_JOB_STATUS) == MAX_CHECKS
 
 

@@ -1,4 +1,4 @@
-"""A server that returns the responses that a test sets."""
+"""A Mastodon server that returns the responses that a test sets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MADE = {"id": "7", "url": "https://social.example/@alice/7"}
 
 
 class ScriptedServer(LoopbackServer):
-    """Answers each call by `answers`, 404 where there is none; `asked` lists the calls in order of arrival."""
+    """Answers each call by `answers`, 404 where there is none; `calls` lists the calls in order of arrival."""
 
     platform = "mastodon"
 
@@ -36,6 +36,6 @@ class ScriptedServer(LoopbackServer):
         return self.answers.get(call_of(request), Answer(404, b"Not Found"))
 
     @property
-    def asked(self) -> list[str]:
-        """The calls that came so far."""
+    def calls(self) -> list[str]:
+        """The calls to the Mastodon server so far, in order."""
         return [call_of(request) for request in self.requests]

@@ -1,4 +1,4 @@
-"""The steps of a publication, as the engine takes them: each from the state as a database gives it back."""
+"""The steps of a publication on Mastodon, each taken from its progress as a database returns it."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ BEGUN = Progress("create", {"key": "tgt_1-k", "after": "6", "media": [], "pendin
 
 
 def authorize(mastodon: Mastodon, address: str) -> Authorization:
-    """The consent page of the server at this address."""
+    """Begin to connect an account of the Mastodon server at this address by OAuth."""
     return mastodon.authorize(state="a-state", redirect_uri=REDIRECT, given={"instance": address})
 
 
 def post(text: str = "Hello", *media: MediaFile, **options: Any) -> Content:
-    """What is to be published."""
+    """A Mastodon status to publish."""
     return Content("tgt_1", text, options, media=media)
 
 
 def image(content: bytes = PNG, alt_text: str = "", filename: str = "photo.png") -> MediaFile:
-    """A still image."""
+    """A still image of a Mastodon status."""
     return MediaFile(
         "image", "image/png", len(content), alt_text=alt_text, filename=filename, open=lambda: io.BytesIO(content)
     )
 
 
 def video(content: bytes = b"moving") -> MediaFile:
-    """A video."""
+    """A video of a Mastodon status."""
     return MediaFile("video", "video/mp4", len(content), filename="clip.mp4", open=lambda: io.BytesIO(content))
 
 
 def step(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress = START) -> Progress | Published:
-    """One step."""
+    """Take one step of a publication on Mastodon."""
     return mastodon.publish(grant, content, stored(progress))
 
 
 def go_to(phase: str, mastodon: Mastodon, grant: Grant, content: Content, progress: Progress = START) -> Progress:
-    """All steps before `phase`."""
+    """Take all steps before `phase` of a publication on Mastodon."""
     while progress.phase != phase:
         following = step(mastodon, grant, content, progress)
         assert isinstance(following, Progress)
@@ -52,18 +52,18 @@ def go_to(phase: str, mastodon: Mastodon, grant: Grant, content: Content, progre
 
 
 def publish(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress = START) -> Published:
-    """All steps to the end."""
+    """Take all steps of a publication on Mastodon."""
     result: Progress | Published = progress
     while isinstance(result, Progress):
         result = step(mastodon, grant, content, result)
     return result
 
 
-def look(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
-    """Look for what an earlier try of the step may have published."""
+def find(mastodon: Mastodon, grant: Grant, content: Content, progress: Progress) -> Progress | Published | Absent:
+    """Search for the Mastodon status that an earlier attempt at the step may have published."""
     return mastodon.find(grant, content, stored(progress))
 
 
 def stored(progress: Progress) -> Progress:
-    """The progress as a database gives it back."""
+    """The progress of a publication on Mastodon as a database returns it."""
     return Progress(progress.phase, json.loads(json.dumps(progress.state)))

@@ -17,19 +17,23 @@ def test_a_url_counts_as_23_and_a_mention_without_its_host() -> None:
     assert CAPABILITIES.text.count("@bob@remote.example") == 4
 
 
-def test_an_instance_may_take_more_or_less_than_mastodons_own() -> None:
+def test_a_server_may_accept_more_or_less_than_mastodons_defaults() -> None:
     limits = {"characters": 5000, "media": 1, "image_bytes": 100, "alt_text": 5}
-    taken = Mastodon().capabilities_for(AccountDetails("1", limits))
+    accepted = Mastodon().capabilities_for(AccountDetails("1", limits))
 
-    assert taken.media.images is not None
-    assert taken.media.gifs is not None
-    assert taken.media.videos is not None
-    assert (taken.text.max_length, taken.media.max_count, taken.media.images.max_count) == (5000, 1, 1)
-    assert (taken.media.images.max_bytes, taken.media.gifs.max_bytes, taken.media.alt_text_max_length) == (100, 100, 5)
-    assert (taken.media.videos.max_bytes, taken.options) == (103_809_024, CAPABILITIES.options)
+    assert accepted.media.images is not None
+    assert accepted.media.gifs is not None
+    assert accepted.media.videos is not None
+    assert (accepted.text.max_length, accepted.media.max_count, accepted.media.images.max_count) == (5000, 1, 1)
+    assert (accepted.media.images.max_bytes, accepted.media.gifs.max_bytes, accepted.media.alt_text_max_length) == (
+        100,
+        100,
+        5,
+    )
+    assert (accepted.media.videos.max_bytes, accepted.options) == (103_809_024, CAPABILITIES.options)
 
 
-def test_an_animation_stands_alone_as_a_video_does() -> None:
+def test_an_animation_cannot_be_combined_with_other_media() -> None:
     media = CAPABILITIES.media
 
     assert media.images is not None

@@ -9,7 +9,7 @@ from accounts.platforms.errors import AccountDisconnected, OutcomeUnknown, Platf
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Absent, Content, Grant, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
-from tests.accounts.platforms.mastodon.steps import BEGUN, go_to, image, look, post, publish, step
+from tests.accounts.platforms.mastodon.steps import BEGUN, find, go_to, image, post, publish, step
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE, LIST, SOURCE
@@ -33,10 +33,12 @@ def server(request: pytest.FixtureRequest) -> Iterator[FakeMastodon]:
         yield running
 
 
-def lose(mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, taken: bool = True) -> Progress:
-    """An attempt whose response was lost."""
+def lose_response(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, published: bool = True
+) -> Progress:
+    """The progress after an attempt to create a Mastodon status whose response was lost."""
     progress = go_to("create", mastodon, grant, content)
-    server.drop_next(CREATE, after_accept=taken)
+    server.drop_next(CREATE, after_accept=published)
     with pytest.raises(OutcomeUnknown):
         step(mastodon, grant, content, progress)
     return progress
@@ -47,11 +49,11 @@ def test_a_published_status_is_found_among_others(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, text: str
 ) -> None:
     server.post("alice", text)
-    progress = lose(mastodon, server, grant, post(text))
+    progress = lose_response(mastodon, server, grant, post(text))
     ours = server.statuses("alice")[-1]["id"]
     server.post("alice", text + " once more")
 
-    found = look(mastodon, grant, post(text), progress)
+    found = find(mastodon, grant, post(text), progress)
 
     assert found == Published(ours, f"{server.url}/@alice/{ours}")
 
@@ -61,13 +63,13 @@ def test_a_status_that_was_not_published_is_not_found_and_sent_again(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, text: str
 ) -> None:
     server.post("alice", text)
-    progress = lose(mastodon, server, grant, post(text), taken=False)
+    progress = lose_response(mastodon, server, grant, post(text), published=False)
     server.post("alice", text + " once more")
     server.post("alice", text, in_reply_to_id="1")
     server.post("alice", text, media=[server.upload("alice")])
     server.post("alice", "", reblog_of=server.post("alice", "Of somebody else"))
 
-    assert isinstance(look(mastodon, grant, post(text), progress), Absent)
+    assert isinstance(find(mastodon, grant, post(text), progress), Absent)
 
     published = publish(mastodon, grant, post(text), progress)
     assert published.external_id == server.statuses("alice")[-1]["id"]
@@ -80,19 +82,19 @@ def test_a_status_that_was_not_published_is_not_found_and_sent_again(
 def test_a_status_is_found_whatever_its_warning_and_audience(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content
 ) -> None:
-    progress = lose(mastodon, server, grant, content)
+    progress = lose_response(mastodon, server, grant, content)
 
-    found = look(mastodon, grant, content, progress)
+    found = find(mastodon, grant, content, progress)
 
     assert isinstance(found, Published)
     assert [each["id"] for each in server.statuses("alice")] == [found.external_id]
 
 
 def test_a_text_under_another_warning_is_another_status(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = lose(mastodon, server, grant, post("Hello", spoiler_text="Greeting"), taken=False)
+    progress = lose_response(mastodon, server, grant, post("Hello", spoiler_text="Greeting"), published=False)
     server.post("alice", "Hello")
 
-    assert isinstance(look(mastodon, grant, post("Hello", spoiler_text="Greeting"), progress), Absent)
+    assert isinstance(find(mastodon, grant, post("Hello", spoiler_text="Greeting"), progress), Absent)
 
 
 def test_the_servers_own_choice_of_audience_does_not_hide_a_status(
@@ -101,18 +103,18 @@ def test_the_servers_own_choice_of_audience_does_not_hide_a_status(
     progress = go_to("create", mastodon, grant, post("Hello", visibility="public"))
     limited = server.post("alice", "Hello", visibility="unlisted")  # as the server does for accounts it has limited
 
-    found = look(mastodon, grant, post("Hello", visibility="public"), progress)
+    found = find(mastodon, grant, post("Hello", visibility="public"), progress)
 
     assert isinstance(found, Published)
     assert found.external_id == limited
 
 
 def test_the_first_of_two_equal_statuses_is_taken(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = lose(mastodon, server, grant, post())
+    progress = lose_response(mastodon, server, grant, post())
     ours = server.statuses("alice")[0]["id"]
     server.post("alice", "Hello")
 
-    found = look(mastodon, grant, post(), progress)
+    found = find(mastodon, grant, post(), progress)
 
     assert isinstance(found, Published)
     assert found.external_id == ours
@@ -120,11 +122,11 @@ def test_the_first_of_two_equal_statuses_is_taken(mastodon: Mastodon, server: Fa
 
 def test_a_status_with_media_is_found_by_their_ids(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     content = post("Look", image(), image())
-    progress = lose(mastodon, server, grant, content)
+    progress = lose_response(mastodon, server, grant, content)
     (ours,) = server.statuses("alice")
     server.edit(ours["id"], "Looked")
 
-    found = look(mastodon, grant, content, progress)
+    found = find(mastodon, grant, content, progress)
 
     assert isinstance(found, Published)
     assert found.external_id == ours["id"]
@@ -135,21 +137,21 @@ def test_the_same_text_with_other_media_leaves_the_outcome_unknown(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, with_media: bool
 ) -> None:
     content = post("Look", image())
-    progress = lose(mastodon, server, grant, content, taken=False)
+    progress = lose_response(mastodon, server, grant, content, published=False)
     server.post("alice", "Look", media=[server.upload("alice")] if with_media else [])
 
     with pytest.raises(OutcomeUnknown) as caught:
-        look(mastodon, grant, content, progress)
+        find(mastodon, grant, content, progress)
 
     assert caught.value.final
 
 
 def test_an_edited_status_leaves_the_outcome_unknown(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = lose(mastodon, server, grant, post())
+    progress = lose_response(mastodon, server, grant, post())
     server.edit(server.statuses("alice")[0]["id"], "Good-bye")
 
     with pytest.raises(OutcomeUnknown) as caught:
-        look(mastodon, grant, post(), progress)
+        find(mastodon, grant, post(), progress)
 
     assert caught.value.final
 
@@ -160,24 +162,24 @@ def test_a_status_is_found_behind_a_page_of_later_ones(
 ) -> None:
     for number in range(posted_before):
         server.post("alice", f"Before {number}")
-    progress = lose(mastodon, server, grant, post())
+    progress = lose_response(mastodon, server, grant, post())
     ours = server.statuses("alice")[-1]["id"]
     for number in range(45):
         server.post("alice", f"After {number}")
 
-    found = look(mastodon, grant, post(), progress)
+    found = find(mastodon, grant, post(), progress)
 
     assert isinstance(found, Published)
     assert found.external_id == ours
 
 
 def test_too_many_newer_posts_leave_the_outcome_unknown(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = lose(mastodon, server, grant, post(), taken=False)
+    progress = lose_response(mastodon, server, grant, post(), published=False)
     for number in range(120):
         server.post("alice", f"After {number}")
 
     with pytest.raises(OutcomeUnknown) as caught:
-        look(mastodon, grant, post(), progress)
+        find(mastodon, grant, post(), progress)
 
     assert caught.value.final
 
@@ -186,7 +188,7 @@ def test_an_unreadable_list_leaves_the_outcome_unknown(mastodon: Mastodon, serve
     blind = Progress("create", {**BEGUN.state, "after": None})
 
     with pytest.raises(OutcomeUnknown) as caught:
-        look(mastodon, grant, post(), blind)
+        find(mastodon, grant, post(), blind)
 
     assert caught.value.final
 
@@ -195,27 +197,27 @@ def status(identifier: str, html: str, **fields: Any) -> dict[str, Any]:
     return {"id": identifier, "content": html, "url": f"https://social.example/@alice/{identifier}", **fields}
 
 
-def test_a_server_that_does_not_know_where_to_begin_is_read_to_the_same_point(
+def test_a_list_that_ignores_the_marker_is_read_to_the_same_point(
     mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
 ) -> None:
     page = [status("3", "<p>Hello</p>", pinned=True), status("10", "<p>Other</p>"), status("6", "<p>Hello</p>")]
     scripted.answers[LIST] = Answer.of_json(page)
 
-    assert isinstance(look(mastodon, scripted_grant, post(), BEGUN), Absent)
+    assert isinstance(find(mastodon, scripted_grant, post(), BEGUN), Absent)
 
     scripted.answers[LIST] = Answer.of_json([*page[:1], status("11", "<p>Hello</p>"), *page[1:]])
-    found = look(mastodon, scripted_grant, post(), BEGUN)
+    found = find(mastodon, scripted_grant, post(), BEGUN)
     assert isinstance(found, Published)
     assert found.external_id == "11"
 
 
-def test_a_server_that_repeats_its_pages_cannot_tell(
+def test_a_server_that_repeats_its_pages_leaves_the_outcome_unknown(
     mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
 ) -> None:
     scripted.answers[LIST] = Answer.of_json([status("10", "<p>Other</p>")])
 
     with pytest.raises(OutcomeUnknown):
-        look(mastodon, scripted_grant, post(), BEGUN)
+        find(mastodon, scripted_grant, post(), BEGUN)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +233,7 @@ def test_a_rendering_of_another_kind_is_read_by_its_letters(
 ) -> None:
     scripted.answers[LIST] = Answer.of_json([status("10", html), status("5", "")])
 
-    found = look(mastodon, scripted_grant, post(text), BEGUN)
+    found = find(mastodon, scripted_grant, post(text), BEGUN)
 
     assert isinstance(found, Published)
     assert found.external_id == "10"
@@ -246,7 +248,7 @@ def test_a_rendering_of_another_text_is_another_status(
 ) -> None:
     scripted.answers[LIST] = Answer.of_json([status("10", html, spoiler_text=warning), status("5", "")])
 
-    assert isinstance(look(mastodon, scripted_grant, post(text), BEGUN), Absent)
+    assert isinstance(find(mastodon, scripted_grant, post(text), BEGUN), Absent)
 
 
 def test_the_source_outweighs_the_rendering(
@@ -258,10 +260,10 @@ def test_the_source_outweighs_the_rendering(
         SOURCE: Answer.of_json({"id": "10", "text": text, "spoiler_text": ""}),
     }
 
-    assert isinstance(look(mastodon, scripted_grant, post(text), BEGUN), Published)
+    assert isinstance(find(mastodon, scripted_grant, post(text), BEGUN), Published)
     with pytest.raises(OutcomeUnknown):  # some servers make the source out of the HTML
-        look(mastodon, scripted_grant, post("one two"), BEGUN)
-    assert isinstance(look(mastodon, scripted_grant, post("one and two"), BEGUN), Absent)
+        find(mastodon, scripted_grant, post("one two"), BEGUN)
+    assert isinstance(find(mastodon, scripted_grant, post("one and two"), BEGUN), Absent)
 
 
 @pytest.mark.parametrize("call", [LIST, SOURCE])
@@ -284,16 +286,16 @@ def test_an_error_while_statuses_are_read_is_reported(
     scripted.answers |= {LIST: Answer.of_json([status("10", "<p>Hello</p>"), status("5", "")]), call: answer}
 
     with pytest.raises(PlatformError) as caught:
-        look(mastodon, scripted_grant, post(), BEGUN)
+        find(mastodon, scripted_grant, post(), BEGUN)
 
     assert type(caught.value) is fault
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b'[{"id": null}]', b'["10"]'])
-def test_a_list_that_cannot_be_read_is_looked_at_again(
+def test_a_list_that_cannot_be_read_is_read_again_later(
     mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant, body: bytes
 ) -> None:
     scripted.answers[LIST] = Answer(200, body)
 
     with pytest.raises(Transient):
-        look(mastodon, scripted_grant, post(), BEGUN)
+        find(mastodon, scripted_grant, post(), BEGUN)

@@ -11,7 +11,7 @@ from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.mastodon.media import MAX_CHECKS
 from accounts.platforms.types import Absent, Grant, MediaFile, Progress, Published
 from tests.accounts.platforms.mastodon.scripted_server import ScriptedServer
-from tests.accounts.platforms.mastodon.steps import PNG, go_to, image, look, post, publish, step, video
+from tests.accounts.platforms.mastodon.steps import PNG, find, go_to, image, post, publish, step, video
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE, UPLOAD
@@ -56,8 +56,8 @@ def test_a_file_is_streamed_from_disk(mastodon: Mastodon, server: FakeMastodon, 
     assert [status["text"] for status in server.statuses("alice")] == [""]
 
 
-def test_a_video_is_waited_for(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    server.process_videos(looks=2)
+def test_a_video_is_published_after_it_was_processed(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    server.process_videos(checks=2)
     content = post("Look", video())
     pauses = []
     with time_machine.travel(NOW, tick=False):
@@ -74,7 +74,7 @@ def test_a_video_is_waited_for(mastodon: Mastodon, server: FakeMastodon, grant: 
 
 
 def test_a_video_that_cannot_be_processed_is_rejected(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    server.process_videos(looks=1, fail=True)
+    server.process_videos(checks=1, fail=True)
 
     with pytest.raises(ContentRejected) as caught:
         publish(mastodon, grant, post("Look", video()))
@@ -86,7 +86,7 @@ def test_a_video_that_cannot_be_processed_is_rejected(mastodon: Mastodon, server
 
 
 def test_a_video_is_checked_a_limited_number_of_times(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    server.process_videos(looks=10_000)
+    server.process_videos(checks=10_000)
     content = post("Look", video())
     progress = go_to("process", mastodon, grant, content)
     with time_machine.travel(NOW, tick=False):
@@ -122,7 +122,7 @@ def test_the_next_attempt_uses_the_same_uploads(mastodon: Mastodon, server: Fake
     with pytest.raises(OutcomeUnknown):
         step(mastodon, grant, content, progress)
 
-    assert isinstance(look(mastodon, grant, content, progress), Absent)
+    assert isinstance(find(mastodon, grant, content, progress), Absent)
     publish(mastodon, grant, content, progress)
 
     assert [status["media"] for status in server.statuses("alice")] == [ids_of(server)]
@@ -149,7 +149,7 @@ def test_the_error_of_each_response_to_an_upload(
         publish(mastodon, scripted_grant, post("Look", image()))
 
     assert type(caught.value) is fault
-    assert CREATE not in scripted.asked
+    assert CREATE not in scripted.calls
 
 
 def test_media_that_are_still_processed_postpone_the_post(
@@ -157,11 +157,11 @@ def test_media_that_are_still_processed_postpone_the_post(
 ) -> None:
     content = post("Look", video())
     progress = go_to("create", mastodon, grant, content)
-    server.unprocess(ids_of(server)[0], looks=2)
+    server.unprocess(ids_of(server)[0], checks=2)
     with pytest.raises(Transient):
         step(mastodon, grant, content, progress)
 
-    server.unprocess(ids_of(server)[0], looks=0)
+    server.unprocess(ids_of(server)[0], checks=0)
     publish(mastodon, grant, content, progress)
 
     assert len(server.statuses("alice")) == 1

@@ -85,7 +85,7 @@ def test_a_code_for_another_or_a_forgotten_application_needs_a_new_connection(
         exchange(mastodon, other, code)
     assert caught.value.suggested_action == "Start the connection again."
 
-    server.forget_applications()
+    server.delete_applications()
     with pytest.raises(CredentialsRejected) as caught:
         exchange(mastodon, begun, code)
     assert caught.value.suggested_action == "Start the connection again."
@@ -119,4 +119,4 @@ def test_an_invalid_token_is_rejected_before_it_is_used(
 
     with pytest.raises(CredentialsRejected):
         exchange(mastodon, authorize(mastodon, scripted.url), "a-code")
-    assert VERIFY not in scripted.asked
+    assert VERIFY not in scripted.calls

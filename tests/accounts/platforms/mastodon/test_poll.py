@@ -1,4 +1,4 @@
-"""Polls: as the server is asked for them, by its own limits, and found again by text and choices."""
+"""Polls of Mastodon statuses: their limits, how they are sent, and how they are found again."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown
 from accounts.platforms.mastodon.adapter import Mastodon
-from accounts.platforms.mastodon.capabilities import CAPABILITIES, of_instance
+from accounts.platforms.mastodon.capabilities import CAPABILITIES, capabilities_with
 from accounts.platforms.types import Absent, AccountDetails, Content, Grant, Progress, Published
-from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
+from tests.accounts.platforms.mastodon.steps import find, go_to, image, post, publish, step
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE
 from tests.fakes.mastodon_polls import Poll, PollLimits
@@ -20,14 +20,16 @@ ASKED = {"choices": ["The bench", "The lathe"], "duration_minutes": 60}
 
 
 def poll(text: str = "What next?", **options: Any) -> Content:
-    """A post with the poll."""
+    """A Mastodon status with the poll."""
     return post(text, **{"poll": ASKED, **options})
 
 
-def lose(mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, taken: bool) -> Progress:
-    """A try whose answer never came."""
+def lose_response(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Content, *, published: bool
+) -> Progress:
+    """The progress after an attempt to create a poll whose response was lost."""
     progress = go_to("create", mastodon, grant, content)
-    server.drop_next(CREATE, after_accept=taken)
+    server.drop_next(CREATE, after_accept=published)
     with pytest.raises(OutcomeUnknown):
         step(mastodon, grant, content, progress)
     return progress
@@ -37,7 +39,7 @@ def lose(mastodon: Mastodon, server: FakeMastodon, grant: Grant, content: Conten
     ("asked", "multiple", "hide_totals"),
     [({}, False, False), ({"multiple": True}, True, False), ({"hide_totals": True, "multiple": False}, False, True)],
 )
-def test_a_poll_stands_below_its_question(
+def test_a_poll_is_published_with_its_question(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, asked: dict[str, bool], multiple: bool, hide_totals: bool
 ) -> None:
     publish(mastodon, grant, poll(poll={**ASKED, **asked}, visibility="unlisted"))
@@ -65,15 +67,15 @@ def test_a_servers_own_limits_are_those_of_the_account(mastodon: Mastodon, serve
 
 
 @pytest.mark.parametrize(
-    ("told", "limits"),
+    ("announced", "limits"),
     [
         ({}, (4, 50, 5, 43_829)),
         ({"poll_choices": 2**50, "poll_choice_length": 2**50}, (100, 1000, 5, 43_829)),
         ({"poll_choices": 1, "poll_min_seconds": 1, "poll_max_seconds": 59}, (2, 50, 1, 1)),
     ],
 )
-def test_whatever_a_server_announces_is_bounded(told: dict[str, int], limits: tuple[int, ...]) -> None:
-    rules = of_instance(**told).poll
+def test_the_limits_that_a_server_announces_are_bounded(announced: dict[str, int], limits: tuple[int, ...]) -> None:
+    rules = capabilities_with(**announced).poll
     assert rules is not None
     numbers = (rules.max_choices, rules.max_choice_length, rules.min_duration_minutes, rules.max_duration_minutes)
     assert numbers == limits
@@ -89,7 +91,7 @@ def test_whatever_a_server_announces_is_bounded(told: dict[str, int], limits: tu
         ({}, {"choices": ["a", " a"]}, "Choice 2 of the poll repeats an earlier one"),
     ],
 )
-def test_a_poll_that_no_longer_fits_its_server_is_refused_before_anything_is_out(
+def test_a_poll_that_no_longer_fits_its_server_is_refused_before_anything_is_published(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, limits: dict[str, int], asked: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(ContentRejected, match=words):
@@ -107,7 +109,9 @@ def test_a_poll_beside_media_is_refused_before_they_are_uploaded(
     assert server.uploads("alice") == []
 
 
-def test_what_the_server_refuses_is_the_contents_fault(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+def test_a_poll_that_the_server_refuses_is_rejected_as_content(
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant
+) -> None:
     server.set_poll_limits(PollLimits(max_characters_per_option=8))  # since the account was connected
     with pytest.raises(ContentRejected, match="cannot be longer than 8 characters"):
         publish(mastodon, grant, poll())
@@ -115,40 +119,40 @@ def test_what_the_server_refuses_is_the_contents_fault(mastodon: Mastodon, serve
     assert server.statuses("alice") == []
 
 
-def test_a_poll_that_was_taken_is_found(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+def test_a_published_poll_is_found(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
     content = poll(poll={**ASKED, "choices": ["Fish & <chips>", " Pie  "]})
-    progress = lose(mastodon, server, grant, content, taken=True)
+    progress = lose_response(mastodon, server, grant, content, published=True)
     server.post("alice", "What next?")
 
-    found = look(mastodon, grant, content, progress)
+    found = find(mastodon, grant, content, progress)
 
     assert isinstance(found, Published)
     assert found.external_id == server.statuses("alice")[0]["id"]
 
 
-def test_a_poll_that_was_not_taken_is_sent_again(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
-    progress = lose(mastodon, server, grant, poll(), taken=False)
+def test_a_poll_that_was_not_published_is_sent_again(mastodon: Mastodon, server: FakeMastodon, grant: Grant) -> None:
+    progress = lose_response(mastodon, server, grant, poll(), published=False)
     server.post("alice", "Something else", poll=Poll(("The bench", "The lathe"), 3600, False, False))
 
-    assert isinstance(look(mastodon, grant, poll(), progress), Absent)
+    assert isinstance(find(mastodon, grant, poll(), progress), Absent)
 
 
 @pytest.mark.parametrize("theirs", [None, Poll(("Tea", "Coffee"), 3600, False, False)])
-def test_the_question_with_another_poll_or_none_leaves_it_open(
+def test_the_question_with_another_poll_or_none_leaves_the_outcome_unknown(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant, theirs: Poll | None
 ) -> None:
-    """A server may have lost or changed the poll of what it took."""
-    progress = lose(mastodon, server, grant, poll(), taken=False)
+    """A server may have lost or changed the poll of the status."""
+    progress = lose_response(mastodon, server, grant, poll(), published=False)
     server.post("alice", "What next?", poll=theirs)
 
     with pytest.raises(OutcomeUnknown):
-        look(mastodon, grant, poll(), progress)
+        find(mastodon, grant, poll(), progress)
 
 
 def test_a_text_is_not_taken_for_the_same_text_with_a_poll(
     mastodon: Mastodon, server: FakeMastodon, grant: Grant
 ) -> None:
-    progress = lose(mastodon, server, grant, post("What next?"), taken=False)
+    progress = lose_response(mastodon, server, grant, post("What next?"), published=False)
     server.post("alice", "What next?", poll=Poll(("Tea", "Coffee"), 3600, False, False))
 
-    assert isinstance(look(mastodon, grant, post("What next?"), progress), Absent)
+    assert isinstance(find(mastodon, grant, post("What next?"), progress), Absent)

@@ -39,14 +39,14 @@ def test_options_are_sent_unchanged(mastodon: Mastodon, server: FakeMastodon, gr
     assert (status["sensitive"], status["language"]) == (True, "pt")
 
 
-@pytest.mark.parametrize(("language", "kept"), [("zh-TW", "zh-TW"), ("pt-BR", "pt"), ("sr-Latn", "sr")])
+@pytest.mark.parametrize(("language", "stored"), [("zh-TW", "zh-TW"), ("pt-BR", "pt"), ("sr-Latn", "sr")])
 def test_a_language_is_sent_with_its_script_or_region(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant, language: str, kept: str
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, language: str, stored: str
 ) -> None:
     publish(mastodon, grant, post("Text", language=language))
 
     assert [each.json()["language"] for each in server.requests if server.call_of(each) == CREATE] == [language]
-    assert [status["language"] for status in server.statuses("alice")] == [kept]
+    assert [status["language"] for status in server.statuses("alice")] == [stored]
 
 
 def test_attempts_share_a_key_and_the_next_publication_has_another(
@@ -82,7 +82,7 @@ def test_nothing_is_published_before_the_newest_status_is_read(
         step(mastodon, grant, post())
 
 
-def test_a_server_that_lists_no_posts_is_published_to_all_the_same(
+def test_a_post_is_published_to_a_server_that_lists_no_posts(
     mastodon: Mastodon, scripted: ScriptedServer, scripted_grant: Grant
 ) -> None:
     for refusal in (Answer.of_json({"error": "outside the authorized scopes"}, 403), Answer(404)):

@@ -41,7 +41,7 @@ def test_the_error_of_each_refusal(
         step(mastodon, scripted_grant, post(), BEGUN)
 
     assert type(caught.value) is error
-    assert scripted.asked == [CREATE]
+    assert scripted.calls == [CREATE]
 
 
 @pytest.mark.parametrize(

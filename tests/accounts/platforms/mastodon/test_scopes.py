@@ -68,7 +68,7 @@ def test_a_server_is_asked_only_for_scopes_that_it_lists(
     tell_software(scripted, "mastodon")
 
     assert asked_for(mastodon, scripted.url) == scopes
-    assert NODEINFO_LINKS not in scripted.asked
+    assert NODEINFO_LINKS not in scripted.calls
 
 
 @pytest.mark.parametrize(
@@ -119,4 +119,4 @@ def test_no_other_server_is_called(mastodon: Mastodon, scripted: ScriptedServer)
         tell_software(scripted, "takahe", href=f"{elsewhere.url}/nodeinfo/2.0")
 
         assert asked_for(mastodon, scripted.url) == WIDE
-        assert elsewhere.asked == []
+        assert elsewhere.calls == []

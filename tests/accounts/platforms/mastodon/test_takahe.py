@@ -1,4 +1,4 @@
-"""Accounts at a Takahe server, from their connection to the end of their token."""
+"""Accounts at a Takahe server, which implements Mastodon's API, from connection to revocation."""
 
 from __future__ import annotations
 

@@ -5,14 +5,14 @@ import pytest
 from accounts.platforms.errors import ContentRejected, OutcomeUnknown, Transient
 from accounts.platforms.mastodon.adapter import Mastodon
 from accounts.platforms.types import Absent, Content, Grant, Progress, Published
-from tests.accounts.platforms.mastodon.steps import go_to, image, look, post, publish, step
+from tests.accounts.platforms.mastodon.steps import find, go_to, image, post, publish, step
 from tests.fakes.http_server import Answer
 from tests.fakes.mastodon import FakeMastodon
 from tests.fakes.mastodon_methods import CREATE
 
 
 def thread(*texts: str) -> Content:
-    """A thread of these segments."""
+    """A Mastodon thread of these segments."""
     return post(texts[0], thread=[{"text": text} for text in texts[1:]])
 
 
@@ -20,7 +20,7 @@ THREE = thread("One", "Two", "Three")
 
 
 def chain_of(server: FakeMastodon) -> list[tuple[str, int | None]]:
-    """The texts of alice's statuses, each with the place of the one that it replies to."""
+    """The texts of alice's statuses, each with the index of the one that it replies to."""
     statuses = server.statuses("alice")
     places = {status["id"]: place for place, status in enumerate(statuses)}
     return [(status["text"], places.get(status["in_reply_to_id"])) for status in statuses]
@@ -30,7 +30,7 @@ IN_ORDER = [("One", None), ("Two", 0), ("Three", 1)]
 
 
 def after(sent: int, mastodon: Mastodon, grant: Grant) -> Progress:
-    """The progress once so many segments are out."""
+    """The progress after so many segments were published."""
     progress = go_to("create", mastodon, grant, THREE)
     for _ in range(sent):
         following = step(mastodon, grant, THREE, progress)
@@ -62,20 +62,20 @@ def test_the_first_segment_has_the_media_and_all_have_the_audience(
         assert first[name] == second[name] == options[name]
 
 
-@pytest.mark.parametrize("taken", [True, False])
+@pytest.mark.parametrize("accepted", [True, False])
 @pytest.mark.parametrize("sent", [0, 1, 2])
 def test_a_thread_continues_after_a_lost_response(
-    mastodon: Mastodon, server: FakeMastodon, grant: Grant, sent: int, taken: bool
+    mastodon: Mastodon, server: FakeMastodon, grant: Grant, sent: int, accepted: bool
 ) -> None:
     progress = after(sent, mastodon, grant)
-    server.drop_next(CREATE, after_accept=taken)
+    server.drop_next(CREATE, after_accept=accepted)
     with pytest.raises(OutcomeUnknown):
         step(mastodon, grant, THREE, progress)
     server.post("alice", THREE.options["thread"][0]["text"], in_reply_to_id="1")  # to somebody else
 
-    found = look(mastodon, grant, THREE, progress)
+    found = find(mastodon, grant, THREE, progress)
 
-    assert isinstance(found, Absent) is not taken
+    assert isinstance(found, Absent) is not accepted
     following = progress if isinstance(found, Absent) else found
     published = following if isinstance(following, Published) else publish(mastodon, grant, THREE, following)
     ours = [status for status in server.statuses("alice") if status["in_reply_to_id"] != "1"]
@@ -122,7 +122,7 @@ def test_a_segment_cannot_be_found_if_statuses_cannot_be_listed(
     progress = after(2, mastodon, grant)
 
     with pytest.raises(OutcomeUnknown) as caught:
-        look(mastodon, grant, THREE, Progress("create", {**progress.state, "after": None}))
+        find(mastodon, grant, THREE, Progress("create", {**progress.state, "after": None}))
 
     assert caught.value.final
 

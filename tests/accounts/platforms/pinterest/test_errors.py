@@ -103,7 +103,7 @@ def test_a_video_is_sent_by_https_only(server: FakePinterest, grant: Grant) -> N
 
 
 @pytest.mark.parametrize("reset", ["42", str(int(NOON.timestamp()) + 42)])
-def test_the_rate_limit_names_the_waiting_time_or_the_time_of_its_end(
+def test_the_rate_limit_names_the_waiting_time_or_the_reset_time(
     server: FakePinterest, grant: Grant, reset: str
 ) -> None:
     server.refuse_next(CREATE, Answer(429, b'{"code": 8, "message": "no"}', {"x-ratelimit-reset": reset}))

@@ -12,7 +12,7 @@ from accounts.platforms.pinterest.video import MAX_CHECKS
 from accounts.platforms.types import Content, Grant, Progress, Published
 from tests.accounts.platforms.media_files import MP4, media_file, picture
 from tests.accounts.platforms.pinterest.steps import go_to, pin, publish, step
-from tests.fakes.pinterest import ANNOUNCE, BOARDS, CREATE, LOOK, STORE, FakePinterest
+from tests.fakes.pinterest import ANNOUNCE, BOARDS, CREATE, STATUS, STORE, FakePinterest
 from tests.posts.rows import NOON
 
 VIDEO = media_file(MP4, "video/mp4", alt_text="A dance")
@@ -88,7 +88,7 @@ def test_several_images_are_one_pin_with_the_first_alt_text(server: FakePinteres
 def test_a_video_is_uploaded_processed_and_published_with_its_cover(
     server: FakePinterest, grant: Grant, options: dict[str, Any], cover: tuple[str, Any]
 ) -> None:
-    server.process_videos(looks=2)
+    server.process_videos(checks=2)
     phases, pauses = [], []
     progress: Progress | Published = Progress("start")
     while isinstance(progress, Progress):
@@ -103,7 +103,7 @@ def test_a_video_is_uploaded_processed_and_published_with_its_cover(
 
 
 def test_a_video_that_cannot_be_processed_is_rejected(server: FakePinterest, grant: Grant) -> None:
-    server.process_videos(looks=1, fail=True)
+    server.process_videos(checks=1, fail=True)
 
     with pytest.raises(ContentRejected):
         publish(grant, pin(VIDEO))
@@ -111,7 +111,7 @@ def test_a_video_that_cannot_be_processed_is_rejected(server: FakePinterest, gra
 
 
 def test_the_number_of_checks_is_limited(server: FakePinterest, grant: Grant) -> None:
-    server.process_videos(looks=10_000)
+    server.process_videos(checks=10_000)
     progress = go_to("process", grant, pin(VIDEO))
     late = Progress("process", {**progress.state, "looks": MAX_CHECKS - 1})
     late = step(grant, pin(VIDEO), late)  # type: ignore[assignment]
@@ -121,7 +121,7 @@ def test_the_number_of_checks_is_limited(server: FakePinterest, grant: Grant) ->
 
 
 @pytest.mark.parametrize("phase", ["process", "create"])
-def test_a_video_that_pinterest_no_longer_knows_is_uploaded_again_once(
+def test_a_video_that_pinterest_has_deleted_is_uploaded_again_once(
     server: FakePinterest, grant: Grant, phase: str
 ) -> None:
     progress = go_to(phase, grant, pin(VIDEO))
@@ -139,10 +139,10 @@ def test_a_video_that_pinterest_no_longer_knows_is_uploaded_again_once(
         step(grant, pin(VIDEO), progress)
 
 
-@pytest.mark.parametrize("call", [BOARDS, ANNOUNCE, STORE, LOOK])
+@pytest.mark.parametrize("call", [BOARDS, ANNOUNCE, STORE, STATUS])
 @pytest.mark.parametrize("accepted", [True, False])
 def test_a_lost_step_is_repeated(server: FakePinterest, grant: Grant, call: str, accepted: bool) -> None:
-    phase = {BOARDS: "start", ANNOUNCE: "upload", STORE: "upload", LOOK: "process"}[call]
+    phase = {BOARDS: "start", ANNOUNCE: "upload", STORE: "upload", STATUS: "process"}[call]
     progress = go_to(phase, grant, pin(VIDEO))
     server.drop_next(call, after_accept=accepted)
     with pytest.raises(Transient):

@@ -87,7 +87,7 @@ def test_no_alt_text_is_sent_for_a_video(server: FakeX, grant: Grant) -> None:
 
 
 def test_the_pause_between_checks_is_the_one_that_x_asks_for(server: FakeX, grant: Grant) -> None:
-    server.process_media(looks=3)
+    server.process_media(checks=3)
     content, pauses = post("Look", VIDEO), []
     progress: Progress | Published = go_to("process", grant, content)
     while isinstance(progress, Progress) and progress.phase == "process":
@@ -116,7 +116,7 @@ def test_the_pause_between_checks_is_between_a_second_and_a_minute(
 
 
 def test_a_video_that_cannot_be_processed_is_rejected(server: FakeX, grant: Grant) -> None:
-    server.process_media(looks=1, fail=True)
+    server.process_media(checks=1, fail=True)
 
     with pytest.raises(ContentRejected) as caught:
         publish(grant, post("Look", VIDEO))
@@ -126,7 +126,7 @@ def test_a_video_that_cannot_be_processed_is_rejected(server: FakeX, grant: Gran
 
 
 def test_the_number_of_checks_is_limited(server: FakeX, grant: Grant) -> None:
-    server.process_media(looks=10_000)
+    server.process_media(checks=10_000)
     content = post("Look", VIDEO)
     progress = go_to("process", grant, content)
     late = step(grant, content, Progress("process", {**progress.state, "looks": MAX_CHECKS - 1}))

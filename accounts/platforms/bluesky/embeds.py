@@ -1,0 +1,136 @@
+"""What a Bluesky record embeds: images, a video or a link card. Files are uploaded as blobs before.
+
+The server removes a blob after a while if no record refers to it. A blob is named by its bytes, so uploading a file again
+gives the same one. Videos become blobs through the video service (video.py).
+
+The client creates link cards, because the server fetches no pages. A card needs two steps: the page is read, then its
+picture is uploaded as a blob. Both may be repeated. If the page or the picture is unavailable, the post is published without
+its card or the card without its picture.
+Sources: the lexicons app.bsky.embed.images, .video and .external, and the reference implementation of
+com.atproto.repo.uploadBlob.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from accounts.platforms.bluesky.xrpc import ERRORS, Xrpc
+from accounts.platforms.errors import ContentRejected, Transient
+from accounts.platforms.link_cards import OPTION
+from accounts.platforms.thumbnails import jpeg_thumbnail
+from accounts.platforms.types import Content, MediaFile, Progress, State
+from accounts.platforms.web_pages import Page, PageUnavailable, fetch_picture, read_page
+
+MAX_IMAGES = 4
+MAX_THUMB_BYTES = 1_000_000
+MAX_PICTURE_ADDRESS = 2048
+
+
+def check_files(media: Sequence[MediaFile]) -> None:
+    """Raise ContentRejected for files that no Bluesky embed accepts together, which validation reports before."""
+    kinds = {file.kind for file in media}
+    if kinds != {"video"} and not kinds <= {"image", "gif"}:
+        raise ContentRejected("A Bluesky post accepts images or one video, and nothing else.")
+    if len(media) > (1 if "video" in kinds else MAX_IMAGES):
+        raise ContentRejected(f"A Bluesky post accepts {MAX_IMAGES} images or one video.")
+
+
+def upload_blob(server: Xrpc, file: MediaFile) -> dict[str, Any]:
+    """Upload a file to the Bluesky account's server. Returns the blob, which the record embeds unchanged.
+
+    An upload may be repeated. Raises ContentRejected, TokenExpired, AccountDisconnected, Transient.
+    """
+    with file.open() as opened, ERRORS.content_errors("this file"):
+        answer = server.upload(
+            "com.atproto.repo.uploadBlob", opened, mime_type=file.mime_type, size_bytes=file.size_bytes
+        )
+    if blob := blob_in(answer):
+        return blob
+    raise Transient("The account's Bluesky server did not name the blob of an uploaded file.")
+
+
+def blob_in(answer: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The blob in a response of a Bluesky server; None if there is none."""
+    match answer.get("blob"):
+        case {"$type": "blob", "ref": {"$link": str()}, "mimeType": str(), "size": int()}:
+            return dict(answer["blob"])
+    return None
+
+
+def read_linked_page(link: str, content: Content) -> Progress:
+    """Read the page of a Bluesky link card.
+
+    The next step is `picture` if the page names a picture, otherwise `freeze`; a post without a card gets a note.
+    """
+    wanted = content.options.get(OPTION)
+    own = wanted if isinstance(wanted, dict) else {}
+    page, reason = Page(), "has no title"
+    try:
+        page = read_page(link)
+    except PageUnavailable as error:
+        reason = str(error)
+    title = own.get("title") or page.title
+    if not title:
+        return Progress("freeze", {"note": f"The post has no link card: the page at {_host(link)} {reason}."})
+    card = {"uri": link, "title": title, "description": own.get("description", page.description)}
+    if 0 < len(page.picture) <= MAX_PICTURE_ADDRESS:
+        return Progress("picture", {"card": card, "picture": page.picture})
+    return Progress("freeze", {"card": card})
+
+
+def add_picture(server: Xrpc, state: State) -> Progress:
+    """Upload the picture of a Bluesky link card as a blob. Raises TokenExpired, AccountDisconnected, Transient."""
+    card = {name: value for name, value in state["card"].items() if name != "thumb"}
+    blob = _picture(server, state["picture"])
+    return Progress("freeze", {**state, "card": {**card, "thumb": blob} if blob else card})
+
+
+def embed(content: Content, state: State) -> dict[str, Any] | None:
+    """The embed of a post's first Bluesky record: its files, in their order, or a link card; a record has only one embed.
+
+    A GIF is shown as a still image.
+    """
+    if not content.media:
+        return {"$type": "app.bsky.embed.external", "external": state["card"]} if "card" in state else None
+    media, blobs = content.media, state["blobs"]
+    if media[0].kind == "video":
+        alt = {"alt": media[0].alt_text} if media[0].alt_text else {}
+        return {"$type": "app.bsky.embed.video", "video": blobs[0], **alt, **_aspect_ratio(media[0])}
+    images = [
+        {"image": blob, "alt": file.alt_text, **_aspect_ratio(file)} for file, blob in zip(media, blobs, strict=True)
+    ]
+    return {"$type": "app.bsky.embed.images", "images": images}
+
+
+def _picture(server: Xrpc, address: str) -> dict[str, Any] | None:
+    """Upload a small copy of a link card's picture to Bluesky.
+
+    Returns the blob; None if the file is not an image, or if the server refuses it.
+    """
+    try:
+        small = jpeg_thumbnail(fetch_picture(address), max_bytes=MAX_THUMB_BYTES)
+    except PageUnavailable:
+        return None
+    if small is None:
+        return None
+    file = MediaFile("image", "image/jpeg", len(small), open=lambda: io.BytesIO(small))
+    try:
+        return upload_blob(server, file)
+    except ContentRejected:
+        return None
+
+
+def _host(link: str) -> str:
+    try:
+        return urlsplit(link).hostname or "the link"
+    except ValueError:
+        return "the link"
+
+
+def _aspect_ratio(file: MediaFile) -> dict[str, Any]:
+    if not file.width or not file.height:
+        return {}
+    return {"aspectRatio": {"width": file.width, "height": file.height}}
