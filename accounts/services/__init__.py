@@ -10,24 +10,3 @@ from accounts.services.disconnect import disconnect_account, disconnect_accounts
 from accounts.services.oauth import Choices, Landing, attach_connection, complete_connection, look_at_connection
 from accounts.services.pace import hold_back, take_turns
 from accounts.services.tokens import BeingRenewed, mark_needs_reauth, refresh_grant
-
-__all__ = [
-    "Begun",
-    "BeingRenewed",
-    "Choices",
-    "Landing",
-    "attach_connection",
-    "begun_again",
-    "check_account",
-    "complete_connection",
-    "connect_account",
-    "disconnect_account",
-    "disconnect_accounts_of_deleted_workspaces",
-    "hold_back",
-    "look_at_connection",
-    "mark_needs_reauth",
-    "purge_attempts",
-    "refresh_ahead",
-    "refresh_grant",
-    "take_turns",
-]

@@ -11,16 +11,3 @@ from webhooks.services.signing_secrets import (
     read_signing_secret,
     rotate_signing_secret,
 )
-
-__all__ = [
-    "NewEvent",
-    "ReplayCounts",
-    "deliver_due",
-    "destroy_secrets_of_deleted_workspaces",
-    "emit_many",
-    "read_signing_secret",
-    "replay_deliveries",
-    "replay_delivery",
-    "rotate_signing_secret",
-    "store_subject_event",
-]
