@@ -14,7 +14,8 @@ from tests.factories import WorkspaceFactory
 from tests.fakes.http_server import Answer
 from tests.fakes.receiver import Manner, Receiver, answer_with, redirect_to
 from tests.webhooks.rows import NOON, emit, make_delivery
-from webhooks import sender, services
+from tests.webhooks.sending import deliver_due
+from webhooks import sender
 from webhooks.models import Delivery, DeliveryStatus, SigningSecret
 from webhooks.sender import Outcome, Verdict
 from webhooks.services import deliveries
@@ -27,13 +28,13 @@ def after_one_attempt(workspace: Workspace, url: str) -> Delivery:
     """A delivery after its first attempt at noon."""
     with time_machine.travel(NOON, tick=False):
         emit(workspace, url)
-        assert services.deliver_due() == 1
+        assert deliver_due() == 1
     return Delivery.objects.get()
 
 
 def deliver_at(delivery: Delivery, moment: datetime) -> Delivery:
     with time_machine.travel(moment, tick=False):
-        services.deliver_due()
+        deliver_due()
     delivery.refresh_from_db()
     return delivery
 
@@ -180,7 +181,7 @@ def test_deliveries_of_a_deleted_workspace_are_not_sent_and_make_no_secret(
     emit(workspace, receiver.url)
     Workspace.objects.update(status=WorkspaceStatus.DELETED)
 
-    services.deliver_due()
+    deliver_due()
 
     delivery = Delivery.objects.get()
     assert (delivery.status, delivery.last_error) == (DeliveryStatus.DEAD_LETTER, "The workspace was deleted.")
@@ -195,7 +196,7 @@ def test_a_secret_that_does_not_open_delays_its_own_workspace_only(workspace: Wo
     SigningSecret.objects.create(workspace=workspace, secret="whsec_a")
     SigningSecret.objects.filter(pk=workspace.pk).update(secret=SigningSecret._meta.get_field("secret").seal("x", "y"))
 
-    services.deliver_due()
+    deliver_due()
 
     assert Delivery.objects.get(workspace=other).status == DeliveryStatus.DELIVERED
     stuck = Delivery.objects.get(workspace=workspace)
@@ -208,7 +209,7 @@ def test_a_secret_that_does_not_open_delays_its_own_workspace_only(workspace: Wo
 def test_each_workspace_signs_with_a_secret_of_its_own(workspace: Workspace, receiver: Receiver) -> None:
     for one in (workspace, WorkspaceFactory.create()):
         emit(one, receiver.url)
-    services.deliver_due()
+    deliver_due()
 
     secrets = {row.secret for row in SigningSecret.objects.all()}
     assert len(secrets) == 2
@@ -255,7 +256,7 @@ def test_500_deliveries_are_drained_in_one_go_with_few_queries(
     # Claim: look, begin, select, update, commit; events and workspaces. Secrets: look, begin, insert, commit, read.
     # Record: five updates.
     with django_assert_max_num_queries(15):
-        assert services.deliver_due(limit=500) == 500
+        assert deliver_due(limit=500) == 500
 
     assert Delivery.objects.filter(status=DeliveryStatus.DELIVERED, attempts=1).count() == 500
     assert len({request.headers["x-service-delivery-id"] for request in receiver.requests}) == 500

@@ -15,7 +15,7 @@ from tests.conftest import ApiClient
 from tests.factories import WorkspaceFactory
 from tests.fakes.receiver import Receiver
 from tests.webhooks.rows import NOON, as_user, make_delivery, with_agent_key, with_key
-from webhooks import services
+from tests.webhooks.sending import deliver_due
 from webhooks.models import Delivery, DeliveryStatus
 from webhooks.sender import Outcome, Verdict
 from webhooks.services import deliveries
@@ -30,7 +30,7 @@ def replay(client: ApiClient, delivery: Delivery, body: Any = None, **headers: s
 def delivery(workspace: Workspace, receiver: Receiver) -> Delivery:
     """A successful delivery."""
     row = make_delivery(workspace, receiver.url)
-    services.deliver_due()
+    deliver_due()
     row.refresh_from_db()
     return row
 
@@ -68,7 +68,7 @@ def test_a_replay_sends_the_same_bytes_under_the_same_id_with_a_fresh_signature(
 ) -> None:
     with time_machine.travel(NOON, tick=False):
         replay(publisher, delivery)
-        services.deliver_due()
+        deliver_due()
 
     first, second = receiver.requests
     assert first.body == second.body
@@ -85,7 +85,7 @@ def test_a_replayed_dead_letter_gets_the_whole_retry_schedule(
     receiver.otherwise = 500
     with time_machine.travel(NOON, tick=False):
         replay(publisher, delivery)
-        services.deliver_due()
+        deliver_due()
 
     delivery.refresh_from_db()
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.RETRYING, 9)
@@ -98,10 +98,10 @@ def test_a_delivery_that_waits_for_its_retry_can_be_replayed_now(
 ) -> None:
     receiver.will_answer(500)
     waiting = make_delivery(workspace, receiver.url)
-    services.deliver_due()
+    deliver_due()
 
     assert replay(publisher, waiting).json()["delivery"]["status"] == "pending"
-    services.deliver_due()
+    deliver_due()
 
     waiting.refresh_from_db()
     assert waiting.status == DeliveryStatus.DELIVERED
@@ -133,9 +133,9 @@ def test_a_worker_that_comes_back_late_cannot_settle_the_replay(
 
 def test_one_key_makes_one_replay(delivery: Delivery, publisher: ApiClient, receiver: Receiver) -> None:
     first = replay(publisher, delivery, idempotency_key="one")
-    services.deliver_due()
+    deliver_due()
     second = replay(publisher, delivery, idempotency_key="one")
-    services.deliver_due()
+    deliver_due()
 
     assert second.headers["Idempotency-Replayed"] == "true"
     assert second.json() == first.json()
@@ -146,7 +146,7 @@ def test_a_dry_run_says_what_would_be_and_sends_nothing(
     delivery: Delivery, publisher: ApiClient, receiver: Receiver
 ) -> None:
     response = replay(publisher, delivery, {"dry_run": True})
-    services.deliver_due()
+    deliver_due()
 
     body = response.json()
     assert (response.status_code, body["dry_run"], body["operation"]) == (200, True, "webhooks.replay")

@@ -17,6 +17,7 @@ from tests.conftest import ApiClient
 from tests.factories import UserFactory, WorkspaceFactory
 from tests.fakes.receiver import Receiver
 from tests.webhooks.rows import NOON, as_user, emit, with_agent_key, with_key
+from tests.webhooks.sending import deliver_due
 from webhooks import services, signing
 from webhooks.models import SigningSecret
 from workspaces.models import Member, User, Workspace
@@ -110,7 +111,7 @@ def test_for_24_hours_deliveries_carry_both_signatures_the_new_first(workspace: 
     for moment in (NOON + timedelta(hours=24, seconds=-1), NOON + timedelta(hours=24)):
         with time_machine.travel(moment, tick=False):
             emit(workspace, receiver.url)
-            services.deliver_due()
+            deliver_due()
 
     for request, keys in zip(receiver.requests, ([new, old], [new]), strict=True):
         header = request.headers["x-service-signature"]

@@ -15,7 +15,7 @@ from tests.fakes.http_server import Answer
 from tests.fakes.receiver import Receiver
 from tests.pages import Pages, form_of, has_form, words
 from tests.webhooks.rows import emit, make_delivery
-from webhooks import services
+from tests.webhooks.sending import deliver_due
 from webhooks.models import Delivery, DeliveryStatus
 from workspaces.models import User, Workspace
 
@@ -32,7 +32,7 @@ def arrived(workspace: Workspace, receiver: Receiver) -> Delivery:
     row = make_delivery(workspace, receiver.url)
     for _ in range(2):
         Delivery.objects.update(due_at=timezone.now())
-        services.deliver_due()
+        deliver_due()
     row.refresh_from_db()
     assert row.status == DeliveryStatus.DELIVERED
     return row
@@ -114,7 +114,7 @@ def test_a_delivery_shows_what_was_sent_and_what_was_answered(
 def test_a_failure_is_shown_with_the_receivers_response(pages: Pages, workspace: Workspace, receiver: Receiver) -> None:
     receiver.will_answer(Answer(503, b"come <again>"))
     row = make_delivery(workspace, receiver.url)
-    services.deliver_due()
+    deliver_due()
 
     shown = words(pages.get("delivery", delivery_id=row.id))
 
@@ -141,7 +141,7 @@ def test_it_is_sent_again_once_however_often_the_form_is_sent(
 
     for _ in range(2):
         assert "The delivery is being sent again." in words(pages.post("delivery-replay", form, follow=True, **named))
-        services.deliver_due()
+        deliver_due()
 
     assert len(receiver.requests) == before + 1
     assert receiver.requests[-1].body == receiver.requests[0].body
