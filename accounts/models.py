@@ -16,7 +16,7 @@ class ConnectedAccount(TimestampedModel):
     """A workspace's account on a social platform. `credentials` and `tokens` are stored encrypted and bound to this row.
 
     `refresh_lease_until` is set by the worker that renews the tokens. `refresh_at` is the time of the next renewal before
-    expiry (services/ahead.py). `paced_until` is the end of the turns that posts have reserved, and `held_until` the end of a
+    expiry (services/tokens.py). `paced_until` is the end of the turns that posts have reserved, and `held_until` the end of a
     pause that the platform asked for (services/pace.py). `limits` are the limits of the account's server, when last read, on
     platforms whose servers differ.
     """

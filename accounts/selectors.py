@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.base import Platform
@@ -18,27 +19,22 @@ from config.db.ids import is_id
 from workspaces.models import User
 
 
-def accounts_of(*, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None) -> Page[ConnectedAccount]:
-    """A page of the workspace's connected accounts, without disconnected ones. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "accounts.read", write=False)
-    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id)
-    return paginate(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED), limit=limit, cursor=cursor)
-
-
-def connected_accounts(
-    *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None
+def accounts_of(
+    *, caller: Caller, workspace_id: str, limit: int, cursor: str | None = None, **filters: Any
 ) -> Page[ConnectedAccount]:
-    """A page of the workspace's connected accounts, without sandbox accounts. Raises ScopeMissing, NotFound."""
-    require(caller, workspace_id, "accounts.read", write=False)
-    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, sandbox=False)
-    return paginate(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED), limit=limit, cursor=cursor)
+    """Return a page of the workspace's accounts that are not disconnected. Raises ScopeMissing, NotFound."""
+    return paginate(_connected(caller, workspace_id, **filters), limit=limit, cursor=cursor)
 
 
 def sandbox_accounts(*, caller: Caller, workspace_id: str) -> list[ConnectedAccount]:
-    """The workspace's sandbox accounts that are not disconnected, ordered by platform. Raises ScopeMissing, NotFound."""
+    """Return the workspace's sandbox accounts that are not disconnected, by platform. Raises ScopeMissing, NotFound."""
+    return list(_connected(caller, workspace_id, sandbox=True).order_by("platform", "pk"))
+
+
+def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[ConnectedAccount]:
     require(caller, workspace_id, "accounts.read", write=False)
-    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, sandbox=True)
-    return list(rows.exclude(status=ConnectedAccount.Status.DISCONNECTED).order_by("platform", "pk"))
+    rows = ConnectedAccount.objects.filter(workspace_id=workspace_id, **filters)
+    return rows.exclude(status=ConnectedAccount.Status.DISCONNECTED)
 
 
 def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:

@@ -35,8 +35,9 @@ class ShownAccount:
 def accounts(page: WorkspacePage) -> HttpResponse:
     """Show the workspace's connected accounts, their status, and the platforms that can be connected."""
     caller, workspace_id = page.caller, page.workspace.id
-    found = selectors.connected_accounts(
-        caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=page.request.GET.get("cursor")
+    cursor = page.request.GET.get("cursor")
+    found = selectors.accounts_of(
+        caller=caller, workspace_id=workspace_id, limit=PER_PAGE, cursor=cursor, sandbox=False
     )
     sandbox = selectors.sandbox_accounts(caller=caller, workspace_id=workspace_id)
     obstacles = [(each, _obstacle(each)) for each in platforms()]

@@ -7,7 +7,6 @@ workspace sees who began the connection and which account it is, and confirms. F
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -22,6 +21,7 @@ from accounts.platforms.registry import platform
 from auditlog.services import record_refusal
 from config.api.caller import Caller
 from config.api.errors import ApiError, Forbidden, NotFound
+from workspaces.workspace_page import caller_of
 
 BEGUN_HERE = "connections_begun_here"  # in the session: the ids of the latest attempts
 KEPT_ATTEMPTS = 10
@@ -39,7 +39,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     given = {name: str(value).replace("\0", "") for name, value in request.POST.items()}
     given.pop("csrfmiddlewaretoken", None)
     workspace_id, platform_name = given.pop("workspace_id", ""), given.pop("platform", "")
-    caller = _caller(request)
+    caller = caller_of(request)
     try:
         begun = services.connect_account(
             caller=caller,
@@ -67,7 +67,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def _land(request: HttpRequest, state: str, code: str) -> HttpResponse:
-    caller = _caller(request)
+    caller = caller_of(request)
     try:
         if request.method == "POST":
             choice = request.POST.get("choice", "")
@@ -84,7 +84,7 @@ def _land(request: HttpRequest, state: str, code: str) -> HttpResponse:
     except ApiError as error:
         return _refused(request, caller, "accounts.complete_connection", error)
     shown = {
-        **_named(landing.attempt.platform),
+        "platform_label": platform(landing.attempt.platform).label,
         "attempt": landing.attempt,
         "asked_by": selectors.who_began(landing.attempt),
         "began_here": _began_here(request, caller, landing.attempt),
@@ -99,7 +99,8 @@ def _began_here(request: HttpRequest, caller: Caller, attempt: ConnectionAttempt
 
 
 def _attached(request: HttpRequest, account: ConnectedAccount) -> HttpResponse:
-    return render(request, "accounts/connected.html", {**_named(account.platform), "account": account})
+    shown = {"platform_label": platform(account.platform).label, "account": account}
+    return render(request, "accounts/connected.html", shown)
 
 
 def _denied(request: HttpRequest, error: str) -> HttpResponse:
@@ -119,11 +120,3 @@ def _refused(request: HttpRequest, caller: Caller, operation: str, error: ApiErr
         "not_theirs": error.code in (Forbidden.code, NotFound.code),
     }
     return render(request, "accounts/not_connected.html", shown, status=error.status)
-
-
-def _named(platform_name: str) -> dict[str, Any]:
-    return {"platform_label": platform(platform_name).label}
-
-
-def _caller(request: HttpRequest) -> Caller:
-    return Caller(kind="user", actor_id=str(request.user.pk), ip=request.META.get("REMOTE_ADDR") or None)

@@ -1,14 +1,17 @@
-"""Dashboard page that connects an account of one platform, with credentials or with OAuth."""
+"""Dashboard page that connects an account of one platform, with a form for its credentials or with OAuth."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django import forms
+from django.core.validators import RegexValidator
+from django.forms.widgets import Input
 from django.http import HttpResponse
 
 from accounts import selectors, services
-from accounts.dashboard.forms import ConnectForm
 from accounts.models import ConnectedAccount
 from accounts.platforms.base import Platform
 from accounts.platforms.registry import PLATFORMS, platform
@@ -18,6 +21,25 @@ from workspaces.workspace_page import WorkspacePage, add_api_error, record_refus
 
 CONNECT = "accounts.connect"
 Method = ConnectedAccount.Method
+NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+
+
+class ConnectForm(forms.Form):
+    """Form with a field for each property of the platform's schema that has no default.
+
+    All values are strings. Secrets are not shown again, not even when the form has errors.
+    """
+
+    def __init__(self, schema: Mapping[str, Any] | None, data: Any = None, *, method: str) -> None:
+        super().__init__(data, auto_id=f"{method}-%s")
+        for name, rule in (schema or {}).get("properties", {}).items():
+            if "default" not in rule:
+                self.fields[name] = _field(name, rule, required=name in (schema or {}).get("required", ()))
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The submitted values that are not empty."""
+        return {name: value for name, value in self.cleaned_data.items() if value}
 
 
 @dataclass(frozen=True)
@@ -68,10 +90,33 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
 
 def _shown(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
     """The connect page of a platform, with this HTML form for credentials if the platform accepts credentials."""
-    forms = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
+    shown = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
     ways = [
-        Way(method, forms[Method(method)], chosen.unavailable_reason(method), selectors.operator_setup(chosen, method))
+        Way(method, shown[Method(method)], chosen.unavailable_reason(method), selectors.operator_setup(chosen, method))
         for method in chosen.methods
     ]
     ways.sort(key=lambda way: (way.obstacle is not None, way.method != Method.OAUTH))  # available first, then OAuth
     return page.render("accounts/platform.html", platform=chosen, ways=ways, form=form, status=status)
+
+
+def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field:
+    label, help_text = rule.get("title") or name.replace("_", " ").capitalize(), rule.get("description", "")
+    if "enum" in rule:
+        choices = [(value, str(value).capitalize()) for value in rule["enum"]]
+        return forms.ChoiceField(
+            required=required, label=label, help_text=help_text, choices=choices, widget=forms.RadioSelect
+        )
+    kind: type[Input] = forms.URLInput if rule.get("format") == "uri" else forms.TextInput
+    if rule.get("writeOnly"):
+        kind = forms.PasswordInput
+    return forms.CharField(
+        required=required,
+        label=label,
+        help_text=help_text,
+        min_length=rule.get("minLength"),
+        max_length=rule.get("maxLength"),
+        widget=kind(NO_COMPLETION),
+        validators=[RegexValidator(rule["pattern"], "This does not look as the hint says.")]
+        if "pattern" in rule
+        else [],
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -140,15 +140,6 @@ def _exchanged(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
     attempt.expires_at = timezone.now() + OPEN_FOR  # time for the owner to choose an account
     row.update(opened=sealed, kept=None, begun=None, expires_at=attempt.expires_at)
     return opened
-
-
-def note_attached(attempt: ConnectionAttempt, *, account_id: str, connections: Sequence[Connection]) -> None:
-    """Record the attached account on its OAuth connection attempt.
-
-    If the login has one account, this ends the attempt. If it has several, more can be attached until the attempt expires.
-    """
-    over = {"opened": None} if len(connections) == 1 else {}
-    ConnectionAttempt.objects.filter(pk=attempt.pk).update(account_id=account_id, **over)
 
 
 def purge_attempts() -> int:

@@ -17,7 +17,7 @@ from django.db import transaction
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.types import Connection, Identity
-from accounts.services.attempts import check_usable, exchange, holds_code, note_attached, open_attempt
+from accounts.services.attempts import check_usable, exchange, holds_code, open_attempt
 from accounts.services.connect import keep_account
 from auditlog.services import record
 from config.api.caller import Caller, require
@@ -110,7 +110,9 @@ def _attach(
         raise ValidationFailed.of("choice", "This login opens no such account.", "not_found")
     with transaction.atomic():
         account = keep_account(attempt.workspace_id, attempt.platform, ConnectedAccount.Method.OAUTH, chosen)
-        note_attached(attempt, account_id=account.id, connections=connections)
+        # A login with one account ends the attempt. With several, more can be attached until the attempt expires.
+        over = {"opened": None} if len(connections) == 1 else {}
+        ConnectionAttempt.objects.filter(pk=attempt.pk).update(account_id=account.id, **over)
         _record(caller, attempt, account=account)
     return account
 
