@@ -9,9 +9,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from workspaces import selectors
 from workspaces.models import User
-from workspaces.sign_in.cached_value import ProviderUnavailable
 from workspaces.sign_in.oidc_claims import InvalidSubject, identity_from_claims
-from workspaces.sign_in.provider import provider
+from workspaces.sign_in.provider import ProviderUnavailable, provider
 
 
 class Command(BaseCommand):
