@@ -72,12 +72,12 @@ class ConnectedAccount(TimestampedModel):
     def __str__(self) -> str:
         return f"{self.platform} {self.handle} ({self.id})"
 
-    def facts(self) -> AccountDetails:
-        """The account's properties that decide which posts its platform accepts."""
+    def details(self) -> AccountDetails:
+        """Return the account's properties that decide which posts its platform accepts."""
         return AccountDetails(self.external_id, self.limits, tuple(self.scopes))
 
     def grant(self) -> Grant:
-        """The decrypted credentials and tokens of the account. Raises SealedValueError if no key decrypts them."""
+        """Return the decrypted credentials and tokens of the account. Raises SealedValueError if no key decrypts them."""
         return Grant(
             self.credentials or {}, self.tokens or {}, self.external_id, self.token_expires_at, limits=self.limits
         )
@@ -111,5 +111,5 @@ class ConnectionAttempt(TimestampedModel):
         return f"{self.platform} by {self.actor_kind} {self.actor_id} ({self.id})"
 
     def was_begun_by(self, caller: Caller) -> bool:
-        """Whether this caller (API key, agent or person) began the OAuth connection attempt."""
+        """Return whether this caller (API key, agent or person) began the OAuth connection attempt."""
         return (self.actor_kind, self.actor_id) == (caller.kind, caller.actor_id)

@@ -38,7 +38,7 @@ def _connected(caller: Caller, workspace_id: str, **filters: Any) -> QuerySet[Co
 
 
 def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> ConnectedAccount:
-    """The connected account with this id, if the caller may use it. Raises NotFound, ScopeMissing, WorkspacePaused."""
+    """Return the connected account with this id, if the caller may use it. Raises NotFound, ScopeMissing, WorkspacePaused."""
     account = ConnectedAccount.objects.filter(pk=account_id).first() if is_id(account_id, "acc") else None
     if account is None:
         raise not_found_error(None, "account")
@@ -46,8 +46,8 @@ def account_of(*, caller: Caller, account_id: str, scope: str, write: bool) -> C
     return account
 
 
-def who_began(attempt: ConnectionAttempt) -> str:
-    """Display name of the agent, API key or person that began an OAuth connection attempt."""
+def name_of_initiator(attempt: ConnectionAttempt) -> str:
+    """Return the display name of the agent, API key or person that began an OAuth connection attempt."""
     if attempt.actor_kind == "agent":
         name = Agent.objects.filter(pk=attempt.actor_id).values_list("name", flat=True).first()
         return f"the agent “{name}”"
@@ -58,9 +58,9 @@ def who_began(attempt: ConnectionAttempt) -> str:
 
 
 def operator_setup(platform: Platform, method: str) -> dict[str, Any]:
-    """The setup of a connection method: what the account's owner provides, and the applications that the operator registers.
+    """Return the setup of a connection method: what the account's owner provides, and the applications to register.
 
-    Each application includes its complete redirect URI.
+    The operator of the service registers the applications; each includes its complete redirect URI.
     """
     applications = [
         {**asdict(each), "redirect_uri": settings.BASE_URL + each.redirect_path}
@@ -70,7 +70,7 @@ def operator_setup(platform: Platform, method: str) -> dict[str, Any]:
 
 
 def service_capabilities() -> dict[str, Any]:
-    """The platforms that can be connected to this service, and the billing features that it has."""
+    """Return the platforms that can be connected to this service, and the billing features that it has."""
     connections = [_connection(each, method) for each in platforms() for method in each.methods]
     return {"account_connections": connections, "billing": billing_capabilities()}
 

@@ -56,16 +56,16 @@ class Outcome:
     silent: bool = False
 
 
-async def send_delivery(session: aiohttp.ClientSession, parcel: DeliveryRequest) -> Outcome:
+async def send_delivery(session: aiohttp.ClientSession, request: DeliveryRequest) -> Outcome:
     """Send the request of a delivery attempt once. Never raises: unexpected errors count as failed attempts."""
     began = time.monotonic()
     try:
-        check_url(parcel.url)
+        check_url(request.url)
         answer = await post(
             session,
-            parcel.url,
-            body=parcel.body,
-            headers=parcel.headers,
+            request.url,
+            body=request.body,
+            headers=request.headers,
             timeout=ATTEMPT_TIMEOUT_SECONDS,
             read_limit=MAX_RESPONSE_BYTES,
         )

@@ -15,7 +15,7 @@ urlpatterns = [
     path("workspaces/<str:workspace_id>/export", WorkspaceViewSet.as_view({"get": "export"})),
     path("users/<str:user_id>", UserViewSet.as_view({"delete": "destroy"})),
     path("users/<str:user_id>/export", UserViewSet.as_view({"get": "export"})),
-    path("dashboard/", workspaces.choose, name="dashboard"),
+    path("dashboard/", workspaces.workspace_list, name="dashboard"),
     path(f"{PAGES}/audit-log", audit_log.audit_log, name="audit-log"),
     path(f"{PAGES}/audit-log/csv", audit_log.audit_csv, name="audit-log-csv"),
     path(f"{PAGES}/settings", settings.settings, name="settings"),

@@ -24,7 +24,7 @@ from config.api.errors import ApiError, Forbidden, NotFound
 from workspaces.workspace_page import caller_of
 
 BEGUN_HERE = "connections_begun_here"  # in the session: the ids of the latest attempts
-KEPT_ATTEMPTS = 10
+STORED_ATTEMPTS = 10
 _ERROR = re.compile(r"[a-zA-Z0-9_.-]{1,60}")
 
 
@@ -52,7 +52,7 @@ def begin(request: HttpRequest) -> HttpResponse:
         return _refused(request, caller, "accounts.connect", error)
     assert isinstance(begun, services.Begun)  # noqa: S101 - the OAuth method always returns Begun
     latest = [*request.session.get(BEGUN_HERE, []), begun.attempt_id]
-    request.session[BEGUN_HERE] = latest[-KEPT_ATTEMPTS:]
+    request.session[BEGUN_HERE] = latest[-STORED_ATTEMPTS:]
     return HttpResponseRedirect(begun.authorization_url)
 
 
@@ -62,39 +62,39 @@ def callback(request: HttpRequest) -> HttpResponse:
     """Handle the OAuth redirect from a platform (GET), and the person's choice of an account on this page (POST)."""
     if "error" in request.GET:
         return _denied(request, request.GET["error"])
-    return _land(request, request.GET.get("state", ""), request.GET.get("code", ""))
+    return _complete(request, request.GET.get("state", ""), request.GET.get("code", ""))
 
 
 @login_required
-def _land(request: HttpRequest, state: str, code: str) -> HttpResponse:
+def _complete(request: HttpRequest, state: str, code: str) -> HttpResponse:
     caller = caller_of(request)
     try:
         if request.method == "POST":
             choice = request.POST.get("choice", "")
             attached = services.attach_connection(caller=caller, state=state, code=code, choice=choice)
             return _attached(request, attached)
-        landing = services.look_at_connection(caller=caller, state=state, code=code)
-        if landing.attached:
-            return _attached(request, landing.attached)
-        accounts = [connection.identity for connection in landing.connections]
-        if len(accounts) == 1 and _began_here(request, caller, landing.attempt):
+        returned = services.read_oauth_return(caller=caller, state=state, code=code)
+        if returned.attached:
+            return _attached(request, returned.attached)
+        accounts = [connection.identity for connection in returned.connections]
+        if len(accounts) == 1 and _began_here(request, caller, returned.attempt):
             choice = accounts[0].external_id
             attached = services.attach_connection(caller=caller, state=state, code=code, choice=choice)
             return _attached(request, attached)
     except ApiError as error:
         return _refused(request, caller, "accounts.complete_connection", error)
     shown = {
-        "platform_label": platform(landing.attempt.platform).label,
-        "attempt": landing.attempt,
-        "asked_by": selectors.who_began(landing.attempt),
-        "began_here": _began_here(request, caller, landing.attempt),
+        "platform_label": platform(returned.attempt.platform).label,
+        "attempt": returned.attempt,
+        "asked_by": selectors.name_of_initiator(returned.attempt),
+        "began_here": _began_here(request, caller, returned.attempt),
         "accounts": accounts,
     }
     return render(request, "accounts/connect.html", shown)
 
 
 def _began_here(request: HttpRequest, caller: Caller, attempt: ConnectionAttempt) -> bool:
-    """Whether this person began the OAuth connection attempt in this browser session."""
+    """Return whether this person began the OAuth connection attempt in this browser session."""
     return attempt.was_begun_by(caller) and attempt.id in request.session.get(BEGUN_HERE, [])
 
 
@@ -108,8 +108,8 @@ def _denied(request: HttpRequest, error: str) -> HttpResponse:
 
     The other query parameters are not shown: anybody could have written them.
     """
-    told = error if _ERROR.fullmatch(error) else ""
-    return render(request, "accounts/not_connected.html", {"denied": True, "platform_error": told})
+    error_code = error if _ERROR.fullmatch(error) else ""
+    return render(request, "accounts/not_connected.html", {"denied": True, "platform_error": error_code})
 
 
 def _refused(request: HttpRequest, caller: Caller, operation: str, error: ApiError) -> HttpResponse:

@@ -38,19 +38,19 @@ class ConnectForm(forms.Form):
 
     @property
     def given(self) -> dict[str, str]:
-        """The submitted values that are not empty."""
+        """Return the submitted values that are not empty."""
         return {name: value for name, value in self.cleaned_data.items() if value}
 
 
 @dataclass(frozen=True)
-class Way:
+class ConnectionMethod:
     """A connection method of a platform, as the page shows it.
 
     `obstacle` is the reason why the method is unavailable now, and `setup` what the operator then has to do
     (selectors.operator_setup).
     """
 
-    method: str
+    name: str
     form: ConnectForm
     obstacle: str | None
     setup: dict[str, Any]
@@ -67,10 +67,10 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
         raise not_found_error(None, "platform")
     chosen = platform(platform_name)
     if page.request.method != "POST":
-        return _shown(page, chosen, ConnectForm(chosen.credentials_schema, method=Method.CREDENTIALS))
+        return _connect_page(page, chosen, ConnectForm(chosen.credentials_schema, method=Method.CREDENTIALS))
     form = ConnectForm(chosen.credentials_schema, page.request.POST, method=Method.CREDENTIALS)
     if not form.is_valid():
-        return _shown(page, chosen, form, status=422)
+        return _connect_page(page, chosen, form, status=422)
     try:
         account = services.connect_account(
             caller=page.caller,
@@ -82,21 +82,23 @@ def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
     except ApiError as error:
         record_refused_write(page, CONNECT, error)
         add_api_error(form, error)
-        return _shown(page, chosen, form, status=error.status)
+        return _connect_page(page, chosen, form, status=error.status)
     assert isinstance(account, ConnectedAccount)  # noqa: S101 - the credentials method always returns an account
-    told = f"The {chosen.label} account {account.handle or account.external_id} is connected."
-    return page.success_redirect(told, "account", account_id=account.id)
+    message = f"The {chosen.label} account {account.handle or account.external_id} is connected."
+    return page.success_redirect(message, "account", account_id=account.id)
 
 
-def _shown(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
-    """The connect page of a platform, with this HTML form for credentials if the platform accepts credentials."""
+def _connect_page(page: WorkspacePage, chosen: Platform, form: ConnectForm, *, status: int = 200) -> HttpResponse:
+    """Render the connect page of a platform, with this HTML form for credentials if the platform accepts credentials."""
     shown = {Method.CREDENTIALS: form, Method.OAUTH: ConnectForm(chosen.oauth_schema, method=Method.OAUTH)}
-    ways = [
-        Way(method, shown[Method(method)], chosen.unavailable_reason(method), selectors.operator_setup(chosen, method))
+    methods = [
+        ConnectionMethod(
+            method, shown[Method(method)], chosen.unavailable_reason(method), selectors.operator_setup(chosen, method)
+        )
         for method in chosen.methods
     ]
-    ways.sort(key=lambda way: (way.obstacle is not None, way.method != Method.OAUTH))  # available first, then OAuth
-    return page.render("accounts/platform.html", platform=chosen, ways=ways, form=form, status=status)
+    methods.sort(key=lambda each: (each.obstacle is not None, each.name != Method.OAUTH))  # available first, then OAuth
+    return page.render("accounts/platform.html", platform=chosen, methods=methods, form=form, status=status)
 
 
 def _field(name: str, rule: Mapping[str, Any], *, required: bool) -> forms.Field:

@@ -78,8 +78,8 @@ def begin(*, caller: Caller, workspace_id: str, chosen: Platform, given: Mapping
     return Begun(attempt.id, authorization.url, state, attempt.expires_at)
 
 
-def begun_again(*, attempt_id: str) -> dict[str, str | None]:
-    """The authorization URL and state of an OAuth connection attempt, for a repeat of the call that began the attempt.
+def stored_authorization(*, attempt_id: str) -> dict[str, str | None]:
+    """Return the authorization URL and state of an OAuth connection attempt, for a repeat of the call that began the attempt.
 
     Both are None once the attempt has been used or has expired.
     """
@@ -89,13 +89,13 @@ def begun_again(*, attempt_id: str) -> dict[str, str | None]:
 
 
 def open_attempt(state: str) -> ConnectionAttempt | None:
-    """The unexpired OAuth connection attempt with this state, whether its code was exchanged or not."""
+    """Return the unexpired OAuth connection attempt with this state, whether its code was exchanged or not."""
     rows = ConnectionAttempt.objects.select_related("workspace", "account")
     return rows.filter(state_sha256=_digest(state), expires_at__gt=timezone.now()).first()
 
 
 def holds_code(attempt: ConnectionAttempt, code: str) -> bool:
-    """Whether the OAuth connection attempt was exchanged with this code."""
+    """Return whether the OAuth connection attempt was exchanged with this code."""
     return secrets.compare_digest(attempt.code_sha256, _digest(code))
 
 
@@ -144,11 +144,11 @@ def _exchanged(attempt: ConnectionAttempt, code: str) -> tuple[Connection, ...]:
 
 def purge_attempts() -> int:
     """Delete OAuth connection attempts that have expired or whose workspace was deleted; returns how many."""
-    return attempts_over().delete()[0]
+    return expired_attempts().delete()[0]
 
 
-def attempts_over() -> QuerySet[ConnectionAttempt]:
-    """Queryset of OAuth connection attempts that have expired or whose workspace was deleted."""
+def expired_attempts() -> QuerySet[ConnectionAttempt]:
+    """Return OAuth connection attempts that have expired or whose workspace was deleted."""
     over = Q(expires_at__lte=timezone.now()) | Q(workspace__status=WorkspaceStatus.DELETED)
     return ConnectionAttempt.objects.filter(over)
 

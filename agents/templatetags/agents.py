@@ -19,19 +19,19 @@ def mode_name(mode: str) -> str:
 
 
 @register.filter
-def mode_meaning(mode: str) -> str:
+def mode_description(mode: str) -> str:
     """Return the description of an agent mode."""
     return MODE_LABELS[AgentMode(mode)][1]
 
 
 @register.filter
-def allowed(scopes: list[str]) -> list[str]:
+def agent_scope_labels(scopes: list[str]) -> list[str]:
     """Return the labels of an agent's scopes."""
     return _labels_of(scopes, AGENT_SCOPE_LABELS)
 
 
 @register.filter
-def opens(key: ApiKey) -> list[str]:
+def key_scope_labels(key: ApiKey) -> list[str]:
     """Return the labels of a key's scopes."""
     return _labels_of(key.held_scopes, AGENT_SCOPE_LABELS if key.agent_id else KEY_SCOPE_LABELS)
 

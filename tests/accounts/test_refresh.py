@@ -69,7 +69,7 @@ def test_who_does_not_wait_for_it_is_told_to_come_again(connected: ConnectedAcco
         pds.wait_for(before + 1)
         try:
             with pytest.raises(Transient) as caught:
-                services.refresh_grant(account_id=connected.id, stale=stale, looks=0)
+                services.refresh_grant(account_id=connected.id, stale=stale, checks=0)
             return caught.value.retry_after
         finally:
             release.set()
@@ -112,7 +112,7 @@ def test_tokens_that_another_has_renewed_are_taken_without_a_call(
 def test_the_lease_of_a_worker_that_died_runs_out(connected: ConnectedAccount, pds: FakeBluesky) -> None:
     stale = connected.grant()
     ConnectedAccount.objects.update(refresh_lease_until=timezone.now() + timedelta(seconds=90))
-    assert refresh(connected, stale, looks=0) == "BeingRenewed"
+    assert refresh(connected, stale, checks=0) == "BeingRenewed"
     assert pds.requests_to(REFRESH_SESSION) == 0
 
     with time_machine.travel(timezone.now() + timedelta(seconds=91)):

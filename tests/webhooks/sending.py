@@ -19,10 +19,10 @@ def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
     return len(claimed)
 
 
-async def _send(packed: list[DeliveryRequest | Outcome]) -> list[Outcome]:
+async def _send(prepared: list[DeliveryRequest | Outcome]) -> list[Outcome]:
     async with create_session(connections=MAX_IN_FLIGHT) as session:
 
-        async def send(parcel: DeliveryRequest | Outcome) -> Outcome:
-            return parcel if isinstance(parcel, Outcome) else await send_delivery(session, parcel)
+        async def send(request: DeliveryRequest | Outcome) -> Outcome:
+            return request if isinstance(request, Outcome) else await send_delivery(session, request)
 
-        return await asyncio.gather(*map(send, packed))
+        return await asyncio.gather(*map(send, prepared))

@@ -69,9 +69,9 @@ def test_a_new_holder_gets_the_share_of_a_slow_one() -> None:
 def test_a_holder_that_answered_quickly_gets_more() -> None:
     shares = quick(at("a.com"))
 
-    assert shares.room_at_quick() == {at("a.com"): SHARES.quick}
+    assert shares.free_places_at_quick() == {at("a.com"): SHARES.quick}
     assert takes(shares, at("a.com")) == SHARES.quick
-    assert shares.room_at_quick() == {}
+    assert shares.free_places_at_quick() == {}
 
 
 def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -> None:
@@ -80,7 +80,7 @@ def test_a_full_holder_is_offered_again_when_a_quarter_of_its_places_is_free() -
     offered = []
     for _ in range(quarter):
         shares.ended(at("a.com"), 0.1, silent=False)
-        offered.append(shares.room_at_quick())
+        offered.append(shares.free_places_at_quick())
 
     assert offered == [{}] * (quarter - 1) + [{at("a.com"): quarter}]
 
@@ -123,7 +123,7 @@ def test_a_place_that_is_released_is_free_again() -> None:
 def test_the_memory_of_quick_holders_is_bounded() -> None:
     holders = alone(REMEMBERED + 1)
 
-    assert quick(*holders).room_at_quick() == {holders[-1]: SHARES.quick}
+    assert quick(*holders).free_places_at_quick() == {holders[-1]: SHARES.quick}
 
 
 def test_one_workspace_gets_half_of_the_places_of_slow_holders() -> None:
@@ -268,5 +268,9 @@ def test_no_more_is_claimed_for_quick_holders_than_their_workspace_may_begin() -
     shares = quick(*holders)
     takes(shares, *holders[:7])
 
-    room = shares.room_at_quick()
-    assert sum(room.values()) > shares.most_at_quick(room) == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
+    free_places = shares.free_places_at_quick()
+    assert (
+        sum(free_places.values())
+        > shares.total_places_at_quick(free_places)
+        == SENDER_LIMITS[ALL] // 2 - 7 * SHARES.quick
+    )
