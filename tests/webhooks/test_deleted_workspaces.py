@@ -13,7 +13,7 @@ from webhooks.tasks import destroy_secrets_of_deleted
 from workspaces.models import Workspace
 
 
-def test_the_secret_is_destroyed_and_nothing_makes_a_new_one(workspace: Workspace, receiver: Receiver) -> None:
+def test_the_secret_is_deleted_and_not_created_again(workspace: Workspace, receiver: Receiver) -> None:
     other = WorkspaceFactory.create()
     for one in (workspace, other):
         services.read_signing_secret(caller=system_caller(one.id), workspace_id=one.id)

@@ -1,4 +1,4 @@
-"""Delivery attempts, interpretation of responses, and the retry schedule."""
+"""Webhook delivery attempts, interpretation of responses, and the retry schedule."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SCHEDULE = (5, 300, 1800, 7200, 18000, 36000, 36000)
 
 
 def after_one_attempt(workspace: Workspace, url: str) -> Delivery:
-    """A delivery after its first attempt at noon."""
+    """Return a delivery after its first attempt at noon."""
     with time_machine.travel(NOON, tick=False):
         emit(workspace, url)
         assert deliver_due() == 1
@@ -93,7 +93,7 @@ def test_failures_are_retried_along_the_schedule_and_end_as_a_dead_letter(
     assert len(receiver.requests) == 8
 
 
-def test_410_ends_as_a_dead_letter_at_once(workspace: Workspace) -> None:
+def test_410_becomes_a_dead_letter_at_once(workspace: Workspace) -> None:
     with Receiver(410) as receiver:
         delivery = after_one_attempt(workspace, receiver.url)
 
@@ -120,7 +120,7 @@ def test_a_longer_retry_after_is_respected_up_to_ten_hours(workspace: Workspace,
 
 
 @pytest.mark.parametrize("value", ["1", "0", "-5", "soon", "1e9", "Wed, 10 Mar 2027 11:00:00 GMT", "Wed, 99 Mar 2027"])
-def test_a_shorter_or_senseless_retry_after_changes_nothing(workspace: Workspace, value: str) -> None:
+def test_a_shorter_or_invalid_retry_after_changes_nothing(workspace: Workspace, value: str) -> None:
     with Receiver(answer_with(429, {"Retry-After": value})) as receiver:
         delivery = after_one_attempt(workspace, receiver.url)
 
@@ -168,7 +168,7 @@ def test_one_kilobyte_of_a_response_is_stored_as_text(workspace: Workspace) -> N
     assert delivery.last_response_excerpt == "\ufffd\ufffd" + "x" * 1022
 
 
-def test_a_url_whose_form_is_refused_ends_as_a_dead_letter_with_the_reason(workspace: Workspace) -> None:
+def test_a_refused_url_becomes_a_dead_letter_with_the_reason(workspace: Workspace) -> None:
     delivery = after_one_attempt(workspace, "https://10.0.0.1/hook")
 
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DEAD_LETTER, 1)
@@ -189,7 +189,7 @@ def test_deliveries_of_a_deleted_workspace_are_not_sent_and_make_no_secret(
     assert not SigningSecret.objects.exists()
 
 
-def test_a_secret_that_does_not_open_delays_its_own_workspace_only(workspace: Workspace, receiver: Receiver) -> None:
+def test_a_secret_that_cannot_be_decrypted_delays_only_its_workspace(workspace: Workspace, receiver: Receiver) -> None:
     other = WorkspaceFactory.create()
     emit(workspace, receiver.url)
     emit(other, receiver.url)
@@ -206,7 +206,7 @@ def test_a_secret_that_does_not_open_delays_its_own_workspace_only(workspace: Wo
     )
 
 
-def test_each_workspace_signs_with_a_secret_of_its_own(workspace: Workspace, receiver: Receiver) -> None:
+def test_each_workspace_signs_with_its_own_secret(workspace: Workspace, receiver: Receiver) -> None:
     for one in (workspace, WorkspaceFactory.create()):
         emit(one, receiver.url)
     deliver_due()
@@ -236,7 +236,7 @@ def test_a_worker_that_lost_its_claim_cannot_record(workspace: Workspace) -> Non
     assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
 
 
-def test_a_claim_given_back_is_due_at_once_and_no_attempt(workspace: Workspace) -> None:
+def test_a_released_claim_is_due_at_once_and_counts_no_attempt(workspace: Workspace) -> None:
     make_delivery(workspace, "http://127.0.0.1:9")
     claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=1)
     assert deliveries.claim_deliveries(Delivery.objects.all(), limit=1) == []
@@ -247,13 +247,13 @@ def test_a_claim_given_back_is_due_at_once_and_no_attempt(workspace: Workspace) 
     assert again.attempts == 0
 
 
-def test_500_deliveries_are_drained_in_one_go_with_few_queries(
+def test_500_deliveries_are_sent_together_with_few_queries(
     workspace: Workspace, receiver: Receiver, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for _ in range(500):
         emit(workspace, receiver.url)
 
-    # Claim: look, begin, select, update, commit; events and workspaces. Secrets: look, begin, insert, commit, read.
+    # Claim: check, begin, select, update, commit; events and workspaces. Secrets: check, begin, insert, commit, read.
     # Record: five updates.
     with django_assert_max_num_queries(15):
         assert deliver_due(limit=500) == 500

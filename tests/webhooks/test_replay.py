@@ -107,7 +107,7 @@ def test_a_delivery_that_waits_for_its_retry_can_be_replayed_now(
     assert waiting.status == DeliveryStatus.DELIVERED
 
 
-def test_while_an_attempt_is_in_flight_there_is_no_replay(
+def test_a_delivery_in_flight_cannot_be_replayed(
     workspace: Workspace, publisher: ApiClient, receiver: Receiver
 ) -> None:
     delivery = make_delivery(workspace, receiver.url)
@@ -118,7 +118,7 @@ def test_while_an_attempt_is_in_flight_there_is_no_replay(
         assert (response.status_code, response.json()["code"]) == (409, "INVALID_STATE")
 
 
-def test_a_worker_that_comes_back_late_cannot_settle_the_replay(
+def test_a_late_result_of_an_earlier_attempt_does_not_change_the_replay(
     workspace: Workspace, publisher: ApiClient, receiver: Receiver
 ) -> None:
     delivery = make_delivery(workspace, receiver.url)
@@ -131,7 +131,7 @@ def test_a_worker_that_comes_back_late_cannot_settle_the_replay(
     assert delivery.status == DeliveryStatus.PENDING
 
 
-def test_one_key_makes_one_replay(delivery: Delivery, publisher: ApiClient, receiver: Receiver) -> None:
+def test_one_idempotency_key_replays_once(delivery: Delivery, publisher: ApiClient, receiver: Receiver) -> None:
     first = replay(publisher, delivery, idempotency_key="one")
     deliver_due()
     second = replay(publisher, delivery, idempotency_key="one")
@@ -142,7 +142,7 @@ def test_one_key_makes_one_replay(delivery: Delivery, publisher: ApiClient, rece
     assert len(receiver.requests) == 2
 
 
-def test_a_dry_run_says_what_would_be_and_sends_nothing(
+def test_a_dry_run_returns_a_preview_and_sends_nothing(
     delivery: Delivery, publisher: ApiClient, receiver: Receiver
 ) -> None:
     response = replay(publisher, delivery, {"dry_run": True})
@@ -155,7 +155,7 @@ def test_a_dry_run_says_what_would_be_and_sends_nothing(
     assert AuditEntry.objects.get(operation="webhooks.replay").dry_run is True
 
 
-def test_foreign_and_absent_deliveries_are_answered_alike(delivery: Delivery, stranger: User) -> None:
+def test_foreign_and_missing_deliveries_get_the_same_answer(delivery: Delivery, stranger: User) -> None:
     absent = Delivery(id=new_id("dlv"))
     odd = Delivery(id="dlv_odd")
     for client in (with_key(WorkspaceFactory.create(), "posts.publish"), as_user(stranger)):
@@ -188,7 +188,7 @@ def test_an_agent_that_may_not_publish_may_not_replay(
         assert (response.status_code, response.json()["code"]) == (403, "AGENT_MODE_FORBIDS")
 
 
-def test_an_agent_of_dry_runs_sees_a_preview(delivery: Delivery, workspace: Workspace) -> None:
+def test_an_agent_in_dry_run_mode_gets_a_preview(delivery: Delivery, workspace: Workspace) -> None:
     client = with_agent_key(workspace, AgentMode.DRY_RUN, "posts.publish")
 
     response = replay(client, delivery)
@@ -204,7 +204,7 @@ def test_an_agent_that_may_publish_may_replay(delivery: Delivery, workspace: Wor
     assert replay(client, delivery).status_code == 200
 
 
-def test_a_replay_leaves_an_audit_entry(delivery: Delivery, publisher: ApiClient, workspace: Workspace) -> None:
+def test_a_replay_writes_an_audit_entry(delivery: Delivery, publisher: ApiClient, workspace: Workspace) -> None:
     replay(publisher, delivery)
 
     entry = AuditEntry.objects.get(operation="webhooks.replay")
