@@ -93,7 +93,7 @@ class DeliverLoop(WorkerLoop):
     def _record_finished(self) -> None:
         """Record finished delivery attempts; their outcomes stay in memory until the database accepts them."""
         self._unrecorded += self._sending.finished()
-        deliveries.record([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
+        deliveries.record_outcomes([(self._in_flight[pk], outcome) for pk, outcome in self._unrecorded])
         for pk, outcome in self._unrecorded:
             self._shares.ended(holder_key(self._in_flight.pop(pk)), outcome.seconds, silent=outcome.silent)
         self._unrecorded = []

@@ -50,7 +50,7 @@ def begin(request: HttpRequest) -> HttpResponse:
         )
     except ApiError as error:
         return _refused(request, caller, "accounts.connect", error)
-    assert isinstance(begun, services.Begun)  # noqa: S101 - the OAuth method always returns Begun
+    assert isinstance(begun, services.BegunConnection)  # noqa: S101 - the OAuth method always returns BegunConnection
     latest = [*request.session.get(BEGUN_HERE, []), begun.attempt_id]
     request.session[BEGUN_HERE] = latest[-STORED_ATTEMPTS:]
     return HttpResponseRedirect(begun.authorization_url)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accounts.services.attempts import Begun, purge_attempts, stored_authorization
+from accounts.services.attempts import BegunConnection, purge_attempts, stored_authorization
 from accounts.services.check import check_account
 from accounts.services.connect import connect_account
 from accounts.services.disconnect import disconnect_account, disconnect_accounts_of_deleted_workspaces

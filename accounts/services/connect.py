@@ -17,7 +17,7 @@ from accounts.platforms.errors import PlatformError
 from accounts.platforms.registry import PLATFORMS, platform
 from accounts.platforms.schemas import MAX_VIOLATIONS, violations
 from accounts.platforms.types import Connection
-from accounts.services.attempts import Begun, begin
+from accounts.services.attempts import BegunConnection, begin_attempt
 from accounts.services.tokens import renewal_time
 from auditlog.services import record
 from config.api.caller import Caller, require
@@ -35,7 +35,7 @@ def connect_account(
     method: str | None = None,
     credentials: Mapping[str, Any] | None = None,
     dry_run: bool = False,
-) -> ConnectedAccount | Begun:
+) -> ConnectedAccount | BegunConnection:
     """Connect a social account with credentials, or begin an OAuth connection attempt.
 
     The platform checks the credentials first; it is called outside any transaction. Connecting an account a second time
@@ -52,7 +52,7 @@ def connect_account(
         _record(caller, account, dry_run=True)
         return account
     if by_oauth:
-        return begin(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
+        return begin_attempt(caller=caller, workspace_id=workspace_id, chosen=chosen, given=given)
     try:
         with outbound_slot(workspace_id):
             connection = chosen.connect(given)

@@ -17,7 +17,7 @@ from django.db import transaction
 from accounts.errors import OAuthStateInvalid
 from accounts.models import ConnectedAccount, ConnectionAttempt
 from accounts.platforms.types import Connection, Identity
-from accounts.services.attempts import check_usable, exchange, holds_code, open_attempt
+from accounts.services.attempts import exchange_code, find_open_attempt, require_usable_code, was_exchanged_with
 from accounts.services.connect import save_account
 from auditlog.services import record
 from config.api.caller import Caller, require
@@ -55,13 +55,13 @@ def complete_connection(
     """
     if caller.workspace_id:
         require(caller, caller.workspace_id, SCOPE)
-    attempt = open_attempt(state)
+    attempt = find_open_attempt(state)
     if attempt is None or not attempt.was_begun_by(caller):
         raise OAuthStateInvalid()
     require(caller, attempt.workspace_id, SCOPE)
     if dry_run:
         return _preview(caller, attempt, code)
-    connections = exchange(attempt, code)
+    connections = exchange_code(attempt, code)
     if choice is None and len(connections) > 1:
         _record(caller, attempt)
         return Choices(attempt.id, tuple(each.identity for each in connections), attempt.expires_at)
@@ -74,13 +74,13 @@ def read_oauth_return(*, caller: Caller, state: str, code: str) -> OAuthReturn:
     Attaches nothing. Raises OAuthStateInvalid, NotFound (not a member), Forbidden (a member without the right),
     WorkspacePaused, CredentialsRejected, ConnectionUnavailable, PlatformFault.
     """
-    attempt = open_attempt(state)
+    attempt = find_open_attempt(state)
     if attempt is None or not code:
         raise OAuthStateInvalid()
     require(caller, attempt.workspace_id, SCOPE)
-    if attempt.account and attempt.opened is None and holds_code(attempt, code):
+    if attempt.account and attempt.opened is None and was_exchanged_with(attempt, code):
         return OAuthReturn(attempt, attached=attempt.account)
-    return OAuthReturn(attempt, exchange(attempt, code))
+    return OAuthReturn(attempt, exchange_code(attempt, code))
 
 
 def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> ConnectedAccount:
@@ -93,7 +93,7 @@ def attach_connection(*, caller: Caller, state: str, code: str, choice: str) -> 
 
 
 def _preview(caller: Caller, attempt: ConnectionAttempt, code: str) -> ConnectedAccount:
-    check_usable(attempt, code)
+    require_usable_code(attempt, code)
     account = ConnectedAccount(
         workspace_id=attempt.workspace_id, platform=attempt.platform, method=ConnectedAccount.Method.OAUTH
     )

@@ -15,7 +15,7 @@ def deliver_due(*, limit: int = MAX_IN_FLIGHT) -> int:
     claimed = deliveries.claim_deliveries(Delivery.objects.all(), limit=limit)
     keys = deliveries.signing_keys_for(claimed)
     outcomes = asyncio.run(_send([deliveries.signed_request(delivery, keys) for delivery in claimed]))
-    deliveries.record(list(zip(claimed, outcomes, strict=True)))
+    deliveries.record_outcomes(list(zip(claimed, outcomes, strict=True)))
     return len(claimed)
 
 

@@ -77,7 +77,7 @@ def signed_request(delivery: Delivery, keys: Mapping[str, tuple[str, ...]]) -> D
     return DeliveryRequest(delivery.url, body, headers)
 
 
-def record(results: Sequence[tuple[Delivery, Outcome]]) -> int:
+def record_outcomes(results: Sequence[tuple[Delivery, Outcome]]) -> int:
     """Save the outcomes of claimed deliveries; returns how many were saved. Deliveries whose claim was lost are skipped."""
     now = timezone.now()
     settled = [_settled(delivery, outcome, now) for delivery, outcome in results]
