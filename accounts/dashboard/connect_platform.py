@@ -58,7 +58,7 @@ class ConnectionMethod:
 
 @workspace_page("GET", "POST", operation=CONNECT)
 def connect(page: WorkspacePage, platform_name: str) -> HttpResponse:
-    """Show the platform's connection methods (GET), and connect an account with the submitted credentials (POST).
+    """Dashboard page: show a platform's connection methods; on POST, connect an account with the submitted credentials.
 
     The HTML form of the OAuth method is sent to /dashboard/connect instead.
     """
